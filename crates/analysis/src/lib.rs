@@ -1,0 +1,4 @@
+//! Events into tables: messages, callbacks, chains.
+
+pub mod summary;
+pub mod tables;

@@ -1,0 +1,242 @@
+//! The tables that analysis makes of events and that everything behind it reads.
+//!
+//! Times are ns of CLOCK_MONOTONIC of the host that wrote them; durations are ns. `None` is *not measured*, never zero.
+
+use serde::{Deserialize, Serialize};
+
+/// All tables of one run, as they stand in `RUN/tables/*.parquet`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tables {
+    /// One row a process that wrote events.
+    pub processes: Vec<Process>,
+    /// One row a node.
+    pub nodes: Vec<Node>,
+    /// One row a publisher or subscription.
+    pub endpoints: Vec<Endpoint>,
+    /// One row a callback (a subscription's, a timer's, a service's).
+    pub callbacks: Vec<Callback>,
+    /// One row an execution of a callback.
+    pub executions: Vec<Execution>,
+    /// One row a message and subscription that should have got it.
+    pub messages: Vec<Message>,
+    /// One row a source-to-sink path, or named chain.
+    pub chains: Vec<Chain>,
+    /// One row an instance of a chain.
+    pub instances: Vec<Instance>,
+    /// One row a node of an instance of a chain.
+    pub hops: Vec<Hop>,
+    /// What is missing, doubtful or lost, in words, with a count: stands beside every figure that it touches.
+    pub notes: Vec<Note>,
+}
+
+/// A process that wrote events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id on its host.
+    pub pid: u32,
+    /// Executable, as a path.
+    pub executable: String,
+    /// Command line.
+    pub command: String,
+    /// Host name.
+    pub host: String,
+    /// Events read.
+    pub events: u64,
+    /// Events the recorder could not write.
+    pub dropped_events: u64,
+    /// Whether it ended in order; false for a process that was killed or still runs.
+    pub ended: bool,
+    /// First and last event.
+    pub first_ns: i64,
+    /// See `first_ns`.
+    pub last_ns: i64,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Index into [`Tables::processes`].
+    pub process: u32,
+    /// Name with namespace, `/localisation/ndt`.
+    pub name: String,
+}
+
+/// Publisher or subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointKind {
+    /// Writes a topic.
+    Publisher,
+    /// Reads a topic.
+    Subscription,
+}
+
+/// A publisher or subscription of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Index into [`Tables::nodes`].
+    pub node: u32,
+    /// Which.
+    pub kind: EndpointKind,
+    /// Topic.
+    pub topic: String,
+    /// Queue depth, where it is known.
+    pub depth: Option<u64>,
+    /// Publish calls, or messages taken.
+    pub count: u64,
+    /// Sends that were due and did not happen; known only for nodes that tacho runs.
+    pub skipped: Option<u64>,
+}
+
+/// What a callback answers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallbackKind {
+    /// A message.
+    Subscription,
+    /// A timer.
+    Timer,
+    /// A service request.
+    Service,
+    /// Not linked to an entity: tracing began late, or the entity emits no event.
+    Unknown,
+}
+
+/// A callback (not one execution of it).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Callback {
+    /// Index into [`Tables::processes`].
+    pub process: u32,
+    /// Address, as ros2_tracing names it.
+    pub address: u64,
+    /// What it answers to.
+    pub kind: CallbackKind,
+    /// Index into [`Tables::nodes`].
+    pub node: Option<u32>,
+    /// Topic of its subscription, or service.
+    pub topic: Option<String>,
+    /// Period of its timer.
+    pub period_ns: Option<i64>,
+    /// Function symbol, where it was registered.
+    pub symbol: Option<String>,
+}
+
+/// One execution of a callback (study D).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Index into [`Tables::callbacks`].
+    pub callback: u32,
+    /// Thread it ran on.
+    pub tid: u32,
+    /// callback_start.
+    pub start_ns: i64,
+    /// callback_end; absent where the process ended inside.
+    pub end_ns: Option<i64>,
+}
+
+/// How a message did against its topic's deadline (default: its period).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Arrived within the deadline, or there is none.
+    InTime,
+    /// Arrived later than that.
+    Late,
+    /// Never taken.
+    Lost,
+}
+
+/// A message on its way to one subscription.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Index into [`Tables::endpoints`] of the publisher; absent where the publisher was not recorded.
+    pub publisher: Option<u32>,
+    /// Index into [`Tables::endpoints`] of the subscription.
+    pub subscription: u32,
+    /// Sequence number of its publisher, where the message carries one.
+    pub sequence: Option<u64>,
+    /// Just before the publish call (outermost layer seen).
+    pub publish_ns: Option<i64>,
+    /// When the middleware said that it was there.
+    pub arrival_ns: Option<i64>,
+    /// When it was taken.
+    pub take_ns: Option<i64>,
+    /// First line of the callback.
+    pub callback_ns: Option<i64>,
+    /// Index into [`Tables::executions`] that took it.
+    pub execution: Option<u32>,
+    /// Index into [`Tables::executions`] that published it.
+    pub published_in: Option<u32>,
+    /// Against its deadline.
+    pub delivery: Delivery,
+}
+
+/// A path through the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chain {
+    /// Name from the workload, else made of its first and last node.
+    pub name: String,
+    /// Node, topic, node, topic ... node.
+    pub path: Vec<String>,
+    /// Of all paths the one with the highest worst-case end-to-end time (study E).
+    pub critical: bool,
+    /// Publications of its first node that no output of the last descends from.
+    pub lost: u64,
+    /// How outputs were tied to inputs, weakest link, in words.
+    pub evidence: String,
+}
+
+/// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
+/// up to `end_to_end_ns`. A part is absent where the events cannot tell it from its neighbour, and is then in that one,
+/// as [`Chain::evidence`] says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Index into [`Tables::chains`].
+    pub chain: u32,
+    /// Start of the first node's callback.
+    pub start_ns: i64,
+    /// Last node's output: its publish call, or the end of its callback where it publishes nothing.
+    pub end_ns: i64,
+    /// end - start.
+    pub end_to_end_ns: i64,
+    /// Inside callbacks of the chain, from start to publish.
+    pub computation_ns: i64,
+    /// Message there, executor asleep: waiting for the node to wake (study E).
+    pub alignment_ns: i64,
+    /// Message there, executor busy with other callbacks.
+    pub queueing_ns: i64,
+    /// Publish call to message there.
+    pub transport_ns: i64,
+}
+
+/// One node of an instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// Index into [`Tables::instances`].
+    pub instance: u32,
+    /// 0 for the first node.
+    pub position: u32,
+    /// Index into [`Tables::executions`].
+    pub execution: u32,
+    /// When its input was published; absent for the first.
+    pub published_ns: Option<i64>,
+    /// When its input was there; absent for the first.
+    pub arrival_ns: Option<i64>,
+    /// Start of its callback.
+    pub start_ns: i64,
+    /// Its output.
+    pub output_ns: i64,
+    /// Of the time between arrival and start: executor busy with other callbacks.
+    pub queueing_ns: i64,
+}
+
+/// Something missing, doubtful or lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Short stable name, `no-callback-events`.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// In words, with what it touches.
+    pub text: String,
+}

@@ -1,0 +1,2 @@
+//! The `tacho` command.
+fn main() {}

@@ -1,0 +1,3 @@
+//! The event model, its file, and the run directory that holds it.
+
+pub mod run;

@@ -1,0 +1,155 @@
+//! The run directory: what a run is, on disk. `docs/run-directory.md` is the specification.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A run directory by its path. Reading one never changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDirectory(PathBuf);
+
+/// `run.json`: what ran, on what, how it ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// `bench` or `record`.
+    pub verb: String,
+    /// The command line of `tacho`, and of the program under it.
+    pub command: Vec<String>,
+    /// Version of tacho.
+    pub tacho_version: String,
+    /// Start, RFC 3339, UTC.
+    pub started_at: String,
+    /// Wall time of the run.
+    pub duration_s: f64,
+    /// Machine it ran on.
+    pub machine: Machine,
+    /// What was found below: `ros2`, `rcl`, `rmw` ..., and its version.
+    pub versions: BTreeMap<String, String>,
+    /// How each process that tacho started ended.
+    pub processes: Vec<ProcessExit>,
+    /// Start of the measured window, ns of CLOCK_MONOTONIC: messages sent before are warm-up. Absent: all is measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured_from_ns: Option<i64>,
+    /// End of the measured window.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured_to_ns: Option<i64>,
+    /// Which repeat of its workload this run is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeat: Option<u32>,
+    /// Phase of each spinning or timed node, in parts of its period, as drawn by seed.
+    #[serde(default)]
+    pub phases: BTreeMap<String, f64>,
+    /// What is missing from this run, and why. Empty for a whole one.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// True where the user or a failure ended it early.
+    #[serde(default)]
+    pub cut_short: bool,
+}
+
+/// The machine, as far as timing depends on it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub host: String,
+    /// CPU model.
+    pub cpu: String,
+    /// CPUs that the run could use.
+    pub cpus: u32,
+    /// Memory.
+    pub memory_bytes: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// Its preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC`, ...
+    pub preemption: String,
+    /// Frequency governor of the first CPU, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub governor: Option<String>,
+    /// The kernel's clock source.
+    pub clocksource: String,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessExit {
+    /// Process name of the workload, or the command.
+    pub name: String,
+    /// Process id.
+    pub pid: u32,
+    /// Exit code, where it exited.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// Signal, where one ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub signal: Option<i32>,
+}
+
+impl RunDirectory {
+    /// Names a run directory that need not exist yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        RunDirectory(path.into())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Event files, one a process, and `clock.sync`.
+    pub fn events(&self) -> PathBuf {
+        self.0.join("events")
+    }
+
+    /// Tables, one Parquet file each.
+    pub fn tables(&self) -> PathBuf {
+        self.0.join("tables")
+    }
+
+    /// The workload as it ran; absent for a recorded program.
+    pub fn workload(&self) -> PathBuf {
+        self.0.join("workload.yaml")
+    }
+
+    /// The figures.
+    pub fn summary(&self) -> PathBuf {
+        self.0.join("summary.json")
+    }
+
+    /// In-program clocks, `<node>.csv`, where they were asked for.
+    pub fn clock(&self) -> PathBuf {
+        self.0.join("clock")
+    }
+
+    /// Repeats of one workload: `repeats/0`, `repeats/1` ..., each a run directory; empty for a single run.
+    pub fn repeats(&self) -> io::Result<Vec<RunDirectory>> {
+        let mut found = Vec::new();
+        while self.repeat(found.len() as u32).0.is_dir() {
+            found.push(self.repeat(found.len() as u32));
+        }
+        Ok(found)
+    }
+
+    /// The directory of one repeat.
+    pub fn repeat(&self, index: u32) -> RunDirectory {
+        RunDirectory(self.0.join("repeats").join(index.to_string()))
+    }
+
+    /// Reads `run.json`.
+    pub fn info(&self) -> io::Result<RunInfo> {
+        let path = self.0.join("run.json");
+        let text = std::fs::read(&path).map_err(|e| named(e, &path))?;
+        serde_json::from_slice(&text).map_err(|e| named(e.into(), &path))
+    }
+
+    /// Writes `run.json`.
+    pub fn write_info(&self, info: &RunInfo) -> io::Result<()> {
+        let path = self.0.join("run.json");
+        let text = serde_json::to_vec_pretty(info).map_err(io::Error::from)?;
+        std::fs::write(&path, text).map_err(|e| named(e, &path))
+    }
+}
+
+fn named(error: io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,1 @@
+//! Tables into one HTML file.

@@ -1,0 +1,1 @@
+//! Node processes and recorded programs: one run is one run directory.

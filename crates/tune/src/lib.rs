@@ -1,0 +1,1 @@
+//! Search over what may be changed, and plans that a user can apply.

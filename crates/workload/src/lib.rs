@@ -1,0 +1,3 @@
+//! The workload file: what a system does, whatever it runs on.
+
+pub mod model;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The event file: how a program under measurement writes what happens in it.
+ *
+ * One file a process, mapped shared, so that whatever was written survives SIGKILL in the page cache.
+ *
+ *   page 0     struct tacho_file_header
+ *   chunk 0..  at TACHO_HEADER_SIZE + i * TACHO_CHUNK_SIZE, each owned by one thread:
+ *              struct tacho_chunk_header, then records, then zeros
+ *
+ * A record is one 8-byte head and up to 63 payload words of 8 bytes:
+ *
+ *   head = (ticks - chunk.base_ticks) << 16 | kind << 6 | payload words
+ *
+ * The payload is written first and the head last, with release order; storage starts as zeros and no kind is 0,
+ * so a head of 0 ends a chunk, and a record that a killed process had not finished is not there at all.
+ * The reader (crates/events) needs nothing else: no index, no footer, no clean end.
+ *
+ * All numbers are little endian. docs/event-file.md is the specification; this header is its C face.
+ */
+#ifndef TACHO_EVENTS_H_
+#define TACHO_EVENTS_H_
+
+#include <stdint.h>
+
+#define TACHO_MAGIC "TACHOEV1"
+#define TACHO_HEADER_SIZE 4096u
+#define TACHO_CHUNK_SIZE 32768u
+#define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
+#define TACHO_MAX_WORDS 63u
+
+/* What ticks count. Anything but CLOCK_MONOTONIC is used only where it is invariant across cores and sleep states. */
+enum tacho_clock {
+  TACHO_CLOCK_TSC = 1,       /* x86-64 rdtsc */
+  TACHO_CLOCK_CNTVCT = 2,    /* aarch64 cntvct_el0 */
+  TACHO_CLOCK_MONOTONIC = 3, /* clock_gettime, ticks are ns */
+};
+
+/* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
+struct tacho_file_header {
+  char magic[8];
+  uint32_t header_size; /* TACHO_HEADER_SIZE */
+  uint32_t chunk_size;  /* TACHO_CHUNK_SIZE */
+  uint32_t clock;       /* enum tacho_clock */
+  uint32_t pid;
+  uint32_t ppid;
+  uint32_t tracetools; /* release of libtracetools found: major << 16 | minor << 8 | patch; 0 when there is none */
+  /* One reading of all clocks at start: ticks lie within +-bound_ns of monotonic_ns. */
+  uint64_t start_ticks;
+  uint64_t start_monotonic_ns;
+  uint64_t start_realtime_ns;
+  uint64_t start_bound_ns;
+  uint64_t chunks_max;         /* the file never grows beyond */
+  uint64_t chunks_reserved;    /* live: handed out to threads; may exceed chunks_allocated by failed tries */
+  uint64_t chunks_allocated;   /* live: backed by storage */
+  uint64_t dropped;            /* live: events not written, for whatever reason, all threads */
+  uint64_t closed;             /* live: 1 once the process ended in order */
+  uint64_t reserved[4];
+  char boot_id[40];
+  char host[64];
+  char ros_distro[32];
+  char rmw_implementation[64];
+  char executable[512];
+  char command[2048]; /* arguments joined by spaces */
+};
+
+struct tacho_chunk_header {
+  uint32_t magic; /* TACHO_CHUNK_MAGIC, written last, with release order */
+  uint32_t tid;
+  uint64_t sequence;       /* 0, 1, 2 ... among this thread's chunks of this file */
+  uint64_t base_ticks;     /* heads count from here */
+  uint64_t dropped_before; /* events this thread dropped since its previous chunk */
+  char thread_name[16];
+  uint64_t reserved[2];
+};
+
+/* The kinds. Those of ros2_tracing keep its names, fields and order of fields (tracetools 4.1 Humble to 8.6
+ * Kilted and Rolling); a pointer, an integer, a bool each take one word. Text arguments are not in the payload: they
+ * are written just before as TACHO_TEXT records (bytes, NUL-terminated one after the other, padded with NUL to
+ * whole words only at the end of the last record), and belong, in order, to the next record of the thread that is
+ * not TACHO_TEXT. gids take two words (16 bytes). */
+enum tacho_kind {
+  /* of the recorder itself */
+  TACHO_TEXT = 1,
+  TACHO_CLOCK_SYNC = 2, /* monotonic_ns, realtime_ns, bound_ns; ticks are the record's own */
+
+  /* ros2_tracing */
+  TACHO_RCL_INIT = 16,              /* context_handle */
+  TACHO_RCL_NODE_INIT,              /* node_handle, rmw_handle; text: name, namespace */
+  TACHO_RMW_PUBLISHER_INIT,         /* rmw_publisher_handle, gid, gid */
+  TACHO_RCL_PUBLISHER_INIT,         /* publisher_handle, node_handle, rmw_publisher_handle, queue_depth; text: topic */
+  TACHO_RCLCPP_PUBLISH,             /* publisher_handle, message */
+  TACHO_RCLCPP_INTRA_PUBLISH,       /* publisher_handle, message */
+  TACHO_RCL_PUBLISH,                /* publisher_handle, message */
+  TACHO_RMW_PUBLISH,                /* rmw_publisher_handle (0 before Jazzy), message, timestamp (0 before Jazzy) */
+  TACHO_RMW_SUBSCRIPTION_INIT,      /* rmw_subscription_handle, gid, gid */
+  TACHO_RCL_SUBSCRIPTION_INIT,      /* subscription_handle, node_handle, rmw_subscription_handle, queue_depth; text: topic */
+  TACHO_RCLCPP_SUBSCRIPTION_INIT,   /* subscription_handle, subscription */
+  TACHO_RCLCPP_SUBSCRIPTION_CALLBACK_ADDED, /* subscription, callback */
+  TACHO_RMW_TAKE,                   /* rmw_subscription_handle, message, source_timestamp, taken */
+  TACHO_RCL_TAKE,                   /* message */
+  TACHO_RCLCPP_TAKE,                /* message */
+  TACHO_RCL_SERVICE_INIT,           /* service_handle, node_handle, rmw_service_handle; text: service */
+  TACHO_RCLCPP_SERVICE_CALLBACK_ADDED, /* service_handle, callback */
+  TACHO_RMW_TAKE_REQUEST,           /* rmw_service_handle, request, client_gid, client_gid, sequence_number, taken */
+  TACHO_RMW_SEND_RESPONSE,          /* rmw_service_handle, response, client_gid, client_gid, sequence_number, timestamp */
+  TACHO_RMW_CLIENT_INIT,            /* rmw_client_handle, gid, gid */
+  TACHO_RCL_CLIENT_INIT,            /* client_handle, node_handle, rmw_client_handle; text: service */
+  TACHO_RMW_SEND_REQUEST,           /* rmw_client_handle, request, sequence_number */
+  TACHO_RMW_TAKE_RESPONSE,          /* rmw_client_handle, response, sequence_number, source_timestamp, taken */
+  TACHO_RCL_TIMER_INIT,             /* timer_handle, period_ns */
+  TACHO_RCLCPP_TIMER_CALLBACK_ADDED, /* timer_handle, callback */
+  TACHO_RCLCPP_TIMER_LINK_NODE,     /* timer_handle, node_handle */
+  TACHO_RCLCPP_CALLBACK_REGISTER,   /* callback; text: symbol */
+  TACHO_CALLBACK_START,             /* callback, is_intra_process */
+  TACHO_CALLBACK_END,               /* callback */
+  TACHO_RCL_LIFECYCLE_STATE_MACHINE_INIT, /* node_handle, state_machine */
+  TACHO_RCL_LIFECYCLE_TRANSITION,   /* state_machine; text: start label, goal label */
+  TACHO_RCLCPP_EXECUTOR_GET_NEXT_READY, /* nothing */
+  TACHO_RCLCPP_EXECUTOR_WAIT_FOR_WORK,  /* timeout_ns */
+  TACHO_RCLCPP_EXECUTOR_EXECUTE,    /* handle */
+  TACHO_RCLCPP_IPB_TO_SUBSCRIPTION, /* ipb, subscription */
+  TACHO_RCLCPP_BUFFER_TO_IPB,       /* buffer, ipb */
+  TACHO_RCLCPP_CONSTRUCT_RING_BUFFER, /* buffer, capacity */
+  TACHO_RCLCPP_RING_BUFFER_ENQUEUE, /* buffer, index, size, overwritten */
+  TACHO_RCLCPP_RING_BUFFER_DEQUEUE, /* buffer, index, size */
+  TACHO_RCLCPP_RING_BUFFER_CLEAR,   /* buffer */
+
+  /* of nodes that tacho runs itself, on any middleware; handles are those of the layer below where it has them */
+  TACHO_NODE_PUBLISH = 128,         /* publisher_handle, publisher_id, sequence, size: just before the publish call */
+  TACHO_NODE_TAKE = 129,            /* subscription_handle, publisher_id, sequence, stamp_ns: first line of the callback */
+  TACHO_NODE_DATA_AVAILABLE = 130,  /* subscription_handle: the middleware says that a message is there */
+  TACHO_NODE_SKIPPED = 131,         /* publisher_handle, count: sends that were due and did not happen */
+  TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
+};
+
+#endif /* TACHO_EVENTS_H_ */

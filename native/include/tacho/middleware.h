@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The middleware seam. A middleware is one shared object, libtacho_<name>.so, that exports
+ *
+ *     const struct tacho_middleware *tacho_middleware(void);
+ *
+ * Conventions, the same for every entry:
+ *  - A function that can fail returns NULL or a negative value and writes the cause, what was found and what would
+ *    mend it into `error` (never NULL, TACHO_ERROR_SIZE bytes).
+ *  - QoS, a type or a transport that the middleware cannot honour is such a failure, never silently ignored.
+ *  - Messages are the middleware's own types, serialised by its own code; the header travels inside the payload.
+ *  - One session may be used from several threads, one publisher or subscription from one thread at a time.
+ *    on_data alone is called from any thread, must return quickly and must not call back into the session.
+ */
+#ifndef TACHO_MIDDLEWARE_H_
+#define TACHO_MIDDLEWARE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TACHO_MIDDLEWARE_ABI 1u
+#define TACHO_ERROR_SIZE 1024u
+
+enum tacho_reliability { TACHO_BEST_EFFORT = 0, TACHO_RELIABLE = 1 };
+enum tacho_durability { TACHO_VOLATILE = 0, TACHO_TRANSIENT_LOCAL = 1 };
+enum tacho_history { TACHO_KEEP_LAST = 0, TACHO_KEEP_ALL = 1 };
+
+struct tacho_qos {
+  uint32_t reliability;
+  uint32_t durability;
+  uint32_t history;
+  uint32_t depth; /* of keep last; at least 1 */
+};
+
+/* What every message of ours carries inside its payload. */
+struct tacho_header {
+  uint64_t sequence;  /* 0, 1, 2 ... a publisher */
+  int64_t stamp_ns;   /* CLOCK_MONOTONIC just before the publish call */
+  uint32_t publisher; /* unique in a run */
+  uint32_t reserved;
+};
+
+struct tacho_message {
+  struct tacho_header header;
+  const void *data;
+  size_t size; /* bytes of data, without the header */
+  void *loan;  /* the plugin's own, untouched by the caller */
+};
+
+struct tacho_session;
+struct tacho_publisher;
+struct tacho_subscription;
+
+struct tacho_session_config {
+  uint32_t domain;       /* DDS domain, or what stands for it: keeps runs on one machine apart */
+  const char *transport; /* "" for the middleware's default */
+};
+
+struct tacho_endpoint_config {
+  const char *node;  /* a name given to node() before */
+  const char *topic; /* fully qualified, "/points" */
+  const char *type;  /* "" lets the plugin choose by size; names are listed in `types` */
+  size_t size;       /* bytes of data a message carries (publishers) or at most carries (subscriptions) */
+  struct tacho_qos qos;
+};
+
+typedef void (*tacho_on_data)(void *context);
+
+struct tacho_middleware {
+  uint32_t abi;           /* TACHO_MIDDLEWARE_ABI */
+  const char *name;       /* "ros2" */
+  const char *const *transports; /* NULL-terminated, default first */
+  const char *const *types;      /* NULL-terminated, the message types it carries */
+
+  /* Version of the middleware found at run time, with what lies below: "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3". */
+  int (*version)(char *out, size_t size, char *error);
+
+  struct tacho_session *(*open)(const struct tacho_session_config *config, char *error);
+  void (*close)(struct tacho_session *session); /* destroys what is still open in it */
+
+  /* A node of the graph. Its handle is what the layer below calls it in its own trace events (an rcl_node_t *), or
+   * any unique address. `traced` says whether that layer emits its own node, publisher and subscription events. */
+  int (*node)(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error);
+
+  struct tacho_publisher *(*advertise)(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                       const void **handle, char *error);
+  /* on_data may be NULL; it is called at least once after each message that was put into an empty queue. */
+  struct tacho_subscription *(*subscribe)(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                          tacho_on_data on_data, void *context, const void **handle, char *error);
+
+  /* Remote endpoints now matched with this one, or negative. */
+  int (*publisher_matched)(struct tacho_publisher *publisher, char *error);
+  int (*subscription_matched)(struct tacho_subscription *subscription, char *error);
+
+  /* The buffer of the next message: `size` bytes of data to fill in place, inside the typed message or, where the
+   * transport has zero copy, inside shared memory. *kept says whether it still holds what was last filled in. */
+  void *(*borrow)(struct tacho_publisher *publisher, int *kept, char *error);
+  /* Publishes the borrowed buffer under this header. */
+  int (*publish)(struct tacho_publisher *publisher, const struct tacho_header *header, char *error);
+
+  /* 1 and *message: one was taken; 0: none there; negative: failure. At most one message may be out a subscription. */
+  int (*take)(struct tacho_subscription *subscription, struct tacho_message *message, char *error);
+  void (*give_back)(struct tacho_subscription *subscription, struct tacho_message *message);
+};
+
+const struct tacho_middleware *tacho_middleware(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TACHO_MIDDLEWARE_H_ */
