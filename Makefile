@@ -1,0 +1,60 @@
+# Everything that a user or CI types. Results land in build/, runs in runs/.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The Rust target directory is kept in the home cache, so that a second checkout need not build the world again.
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/tachograph/target
+export TACHO_HOME := $(CURDIR)/build
+export TACHO_VENV := $(CURDIR)/build/venv
+
+PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
+PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium
+
+.PHONY: help build demo test bench clean setup web native rust
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
+	@workloads/demo
+
+build: native rust ## everything a user needs, under build/: build/tacho, build/lib, build/venv
+	@echo "build: build/tacho is ready"
+
+setup:
+	@setup/debian $(PACKAGES_BUILD)
+	@command -v npm >/dev/null || setup/debian nodejs npm
+	@setup/rust
+	@mkdir -p build/lib
+	@setup/python build/venv setup/ros2-kilted.txt
+
+native: setup
+	@echo "build: the recorder and the middleware plugins (C, C++)"
+	@cmake -S native -B build/native -DTACHO_LIB_DIR=$(CURDIR)/build/lib -DTACHO_VENV=$(TACHO_VENV) >build/native.log \
+	  || { cat build/native.log; exit 1; }
+	@grep -E 'tacho:' build/native.log || true
+	@cmake --build build/native --parallel >>build/native.log || { tail -n 50 build/native.log; exit 1; }
+
+web: setup
+	@$(MAKE) --no-print-directory build/web/report.html
+
+build/web/report.html: $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
+	@echo "build: the report page (TypeScript)"
+	@cd web && npm ci --silent --no-fund --no-audit && npm run --silent build
+
+rust: web
+	@echo "build: tacho (Rust); the first time takes some minutes"
+	@cargo build --release --locked
+	@for program in tacho tacho-node; do install -m 755 $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+
+test: build ## everything: unit tests in Rust, C and TypeScript, then end to end on real middleware
+	@setup/debian $(PACKAGES_TEST)
+	@tests/run
+
+bench: build ## our figures beside our peers', in one run (build/bench.json)
+	@setup/debian $(PACKAGES_TEST)
+	@benchmarks/run
+
+clean: ## remove what was built and what ran (the Rust cache in the home directory stays)
+	rm -rf build runs web/node_modules
