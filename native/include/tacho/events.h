@@ -14,6 +14,7 @@
  *
  * The payload is written first and the head last, with release order; storage starts as zeros and no kind is 0,
  * so a head of 0 ends a chunk, and a record that a killed process had not finished is not there at all.
+ * The text of an event and the event stand in one chunk: an event that does not fit starts the thread's next chunk.
  * The reader (crates/events) needs nothing else: no index, no footer, no clean end.
  *
  * All numbers are little endian. docs/event-file.md is the specification; this header is its C face.
@@ -28,6 +29,7 @@
 #define TACHO_CHUNK_SIZE 32768u
 #define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TACHO_MAX_WORDS 63u
+#define TACHO_TEXT_MAX 4095u /* bytes of one text argument, without its NUL */
 
 /* What ticks count. Anything but CLOCK_MONOTONIC is used only where it is invariant across cores and sleep states. */
 enum tacho_clock {
@@ -38,7 +40,7 @@ enum tacho_clock {
 
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
 struct tacho_file_header {
-  char magic[8];
+  char magic[8]; /* TACHO_MAGIC, written last: without it the process ended before it could record anything */
   uint32_t header_size; /* TACHO_HEADER_SIZE */
   uint32_t chunk_size;  /* TACHO_CHUNK_SIZE */
   uint32_t clock;       /* enum tacho_clock */
@@ -55,7 +57,8 @@ struct tacho_file_header {
   uint64_t chunks_allocated;   /* live: backed by storage */
   uint64_t dropped;            /* live: events not written, for whatever reason, all threads */
   uint64_t closed;             /* live: 1 once the process ended in order */
-  uint64_t reserved[4];
+  uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none did */
+  uint64_t reserved[3];
   char boot_id[40];
   char host[64];
   char ros_distro[32];
@@ -78,7 +81,8 @@ struct tacho_chunk_header {
  * Kilted and Rolling); a pointer, an integer, a bool each take one word. Text arguments are not in the payload: they
  * are written just before as TACHO_TEXT records (bytes, NUL-terminated one after the other, padded with NUL to
  * whole words only at the end of the last record), and belong, in order, to the next record of the thread that is
- * not TACHO_TEXT. gids take two words (16 bytes). */
+ * not TACHO_TEXT. A text of more than TACHO_TEXT_MAX bytes is cut there and then ends in "...". gids take two words
+ * (16 bytes). */
 enum tacho_kind {
   /* of the recorder itself */
   TACHO_TEXT = 1,
@@ -92,7 +96,7 @@ enum tacho_kind {
   TACHO_RCLCPP_PUBLISH,             /* publisher_handle, message */
   TACHO_RCLCPP_INTRA_PUBLISH,       /* publisher_handle, message */
   TACHO_RCL_PUBLISH,                /* publisher_handle, message */
-  TACHO_RMW_PUBLISH,                /* rmw_publisher_handle (0 before Jazzy), message, timestamp (0 before Jazzy) */
+  TACHO_RMW_PUBLISH,                /* rmw_publisher_handle, message, timestamp_ns; before Jazzy 0, message, 0 */
   TACHO_RMW_SUBSCRIPTION_INIT,      /* rmw_subscription_handle, gid, gid */
   TACHO_RCL_SUBSCRIPTION_INIT,      /* subscription_handle, node_handle, rmw_subscription_handle, queue_depth; text: topic */
   TACHO_RCLCPP_SUBSCRIPTION_INIT,   /* subscription_handle, subscription */
@@ -125,6 +129,10 @@ enum tacho_kind {
   TACHO_RCLCPP_RING_BUFFER_ENQUEUE, /* buffer, index, size, overwritten */
   TACHO_RCLCPP_RING_BUFFER_DEQUEUE, /* buffer, index, size */
   TACHO_RCLCPP_RING_BUFFER_CLEAR,   /* buffer */
+
+  /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
+   * and rmw_publisher_handle from Jazzy on. */
+  TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE = 120, /* message or rmw_publisher_handle */
 
   /* of nodes that tacho runs itself, on any middleware; handles are those of the layer below where it has them */
   TACHO_NODE_PUBLISH = 128,         /* publisher_handle, publisher_id, sequence, size: just before the publish call */
