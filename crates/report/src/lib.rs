@@ -1,1 +1,91 @@
-//! Tables into one HTML file.
+//! Tables and figures into one HTML file that needs nothing else ([`write()`]), and into plain text ([`Terminal`]).
+//!
+//! The page itself is built by web/ and embedded; this crate chooses what of the tables it shows ([`page`]) and puts
+//! that into it so that no text of a trace can be anything but text ([`embed`]).
+
+pub mod embed;
+pub mod page;
+mod text;
+
+pub use text::{render_before_after, render_explain, Terminal};
+
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+use tacho_analysis::summary::Summary;
+use tacho_analysis::tables::Tables;
+use tacho_events::run::{RunDirectory, RunInfo};
+
+/// One run as the report shows it. Of several, the first is the one that the others are compared with.
+#[derive(Debug, Clone)]
+pub struct ReportRun {
+    /// What the reader calls it: `untuned`, `common rate`.
+    pub label: String,
+    /// Where it stands.
+    pub directory: RunDirectory,
+    /// What ran.
+    pub info: RunInfo,
+    /// Its figures.
+    pub summary: Summary,
+    /// Its tables.
+    pub tables: Tables,
+    /// `objective.json` of a tuning (study E), where there is one: `points` of `hz`, `response_ms`, `computation_ms`,
+    /// `alignment_ms`, `preemption_ms`, and `best_hz`.
+    pub objective: Option<Value>,
+    /// `proof.json` of a tuning, where there is one.
+    pub proof: Option<Value>,
+}
+
+/// Why no report was written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing to report on.
+    #[error("no run to report on: expected at least one run directory")]
+    NoRuns,
+    /// A table points outside another.
+    #[error("{run}: row {row} of table {table} names {column} {found}, but there are only {rows}")]
+    DanglingRow {
+        /// Label of the run.
+        run: String,
+        /// Table that holds the reference.
+        table: &'static str,
+        /// Its row.
+        row: usize,
+        /// Column of the reference.
+        column: &'static str,
+        /// What it says.
+        found: u32,
+        /// Rows of the table that it points into.
+        rows: usize,
+    },
+    /// The data does not fit JSON.
+    #[error("data of the report: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Writes the report of `runs` to `out`, as one HTML file that opens without a network.
+///
+/// The file is complete or absent: it is written beside its place and renamed.
+pub fn write(runs: &[ReportRun], out: &Path) -> Result<()> {
+    if runs.is_empty() {
+        return Err(Error::NoRuns);
+    }
+    let html = embed::into_template(&page::page(runs)?)?;
+    let mut beside = out.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let failed = |path: &Path| { let path = path.to_owned(); move |source| Error::Write { path, source } };
+    std::fs::write(&beside, html).map_err(failed(&beside))?;
+    std::fs::rename(&beside, out).map_err(failed(out))
+}

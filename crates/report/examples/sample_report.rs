@@ -1,0 +1,60 @@
+//! Writes a report of made-up runs, for looking at the page: `sample_report OUT [tuned|single|hostile|empty]`.
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+use std::path::Path;
+use tacho_report::ReportRun;
+
+/// Names that would be code if they were anything but text.
+const HOSTILE: [&str; 3] = ["</script><img src=x onerror=\"document.title='owned'\">", "\u{2028}'\"`${document.title='owned'}", "<!--<script>document.title='owned'</script>"];
+
+fn main() -> Result<(), String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (out, kind) = match arguments.as_slice() {
+        [out] => (out, "tuned"),
+        [out, kind] => (out, kind.as_str()),
+        _ => return Err("expected: sample_report OUT [tuned|single|hostile|empty]".into()),
+    };
+    let runs = match kind {
+        "tuned" => sample::tuned(),
+        "single" => vec![sample::run("untuned", sample::Wake::Spin { hz: 10.0 })],
+        "hostile" => vec![hostile()],
+        "empty" => vec![ReportRun { summary: Default::default(), tables: Default::default(), ..sample::run("nothing", sample::Wake::Arrival) }],
+        other => return Err(format!("found {other}, expected tuned, single, hostile or empty")),
+    };
+    tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
+}
+
+/// A run in which every name is hostile.
+fn hostile() -> ReportRun {
+    let mut run = sample::run("arrival", sample::Wake::Arrival);
+    let [first, second, third] = HOSTILE;
+    let rename = |name: &mut String| {
+        if name == "ndt_matching" { *name = first.into() }
+        if name == "/ndt_pose" { *name = second.into() }
+    };
+    for chain in &mut run.summary.chains {
+        chain.path.iter_mut().for_each(rename);
+        chain.name = third.into();
+    }
+    for chain in &mut run.tables.chains {
+        chain.path.iter_mut().for_each(rename);
+        chain.name = third.into();
+    }
+    for topic in &mut run.summary.topics {
+        rename(&mut topic.topic);
+        topic.publishers.iter_mut().chain(&mut topic.subscribers).for_each(rename);
+    }
+    for callback in &mut run.summary.callbacks {
+        callback.node.iter_mut().chain(&mut callback.topic).for_each(rename);
+    }
+    run.summary.notes[..].iter_mut().for_each(|note| note.text = first.into());
+    run.summary.notes.push(tacho_analysis::tables::Note { name: first.into(), count: 1, text: second.into() });
+    run.info.command.push(first.into());
+    run.info.machine.host = third.into();
+    run.info.versions.insert(first.into(), second.into());
+    run.info.missing.push(third.into());
+    run.label = first.into();
+    run
+}

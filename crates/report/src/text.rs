@@ -1,0 +1,308 @@
+//! The figures as plain text for a terminal: `tacho explain`, and the before/after of a tuning.
+//!
+//! An en dash is a figure that was not measured. Text of a trace is printed without its control characters, so that it
+//! cannot steer the terminal.
+
+mod table;
+
+use std::fmt::Write;
+use table::{clean, Column, Table};
+use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
+use tacho_analysis::tables::Note;
+use tacho_events::run::RunInfo;
+
+/// Not measured.
+const ABSENT: &str = "–";
+/// Least width that the tables are laid out for.
+const NARROWEST: usize = 60;
+/// The four parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
+/// mark and the ANSI colour of each.
+const PARTS: [(&str, char, u8); 4] = [("computation", '█', 34), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
+
+/// What the text is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Characters a line; fewer than 60 count as 60.
+    pub width: usize,
+    /// Whether to use ANSI colours.
+    pub colour: bool,
+}
+
+impl Default for Terminal {
+    /// 100 characters a line, no colour: what a log or a pipe gets.
+    fn default() -> Self {
+        Terminal { width: 100, colour: false }
+    }
+}
+
+/// [`Terminal::explain`] without colour, 100 characters wide.
+pub fn render_explain(summary: &Summary, info: &RunInfo) -> String {
+    Terminal::default().explain(summary, info)
+}
+
+/// [`Terminal::before_after`] without colour, 100 characters wide.
+pub fn render_before_after(runs: &[(&str, &Summary)]) -> String {
+    Terminal::default().before_after(runs)
+}
+
+impl Terminal {
+    /// Where the time of one run goes: its critical chain, the other chains, callbacks, topics, notes.
+    pub fn explain(&self, summary: &Summary, info: &RunInfo) -> String {
+        let mut out = String::new();
+        self.line(&mut out, &provenance(info));
+        match summary.chains.iter().find(|chain| chain.critical) {
+            Some(chain) => self.critical_chain(&mut out, chain),
+            None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen in this run."),
+            None => self.line(&mut out, "\nNo chain of this run has an end-to-end time."),
+        }
+        self.other_chains(&mut out, summary);
+        self.callbacks(&mut out, summary);
+        self.topics(&mut out, summary);
+        self.notes(&mut out, &summary.notes, info);
+        out
+    }
+
+    /// The same chain in several runs, the first being the one to compare with.
+    pub fn before_after(&self, runs: &[(&str, &Summary)]) -> String {
+        let mut out = String::new();
+        let Some(chain) = runs.first().and_then(|(_, first)| compared_chain(first)) else {
+            self.line(&mut out, "Nothing to compare: the first run has no chain with an end-to-end time.");
+            return out;
+        };
+        let same: Vec<_> = runs.iter().map(|(label, summary)| (*label, counterpart(chain, summary))).collect();
+        self.heading(&mut out, &format!("End to end, {} ({}), ms", chain.name, ends(chain)));
+        let mut table = Table::new(["run", "instances", "mean", "p99", "worst"].iter().enumerate().map(|(i, name)| {
+            if i == 0 { Column::text(name) } else { Column::number(name) }
+        }).chain(PARTS.map(|(name, ..)| Column::number(name))).chain([Column::number("gain")]));
+        let before = chain.end_to_end_ms.as_ref().map(|d| d.mean);
+        for (label, chain) in &same {
+            let whole = chain.and_then(|c| c.end_to_end_ms.as_ref());
+            let mut cells = vec![label.to_string(), chain.map_or(ABSENT.into(), |c| c.instances.to_string())];
+            cells.extend(figures(whole, |d| [d.mean, d.p99, d.max], 2));
+            cells.extend(part_means(*chain).map(|mean| number(mean, 2)));
+            cells.push(match (before, whole) {
+                (Some(before), Some(after)) if after.mean > 0.0 => format!("{:.2}x", before / after.mean),
+                _ => ABSENT.into(),
+            });
+            table.row(cells);
+        }
+        out.push_str(&table.render(self.width()));
+        out.push('\n');
+        let longest = same.iter().filter_map(|(_, c)| Some(c.as_ref()?.end_to_end_ms.as_ref()?.mean)).fold(0.0, f64::max);
+        let labels = same.iter().map(|(label, _)| clean(label).chars().count()).max().unwrap_or(0).min(30);
+        for (label, chain) in &same {
+            let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
+            let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&clean(label), labels));
+        }
+        let _ = writeln!(out, "{:labels$}  {}", "", self.legend());
+        for ((label, summary), (_, found)) in runs.iter().zip(&same) {
+            if found.is_none() {
+                self.line(&mut out, &format!("{label}: has no chain with the path of {}", chain.name));
+            } else if let Some(other) = summary.chains.iter().find(|c| c.critical && c.path != chain.path) {
+                self.line(&mut out, &format!("{label}: its critical chain is another one, {} ({})", other.name, ends(other)));
+            }
+        }
+        for (label, summary) in runs {
+            for note in &summary.notes {
+                self.line(&mut out, &format!("{label}: {} ({}): {}", note.name, note.count, note.text));
+            }
+        }
+        out
+    }
+
+    fn critical_chain(&self, out: &mut String, chain: &ChainFigures) {
+        self.heading(out, &format!("Critical chain {} ({})", chain.name, ends(chain)));
+        let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
+        self.line(out, &nodes.join(" -> "));
+        self.line(out, &format!("{} instances, {} inputs without an output. {}", chain.instances, chain.lost, chain.evidence));
+        let mut table = Table::new([Column::text("ms"), Column::number("mean"), Column::number("min"), Column::number("median"),
+            Column::number("p99"), Column::number("worst"), Column::number("share")]);
+        let whole = chain.end_to_end_ms.as_ref();
+        let mut row = |name: &str, part: Option<&Distribution>| {
+            let mut cells = vec![name.to_owned()];
+            cells.extend(figures(part, |d| [d.mean, d.min, d.median, d.p99, d.max], 2));
+            let share = part.zip(whole).filter(|(_, whole)| whole.mean > 0.0).map(|(part, whole)| 100.0 * part.mean / whole.mean);
+            cells.push(share.map_or(ABSENT.into(), |share| format!("{share:.1} %")));
+            table.row(cells);
+        };
+        row("end to end", whole);
+        for ((name, ..), part) in PARTS.iter().zip(parts(chain)) {
+            row(&format!("  {name}"), part);
+        }
+        out.push('\n');
+        out.push_str(&table.render(self.width()));
+        if let Some(whole) = whole {
+            let _ = writeln!(out, "\n{}\n{}", self.bar(&part_means(Some(chain)), whole.mean, self.width()), self.legend());
+        }
+    }
+
+    fn other_chains(&self, out: &mut String, summary: &Summary) {
+        let mut table = Table::new([Column::text("chain"), Column::text("from"), Column::text("to"), Column::number("instances"), Column::number("lost"),
+            Column::number("mean ms"), Column::number("worst ms")]);
+        for chain in summary.chains.iter().filter(|chain| !chain.critical) {
+            let whole = chain.end_to_end_ms.as_ref();
+            table.row(vec![chain.name.clone(), chain.path.first().cloned().unwrap_or_default(), chain.path.last().cloned().unwrap_or_default(),
+                chain.instances.to_string(), chain.lost.to_string(), number(whole.map(|d| d.mean), 2), number(whole.map(|d| d.max), 2)]);
+        }
+        self.section(out, "Other chains", table);
+    }
+
+    fn callbacks(&self, out: &mut String, summary: &Summary) {
+        let mut table = Table::new([Column::text("node"), Column::text("callback"), Column::number("count"), Column::number("min ms"), Column::number("mean ms"),
+            Column::number("p99 ms"), Column::number("max ms"), Column::number("output period ms")]);
+        for callback in &summary.callbacks {
+            let wall = callback.duration_us.as_ref();
+            let what = match (&callback.topic, callback.period_ms) {
+                (Some(topic), _) => topic.clone(),
+                (None, Some(period)) => format!("{} {period} ms", callback.kind),
+                (None, None) => format!("{} {}", callback.kind, callback.callback),
+            };
+            let mut cells = vec![callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)), what, callback.count.to_string()];
+            cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
+            let period = callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
+            cells.push(if period.is_empty() { ABSENT.into() } else { period });
+            table.row(cells);
+        }
+        self.section(out, "Callbacks: their own execution time; last, the period that a rate measurement of their output shows", table);
+    }
+
+    fn topics(&self, out: &mut String, summary: &Summary) {
+        let mut table = Table::new([Column::text("topic"), Column::number("sent"), Column::number("received"), Column::number("lost"), Column::number("rate Hz"),
+            Column::number("median us"), Column::number("p99 us"), Column::number("max us")]);
+        for topic in &summary.topics {
+            let latency = topic.latency_us.as_ref();
+            let mut cells = vec![topic.topic.clone(), topic.sent.to_string(), topic.received.to_string(),
+                topic.lost.map_or(ABSENT.into(), |lost| lost.to_string()), number(topic.rate_hz, 2)];
+            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0));
+            table.row(cells);
+        }
+        self.section(out, "Topics: latency from publish call to callback", table);
+    }
+
+    fn notes(&self, out: &mut String, notes: &[Note], info: &RunInfo) {
+        if notes.is_empty() && info.missing.is_empty() && !info.cut_short {
+            return;
+        }
+        self.heading(out, "Notes");
+        if info.cut_short {
+            self.line(out, "- the run was cut short: figures are of what is there");
+        }
+        for missing in &info.missing {
+            self.line(out, &format!("- missing: {missing}"));
+        }
+        for note in notes {
+            self.line(out, &format!("- {} ({}): {}", note.name, note.count, note.text));
+        }
+    }
+
+    fn section(&self, out: &mut String, title: &str, table: Table) {
+        if !table.is_empty() {
+            self.heading(out, title);
+            out.push_str(&table.render(self.width()));
+        }
+    }
+
+    fn heading(&self, out: &mut String, text: &str) {
+        out.push('\n');
+        let start = out.len();
+        self.line(out, text);
+        if self.colour {
+            out.insert_str(start, "\x1b[1m");
+            out.insert_str(out.len() - 1, "\x1b[0m");
+        }
+    }
+
+    /// Writes words, broken at the width; further lines are indented.
+    fn line(&self, out: &mut String, text: &str) {
+        let mut at = 0;
+        for (i, line) in text.split('\n').enumerate() {
+            if i > 0 {
+                out.push('\n');
+                at = 0;
+            }
+            for word in clean(line).split(' ') {
+                let length = word.chars().count();
+                if at > 2 && at + 1 + length > self.width() {
+                    out.push_str("\n  ");
+                    at = 2;
+                } else if at > 0 {
+                    out.push(' ');
+                    at += 1;
+                }
+                out.push_str(word);
+                at += length;
+            }
+        }
+        out.push('\n');
+    }
+
+    /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do not
+    /// add up.
+    fn bar(&self, parts: &[Option<f64>; 4], longest: f64, width: usize) -> String {
+        let (mut bar, mut drawn, mut sum) = (String::new(), 0, 0.0);
+        for ((_, mark, ansi), part) in PARTS.iter().zip(parts) {
+            sum += part.unwrap_or(0.0);
+            let end = if longest > 0.0 { (sum / longest * width as f64).round() as usize } else { 0 }.min(width);
+            let piece = mark.to_string().repeat(end.saturating_sub(drawn));
+            drawn = drawn.max(end);
+            if self.colour && !piece.is_empty() {
+                let _ = write!(bar, "\x1b[{ansi}m{piece}\x1b[0m");
+            } else {
+                bar.push_str(&piece);
+            }
+        }
+        bar
+    }
+
+    fn legend(&self) -> String {
+        PARTS.map(|(name, mark, ansi)| if self.colour { format!("\x1b[{ansi}m{mark}\x1b[0m {name}") } else { format!("{mark} {name}") }).join("   ")
+    }
+
+    fn width(&self) -> usize {
+        self.width.max(NARROWEST)
+    }
+}
+
+/// The chain that runs are compared by: the critical one of the first run.
+fn compared_chain(first: &Summary) -> Option<&ChainFigures> {
+    first.chains.iter().find(|chain| chain.critical).filter(|chain| chain.end_to_end_ms.is_some())
+}
+
+/// The same chain in another run: the same path.
+fn counterpart<'a>(chain: &ChainFigures, summary: &'a Summary) -> Option<&'a ChainFigures> {
+    summary.chains.iter().find(|other| other.path == chain.path)
+}
+
+/// In the order of [`PARTS`].
+fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 4] {
+    [&chain.computation_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms].map(Option::as_ref)
+}
+
+fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 4] {
+    chain.map_or([None; 4], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
+}
+
+fn ends(chain: &ChainFigures) -> String {
+    match chain.path.as_slice() {
+        [first, .., last] => format!("{first} to {last}"),
+        [only] => only.clone(),
+        [] => ABSENT.into(),
+    }
+}
+
+fn figures<const N: usize>(of: Option<&Distribution>, pick: impl Fn(&Distribution) -> [f64; N], decimals: usize) -> [String; N] {
+    of.map_or_else(|| [(); N].map(|()| ABSENT.to_owned()), |of| pick(of).map(|value| number(Some(value), decimals)))
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or(ABSENT.into(), |value| format!("{value:.decimals$}"))
+}
+
+fn provenance(info: &RunInfo) -> String {
+    let machine = &info.machine;
+    let gib = machine.memory_bytes as f64 / (1u64 << 30) as f64;
+    let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    format!("{}\n{}: {}, {} CPUs, {gib:.1} GiB, Linux {} {}{}\n{:.1} s from {}; tacho {}{}", info.command.join(" "), machine.host, machine.cpu, machine.cpus,
+        machine.kernel, machine.preemption, machine.governor.as_ref().map_or(String::new(), |g| format!(", governor {g}")), info.duration_s, info.started_at,
+        info.tacho_version, versions.iter().map(|v| format!(", {v}")).collect::<String>())
+}
