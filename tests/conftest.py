@@ -1,0 +1,81 @@
+"""What the end-to-end tests share: where things are, and a DDS domain for each test of its own."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "tests" / "programs"
+
+
+class Tacho:
+    """The built command, run in a directory of its own."""
+
+    def __init__(self, directory: Path, environment: dict[str, str]):
+        self.directory = directory
+        self.environment = environment
+        self.program = ROOT / "build" / "tacho"
+
+    def start(self, *arguments: object, **options) -> subprocess.Popen:
+        return subprocess.Popen(
+            [str(self.program), *map(str, arguments)],
+            cwd=self.directory,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def __call__(self, *arguments: object, expect: int = 0) -> subprocess.CompletedProcess:
+        """Runs a verb to its end; `expect` is its exit code."""
+        done = subprocess.run(
+            [str(self.program), *map(str, arguments)],
+            cwd=self.directory,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == expect, f"exit {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *arguments: object):
+        """Runs a verb with --json and reads what it prints."""
+        return json.loads(self(*arguments, "--json").stdout)
+
+
+def free_domain() -> int:
+    """A DDS domain that no other test running now has: worker number and process id spread them over 1..100."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return 1 + (os.getpid() * 7 + worker * 31) % 100
+
+
+@pytest.fixture
+def tacho(tmp_path: Path) -> Tacho:
+    environment = dict(os.environ)
+    environment["ROS_DOMAIN_ID"] = str(free_domain())
+    environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    environment["ROS_LOG_DIR"] = str(tmp_path / "ros-log")
+    environment["PYTHONUNBUFFERED"] = "1"
+    return Tacho(tmp_path, environment)
+
+
+@pytest.fixture(scope="session")
+def ros_python() -> str:
+    """The Python that has rclpy of ROS 2 Kilted."""
+    return str(ROOT / "build" / "venv" / "bin" / "python")
+
+
+@pytest.fixture(scope="session")
+def ros_python_jazzy() -> str:
+    """The Python that has rclpy of ROS 2 Jazzy."""
+    return str(ROOT / "build" / "venv-jazzy" / "bin" / "python")
+
+
+@pytest.fixture(scope="session")
+def workloads() -> Path:
+    return ROOT / "workloads"

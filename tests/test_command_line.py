@@ -1,0 +1,67 @@
+"""Usage, errors and exit codes."""
+
+import pytest
+
+VERBS = ["bench", "record", "explain", "tune", "report", "check", "schema", "completions"]
+
+
+def test_help_lists_every_verb(tacho):
+    text = tacho("--help").stdout
+    for verb in VERBS:
+        assert verb in text
+
+
+@pytest.mark.parametrize("verb", [v for v in VERBS if v != "schema"])
+def test_each_verb_helps_with_an_example(tacho, verb):
+    assert f"tacho {verb}" in tacho(verb, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-verb"],
+        ["bench"],
+        ["bench", "no-such-file.yaml"],
+        ["explain", "no-such-run"],
+        ["report", "no-such-run"],
+        ["tune", "no-such-run", "--method", "arrival"],
+        ["tune", "no-such-run", "--method", "magic"],
+        ["check", "no-such-file.yaml"],
+    ],
+)
+def test_bad_usage_exits_2_and_names_what_was_found(tacho, arguments):
+    done = tacho(*arguments, expect=2)
+    assert any(a in done.stderr for a in arguments)
+    assert done.stdout == ""
+
+
+def test_check_names_file_line_found_and_expected(tacho):
+    (tacho.directory / "bad.yaml").write_text(
+        "nodes:\n  lidar: {publishes: {/points: {rate: 10}}}\n  ndt: {subscribes: [/point]}\n"
+    )
+    done = tacho("check", "bad.yaml", expect=2)
+    assert "bad.yaml:2:" in done.stderr and "Hz" in done.stderr
+    assert "bad.yaml:3:" in done.stderr and "/point" in done.stderr
+
+
+def test_every_ready_made_workload_is_in_order(tacho, workloads):
+    tacho("check", *sorted(workloads.glob("*.yaml")))
+
+
+def test_the_schema_is_json(tacho):
+    import json
+
+    assert json.loads(tacho("schema").stdout)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_a_run_is_never_written_over(tacho):
+    (tacho.directory / "run").mkdir()
+    (tacho.directory / "run" / "run.json").write_text("{}")
+    done = tacho("record", "-o", "run", "--", "true", expect=2)
+    assert "run" in done.stderr
+    assert (tacho.directory / "run" / "run.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_know_the_verbs(tacho, shell):
+    assert "explain" in tacho("completions", shell).stdout
