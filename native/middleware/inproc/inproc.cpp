@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inproc plugin: threads of one process hand each other pointers. Nothing is serialised and nothing copied: it is
+// the floor under what any middleware can do. Message types are names for byte arrays of the asked size.
+#include <tacho/middleware.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+template <class... Values>
+void say(char *error, const char *format, Values... values) {
+  std::snprintf(error, TACHO_ERROR_SIZE, format, values...);
+}
+
+const char *const transports[] = {"pointer", nullptr};
+const char *const types[] = {"Bytes", "PointCloud2", "PointCloud1m", "Image", "TwistStamped", nullptr};
+
+struct Buffer {
+  tacho_header header{};
+  std::vector<unsigned char> data;
+  bool filled = false;
+};
+using Shared = std::shared_ptr<Buffer>;
+
+// What a subscription shares with the publishers that are matched with it.
+struct Queue {
+  std::string type;
+  tacho_qos qos;
+  std::mutex mutex;
+  std::deque<Shared> messages;
+  // Held while on_data runs, so that closing waits for it and none runs afterwards.
+  std::mutex notifying;
+  tacho_on_data on_data = nullptr;
+  void *context = nullptr;
+
+  void put(const Shared &buffer) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      messages.push_back(buffer);
+      if (qos.history == TACHO_KEEP_LAST && messages.size() > qos.depth) messages.pop_front();
+    }
+    std::lock_guard<std::mutex> lock(notifying);
+    if (on_data) on_data(context);
+  }
+};
+using SharedQueue = std::shared_ptr<Queue>;
+
+struct Topic {
+  std::vector<tacho_publisher *> publishers;
+  std::vector<SharedQueue> queues;
+};
+
+// All topics of the process by domain and name. The mutex also guards who is matched with whom.
+std::mutex registry;
+std::map<std::pair<uint32_t, std::string>, Topic> topics;
+
+}  // namespace
+
+struct tacho_publisher {
+  std::pair<uint32_t, std::string> key;
+  std::string type;
+  tacho_qos qos;
+  size_t size;
+  std::vector<Shared> pool; // every buffer ever lent; one that only the pool holds is free
+  Shared borrowed;
+  std::mutex mutex; // of what follows; taken after `registry`, before any queue's
+  std::vector<SharedQueue> queues;
+  std::deque<Shared> history; // for subscriptions that come later; transient local only
+};
+
+struct tacho_subscription {
+  std::pair<uint32_t, std::string> key;
+  SharedQueue queue;
+  Shared lent;
+};
+
+struct tacho_session {
+  uint32_t domain;
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
+  std::vector<std::unique_ptr<tacho_publisher>> publishers;
+  std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
+};
+
+namespace {
+
+// DDS 1.4, 2.2.3: what is offered must be at least what is requested; and the type must be the same.
+bool compatible(const tacho_publisher &publisher, const Queue &queue) {
+  return publisher.type == queue.type && publisher.qos.reliability >= queue.qos.reliability &&
+         publisher.qos.durability >= queue.qos.durability;
+}
+
+// Call with `registry` held.
+void match(tacho_publisher &publisher, const SharedQueue &queue) {
+  if (!compatible(publisher, *queue)) return;
+  std::lock_guard<std::mutex> lock(publisher.mutex);
+  publisher.queues.push_back(queue);
+  if (queue->qos.durability == TACHO_TRANSIENT_LOCAL)
+    for (const Shared &buffer : publisher.history) queue->put(buffer);
+}
+
+bool acceptable(const tacho_session *session, const tacho_endpoint_config *config, std::string *type, char *error) {
+  const tacho_qos &qos = config->qos;
+  *type = *config->type ? config->type : types[0];
+  if (!session->nodes.count(config->node)) {
+    say(error, "inproc: %s: this session has no node \"%s\"", config->topic, config->node);
+  } else if (std::none_of(types, std::end(types) - 1, [&](const char *t) { return *type == t; })) {
+    say(error, "inproc: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or "
+        "TwistStamped", config->topic, config->type);
+  } else if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL ||
+             qos.history > TACHO_KEEP_ALL) {
+    say(error, "inproc: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each",
+        config->topic, qos.reliability, qos.durability, qos.history);
+  } else if (qos.history == TACHO_KEEP_LAST && qos.depth == 0) {
+    say(error, "inproc: %s: keep last with depth 0; expected at least 1", config->topic);
+  } else if (config->topic[0] != '/') {
+    say(error, "inproc: topic \"%s\" is not fully qualified; expected \"/%s\"", config->topic, config->topic);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// No exception may leave a C function; the only one that can arise here is the lack of memory.
+template <class Function>
+auto guarded(char *error, Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::bad_alloc &) {
+    say(error, "inproc: no memory");
+    if constexpr (std::is_pointer_v<decltype(function())>) return nullptr;
+    else return -1;
+  }
+}
+
+int version(char *out, size_t size, char *) {
+  std::snprintf(out, size, "inproc %u", TACHO_MIDDLEWARE_ABI);
+  return 0;
+}
+
+tacho_session *open(const tacho_session_config *config, char *error) {
+  if (*config->transport && std::strcmp(config->transport, transports[0])) {
+    say(error, "inproc: transport \"%s\" is not known; expected \"%s\"", config->transport, transports[0]);
+    return nullptr;
+  }
+  return guarded(error, [&] {
+    tacho_session *session = new tacho_session;
+    session->domain = config->domain;
+    return session;
+  });
+}
+
+void close(tacho_session *session) {
+  {
+    std::lock_guard<std::mutex> lock(registry);
+    for (auto &subscription : session->subscriptions) {
+      Topic &topic = topics[subscription->key];
+      const SharedQueue &queue = subscription->queue;
+      for (tacho_publisher *publisher : topic.publishers) {
+        std::lock_guard<std::mutex> hold(publisher->mutex);
+        auto &queues = publisher->queues;
+        queues.erase(std::remove(queues.begin(), queues.end(), queue), queues.end());
+      }
+      topic.queues.erase(std::remove(topic.queues.begin(), topic.queues.end(), queue), topic.queues.end());
+      std::lock_guard<std::mutex> wait(queue->notifying);
+      queue->on_data = nullptr;
+    }
+    for (auto &publisher : session->publishers) {
+      auto &publishers = topics[publisher->key].publishers;
+      publishers.erase(std::remove(publishers.begin(), publishers.end(), publisher.get()), publishers.end());
+    }
+    for (auto topic = topics.begin(); topic != topics.end();)
+      topic = topic->second.publishers.empty() && topic->second.queues.empty() ? topics.erase(topic) : std::next(topic);
+  }
+  delete session;
+}
+
+int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
+  return guarded(error, [&] {
+    std::lock_guard<std::mutex> lock(session->mutex);
+    auto added = session->nodes.emplace(name, std::make_unique<char>());
+    if (!added.second) {
+      say(error, "inproc: this session already has a node \"%s\"", name);
+      return -1;
+    }
+    *handle = added.first->second.get();
+    *traced = 0;
+    return 0;
+  });
+}
+
+tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle,
+                           char *error) {
+  return guarded(error, [&]() -> tacho_publisher * {
+    std::lock_guard<std::mutex> hold(session->mutex);
+    auto made = std::make_unique<tacho_publisher>();
+    if (!acceptable(session, config, &made->type, error)) return nullptr;
+    made->key = {session->domain, config->topic};
+    made->qos = config->qos;
+    made->size = config->size;
+    tacho_publisher *publisher = made.get();
+    session->publishers.push_back(std::move(made));
+    std::lock_guard<std::mutex> lock(registry);
+    Topic &topic = topics[publisher->key];
+    topic.publishers.push_back(publisher);
+    for (const SharedQueue &queue : topic.queues) match(*publisher, queue);
+    *handle = publisher;
+    return publisher;
+  });
+}
+
+tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_config *config, tacho_on_data on_data,
+                              void *context, const void **handle, char *error) {
+  return guarded(error, [&]() -> tacho_subscription * {
+    std::lock_guard<std::mutex> hold(session->mutex);
+    auto made = std::make_unique<tacho_subscription>();
+    made->queue = std::make_shared<Queue>();
+    if (!acceptable(session, config, &made->queue->type, error)) return nullptr;
+    made->key = {session->domain, config->topic};
+    made->queue->qos = config->qos;
+    made->queue->on_data = on_data;
+    made->queue->context = context;
+    tacho_subscription *subscription = made.get();
+    session->subscriptions.push_back(std::move(made));
+    std::lock_guard<std::mutex> lock(registry);
+    Topic &topic = topics[subscription->key];
+    topic.queues.push_back(subscription->queue);
+    for (tacho_publisher *publisher : topic.publishers) match(*publisher, subscription->queue);
+    *handle = subscription;
+    return subscription;
+  });
+}
+
+int publisher_matched(tacho_publisher *publisher, char *) {
+  std::lock_guard<std::mutex> lock(publisher->mutex);
+  return static_cast<int>(publisher->queues.size());
+}
+
+int subscription_matched(tacho_subscription *subscription, char *) {
+  std::lock_guard<std::mutex> lock(registry);
+  const auto topic = topics.find(subscription->key);
+  return static_cast<int>(std::count_if(topic->second.publishers.begin(), topic->second.publishers.end(),
+                                        [&](tacho_publisher *p) { return compatible(*p, *subscription->queue); }));
+}
+
+void *borrow(tacho_publisher *publisher, int *kept, char *error) {
+  return guarded(error, [&]() -> void * {
+    if (!publisher->borrowed) {
+      for (const Shared &buffer : publisher->pool)
+        if (buffer.use_count() == 1) {
+          // use_count is a relaxed load: this pairs with the release of the last reader's reference.
+          std::atomic_thread_fence(std::memory_order_acquire);
+          publisher->borrowed = buffer;
+          break;
+        }
+      if (!publisher->borrowed) {
+        auto buffer = std::make_shared<Buffer>();
+        // One byte more, so that an empty message has an address, too.
+        buffer->data.resize(publisher->size + 1);
+        publisher->pool.push_back(buffer);
+        publisher->borrowed = buffer;
+      }
+    }
+    *kept = publisher->borrowed->filled;
+    publisher->borrowed->filled = true;
+    return publisher->borrowed->data.data();
+  });
+}
+
+int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
+  return guarded(error, [&] {
+    if (!publisher->borrowed) {
+      say(error, "inproc: publish on %s without a borrowed buffer", publisher->key.second.c_str());
+      return -1;
+    }
+    const Shared buffer = std::move(publisher->borrowed);
+    publisher->borrowed.reset();
+    buffer->header = *header;
+    std::lock_guard<std::mutex> lock(publisher->mutex);
+    if (publisher->qos.durability == TACHO_TRANSIENT_LOCAL) {
+      publisher->history.push_back(buffer);
+      if (publisher->qos.history == TACHO_KEEP_LAST && publisher->history.size() > publisher->qos.depth)
+        publisher->history.pop_front();
+    }
+    for (const SharedQueue &queue : publisher->queues) queue->put(buffer);
+    return 0;
+  });
+}
+
+int take(tacho_subscription *subscription, tacho_message *message, char *error) {
+  if (subscription->lent) {
+    say(error, "inproc: %s: take before the last message was given back", subscription->key.second.c_str());
+    return -1;
+  }
+  Queue &queue = *subscription->queue;
+  {
+    std::lock_guard<std::mutex> lock(queue.mutex);
+    if (queue.messages.empty()) return 0;
+    subscription->lent = std::move(queue.messages.front());
+    queue.messages.pop_front();
+  }
+  const Buffer &buffer = *subscription->lent;
+  message->header = buffer.header;
+  message->data = buffer.data.data();
+  message->size = buffer.data.size() - 1;
+  message->loan = subscription->lent.get();
+  return 1;
+}
+
+void give_back(tacho_subscription *subscription, tacho_message *message) {
+  subscription->lent.reset();
+  message->loan = nullptr;
+}
+
+const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "inproc", transports, types, version, open, close, node,
+                                     advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
+                                     take, give_back};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
+  return &middleware;
+}

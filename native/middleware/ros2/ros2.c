@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ros2 plugin: rcl on whatever rmw it was built with. One context a session, so one DDS participant a session.
+// rcl, rmw and DDS emit their own trace events; the handles returned are the rcl structures those events name.
+#include <pthread.h>
+#include <rcl/error_handling.h>
+#include <rcl/rcl.h>
+#include <rmw/qos_string_conversions.h>
+#include <rmw/rmw.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "types.h"
+#include "versions.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct ros2_node {
+  rcl_node_t rcl;
+  char *name;
+  struct ros2_node *next;
+};
+
+struct tacho_publisher {
+  rcl_publisher_t rcl;
+  struct ros2_node *node;
+  const struct ros2_type *type;
+  void *message; // one typed message, filled by the caller and published again and again
+  bool filled;
+  struct tacho_publisher *next;
+};
+
+struct tacho_subscription {
+  rcl_subscription_t rcl;
+  struct ros2_node *node;
+  const struct ros2_type *type;
+  void *message; // taken into, lent to the caller
+  char *topic;
+  tacho_on_data on_data;
+  void *context;
+  struct tacho_subscription *next;
+};
+
+struct tacho_session {
+  pthread_mutex_t mutex; // of the lists; rcl's own init functions are not thread-safe on one context either
+  rcl_context_t context;
+  struct ros2_node *nodes;
+  struct tacho_publisher *publishers;
+  struct tacho_subscription *subscriptions;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(char *error, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(error, TACHO_ERROR_SIZE, format, list);
+  va_end(list);
+}
+
+// rcl's own words behind ours, and its thread-local error cleared.
+__attribute__((format(printf, 3, 4))) static void say_rcl(char *error, rcl_ret_t code, const char *format, ...) {
+  char doing[384];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(doing, sizeof doing, format, list);
+  va_end(list);
+  const char *text = rcl_error_is_set() ? rcl_get_error_string().str : "no text from rcl";
+  say(error, "%s: %.600s (rcl_ret_t %d)", doing, text, (int)code);
+  rcl_reset_error();
+}
+
+// Session
+
+// Discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network.
+static void stay_on_host(rmw_init_options_t *options) {
+#if __has_include(<rmw/discovery_options.h>)
+  options->discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+#else
+  options->localhost_only = RMW_LOCALHOST_ONLY_ENABLED; // Humble
+#endif
+}
+
+static struct tacho_session *ros2_open(const struct tacho_session_config *config, char *error) {
+  if (*config->transport && strcmp(config->transport, "default")) {
+    say(error, "ros2: transport \"%s\" is not known; expected \"default\" (shared memory and UDP as the rmw chooses)",
+        config->transport);
+    return NULL;
+  }
+  if (config->domain > 232) { // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
+    say(error, "ros2: domain %u is too high; expected 0 to 232", config->domain);
+    return NULL;
+  }
+  struct tacho_session *session = calloc(1, sizeof *session);
+  if (!session) {
+    say(error, "ros2: no memory for a session");
+    return NULL;
+  }
+  pthread_mutex_init(&session->mutex, NULL);
+  session->context = rcl_get_zero_initialized_context();
+  rcl_init_options_t options = rcl_get_zero_initialized_init_options();
+  rcl_ret_t code = rcl_init_options_init(&options, rcl_get_default_allocator());
+  if (code != RCL_RET_OK) {
+    say_rcl(error, code, "ros2: rcl_init_options_init");
+  } else {
+    stay_on_host(rcl_init_options_get_rmw_init_options(&options));
+    code = rcl_init_options_set_domain_id(&options, config->domain);
+    if (code == RCL_RET_OK) code = rcl_init(0, NULL, &options, &session->context);
+    if (code != RCL_RET_OK) say_rcl(error, code, "ros2: rcl_init in domain %u", config->domain);
+    if (rcl_init_options_fini(&options) != RCL_RET_OK) rcl_reset_error();
+  }
+  if (code != RCL_RET_OK) {
+    pthread_mutex_destroy(&session->mutex);
+    free(session);
+    return NULL;
+  }
+  return session;
+}
+
+// Closing cannot fail towards the caller; what rcl says on the way is shown, not swallowed.
+static void closed(rcl_ret_t code, const char *what) {
+  if (code == RCL_RET_OK) return;
+  fprintf(stderr, "ros2: %s while closing: %s\n", what, rcl_get_error_string().str);
+  rcl_reset_error();
+}
+
+static void free_publisher(struct tacho_publisher *publisher) {
+  if (publisher->rcl.impl) closed(rcl_publisher_fini(&publisher->rcl, &publisher->node->rcl), "rcl_publisher_fini");
+  if (publisher->message) publisher->type->destroy(publisher->message);
+  free(publisher);
+}
+
+static void free_subscription(struct tacho_subscription *subscription) {
+  if (subscription->rcl.impl) {
+    if (subscription->on_data)
+      closed(rcl_subscription_set_on_new_message_callback(&subscription->rcl, NULL, NULL), "taking back on_data");
+    closed(rcl_subscription_fini(&subscription->rcl, &subscription->node->rcl), "rcl_subscription_fini");
+  }
+  if (subscription->message) subscription->type->destroy(subscription->message);
+  free(subscription->topic);
+  free(subscription);
+}
+
+static void ros2_close(struct tacho_session *session) {
+  while (session->subscriptions) {
+    struct tacho_subscription *first = session->subscriptions;
+    session->subscriptions = first->next;
+    free_subscription(first);
+  }
+  while (session->publishers) {
+    struct tacho_publisher *first = session->publishers;
+    session->publishers = first->next;
+    free_publisher(first);
+  }
+  while (session->nodes) {
+    struct ros2_node *first = session->nodes;
+    session->nodes = first->next;
+    closed(rcl_node_fini(&first->rcl), "rcl_node_fini");
+    free(first->name);
+    free(first);
+  }
+  closed(rcl_shutdown(&session->context), "rcl_shutdown");
+  closed(rcl_context_fini(&session->context), "rcl_context_fini");
+  pthread_mutex_destroy(&session->mutex);
+  free(session);
+}
+
+// Nodes
+
+static struct ros2_node *find_node(struct tacho_session *session, const char *name) {
+  struct ros2_node *node = session->nodes;
+  while (node && strcmp(node->name, name)) node = node->next;
+  return node;
+}
+
+static int ros2_node(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
+  int result = -1;
+  pthread_mutex_lock(&session->mutex);
+  const char *slash = strrchr(name, '/'); // "/localisation/ndt" is node ndt in namespace /localisation
+  struct ros2_node *node = calloc(1, sizeof *node);
+  char *space = slash && slash != name ? strndup(name, (size_t)(slash - name)) : strdup("/");
+  if (find_node(session, name)) {
+    say(error, "ros2: this session already has a node \"%s\"", name);
+  } else if (!node || !space || !(node->name = strdup(name))) {
+    say(error, "ros2: no memory for node \"%s\"", name);
+  } else {
+    rcl_node_options_t options = rcl_node_get_default_options();
+    options.enable_rosout = false; // its publisher would be traffic that no workload names
+    node->rcl = rcl_get_zero_initialized_node();
+    rcl_ret_t code = rcl_node_init(&node->rcl, slash ? slash + 1 : name, space, &session->context, &options);
+    if (code != RCL_RET_OK) {
+      say_rcl(error, code, "ros2: node \"%s\"", name);
+    } else {
+      node->next = session->nodes;
+      session->nodes = node;
+      *handle = &node->rcl;
+      *traced = 1;
+      result = 0;
+    }
+  }
+  pthread_mutex_unlock(&session->mutex);
+  free(space);
+  if (result < 0 && node) {
+    free(node->name);
+    free(node);
+  }
+  return result;
+}
+
+// Endpoints
+
+static int profile(const struct tacho_qos *asked, rmw_qos_profile_t *qos, const char *topic, char *error) {
+  *qos = rmw_qos_profile_default;
+  if (asked->reliability > TACHO_RELIABLE || asked->durability > TACHO_TRANSIENT_LOCAL ||
+      asked->history > TACHO_KEEP_ALL) {
+    say(error, "ros2: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
+        asked->reliability, asked->durability, asked->history);
+    return -1;
+  }
+  if (asked->history == TACHO_KEEP_LAST && asked->depth == 0) {
+    say(error, "ros2: %s: keep last with depth 0; expected at least 1", topic);
+    return -1;
+  }
+  qos->reliability = asked->reliability == TACHO_RELIABLE ? RMW_QOS_POLICY_RELIABILITY_RELIABLE
+                                                          : RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT;
+  qos->durability = asked->durability == TACHO_TRANSIENT_LOCAL ? RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL
+                                                               : RMW_QOS_POLICY_DURABILITY_VOLATILE;
+  qos->history = asked->history == TACHO_KEEP_ALL ? RMW_QOS_POLICY_HISTORY_KEEP_ALL : RMW_QOS_POLICY_HISTORY_KEEP_LAST;
+  qos->depth = asked->depth;
+  return 0;
+}
+
+// What the middleware really set up must be what was asked for.
+static int honoured(const rmw_qos_profile_t *asked, const rmw_qos_profile_t *actual, const char *topic, char *error) {
+  if (!actual) {
+    say_rcl(error, RCL_RET_ERROR, "ros2: %s: reading back the QoS", topic);
+    return -1;
+  }
+  bool depth = asked->history == RMW_QOS_POLICY_HISTORY_KEEP_ALL || asked->depth == actual->depth;
+  if (asked->reliability == actual->reliability && asked->durability == actual->durability &&
+      asked->history == actual->history && depth)
+    return 0;
+  say(error,
+      "ros2: %s: the middleware set up other QoS than asked for: reliability %s, durability %s, history %s, depth %zu; "
+      "asked for %s, %s, %s, %zu",
+      topic, rmw_qos_reliability_policy_to_str(actual->reliability),
+      rmw_qos_durability_policy_to_str(actual->durability), rmw_qos_history_policy_to_str(actual->history),
+      actual->depth, rmw_qos_reliability_policy_to_str(asked->reliability),
+      rmw_qos_durability_policy_to_str(asked->durability), rmw_qos_history_policy_to_str(asked->history),
+      asked->depth);
+  return -1;
+}
+
+static const struct ros2_type *type_of(const struct tacho_endpoint_config *config, bool exact, char *error) {
+  const struct ros2_type *type = ros2_type(config->type, config->size);
+  if (!type) {
+    say(error,
+        "ros2: %s: message type \"%s\" is not known; expected PointCloud2, PointCloud1m, Image, Bytes or TwistStamped",
+        config->topic, config->type);
+  } else if (exact && type->only_size && config->size != type->only_size) {
+    say(error, "ros2: %s: %s carries %zu bytes of data, not %zu", config->topic, type->name, type->only_size,
+        config->size);
+  } else {
+    return type;
+  }
+  return NULL;
+}
+
+static struct ros2_node *node_of(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                 char *error) {
+  struct ros2_node *node = find_node(session, config->node);
+  if (!node) say(error, "ros2: %s: this session has no node \"%s\"", config->topic, config->node);
+  return node;
+}
+
+static bool open_publisher(struct tacho_publisher *publisher, const struct tacho_endpoint_config *config,
+                           char *error) {
+  rcl_publisher_options_t options = rcl_publisher_get_default_options();
+  if (!publisher->node || !publisher->type || profile(&config->qos, &options.qos, config->topic, error) < 0)
+    return false;
+  if (!(publisher->message = publisher->type->create()) ||
+      publisher->type->resize(publisher->message, config->size) < 0) {
+    say(error, "ros2: %s: no memory for a message of %zu bytes", config->topic, config->size);
+    return false;
+  }
+  publisher->rcl = rcl_get_zero_initialized_publisher();
+  rcl_ret_t code = rcl_publisher_init(&publisher->rcl, &publisher->node->rcl, publisher->type->support(),
+                                      config->topic, &options);
+  if (code != RCL_RET_OK) {
+    say_rcl(error, code, "ros2: publisher of %s", config->topic);
+    return false;
+  }
+  return honoured(&options.qos, rcl_publisher_get_actual_qos(&publisher->rcl), config->topic, error) == 0;
+}
+
+static struct tacho_publisher *ros2_advertise(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                              const void **handle, char *error) {
+  struct tacho_publisher *publisher = calloc(1, sizeof *publisher);
+  if (!publisher) {
+    say(error, "ros2: no memory for a publisher of %s", config->topic);
+    return NULL;
+  }
+  pthread_mutex_lock(&session->mutex);
+  publisher->node = node_of(session, config, error);
+  if (publisher->node) publisher->type = type_of(config, true, error);
+  if (open_publisher(publisher, config, error)) {
+    publisher->next = session->publishers;
+    session->publishers = publisher;
+    *handle = &publisher->rcl;
+  } else {
+    free_publisher(publisher);
+    publisher = NULL;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  return publisher;
+}
+
+static void new_message(const void *subscription, size_t count) {
+  (void)count;
+  const struct tacho_subscription *self = subscription;
+  self->on_data(self->context);
+}
+
+static bool open_subscription(struct tacho_subscription *subscription, const struct tacho_endpoint_config *config,
+                              char *error) {
+  rcl_subscription_options_t options = rcl_subscription_get_default_options();
+  if (!subscription->node || !subscription->type || profile(&config->qos, &options.qos, config->topic, error) < 0)
+    return false;
+  if (!(subscription->message = subscription->type->create()) || !(subscription->topic = strdup(config->topic))) {
+    say(error, "ros2: %s: no memory for a message", config->topic);
+    return false;
+  }
+  subscription->rcl = rcl_get_zero_initialized_subscription();
+  rcl_ret_t code = rcl_subscription_init(&subscription->rcl, &subscription->node->rcl, subscription->type->support(),
+                                         config->topic, &options);
+  if (rcl_subscription_options_fini(&options) != RCL_RET_OK) rcl_reset_error();
+  if (code != RCL_RET_OK) {
+    say_rcl(error, code, "ros2: subscription to %s", config->topic);
+    return false;
+  }
+  if (honoured(&options.qos, rcl_subscription_get_actual_qos(&subscription->rcl), config->topic, error) < 0)
+    return false;
+  if (subscription->on_data) {
+    code = rcl_subscription_set_on_new_message_callback(&subscription->rcl, new_message, subscription);
+    if (code != RCL_RET_OK) {
+      say_rcl(error, code, "ros2: on_data of %s", config->topic);
+      subscription->on_data = NULL;
+      return false;
+    }
+  }
+  return true;
+}
+
+static struct tacho_subscription *ros2_subscribe(struct tacho_session *session,
+                                                 const struct tacho_endpoint_config *config, tacho_on_data on_data,
+                                                 void *context, const void **handle, char *error) {
+  struct tacho_subscription *subscription = calloc(1, sizeof *subscription);
+  if (!subscription) {
+    say(error, "ros2: no memory for a subscription to %s", config->topic);
+    return NULL;
+  }
+  subscription->on_data = on_data;
+  subscription->context = context;
+  pthread_mutex_lock(&session->mutex);
+  subscription->node = node_of(session, config, error);
+  if (subscription->node) subscription->type = type_of(config, false, error);
+  if (open_subscription(subscription, config, error)) {
+    subscription->next = session->subscriptions;
+    session->subscriptions = subscription;
+    *handle = &subscription->rcl;
+  } else {
+    free_subscription(subscription);
+    subscription = NULL;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  return subscription;
+}
+
+static int ros2_publisher_matched(struct tacho_publisher *publisher, char *error) {
+  size_t count;
+  rcl_ret_t code = rcl_publisher_get_subscription_count(&publisher->rcl, &count);
+  if (code == RCL_RET_OK) return (int)count;
+  say_rcl(error, code, "ros2: counting subscriptions matched");
+  return -1;
+}
+
+static int ros2_subscription_matched(struct tacho_subscription *subscription, char *error) {
+  size_t count;
+  rcl_ret_t code = rcl_subscription_get_publisher_count(&subscription->rcl, &count);
+  if (code == RCL_RET_OK) return (int)count;
+  say_rcl(error, code, "ros2: counting publishers matched");
+  return -1;
+}
+
+// Messages
+
+static void *ros2_borrow(struct tacho_publisher *publisher, int *kept, char *error) {
+  size_t size;
+  void *data = publisher->type->data(publisher->message, &size);
+  if (!data) say(error, "ros2: the message lost its data");
+  *kept = publisher->filled;
+  publisher->filled = true;
+  return data;
+}
+
+static int ros2_publish(struct tacho_publisher *publisher, const struct tacho_header *header, char *error) {
+  publisher->type->stamp(publisher->message, header);
+  rcl_ret_t code = rcl_publish(&publisher->rcl, publisher->message, NULL);
+  if (code == RCL_RET_OK) return 0;
+  say_rcl(error, code, "ros2: rcl_publish");
+  return -1;
+}
+
+static int ros2_take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {
+  rmw_message_info_t info = rmw_get_zero_initialized_message_info();
+  rcl_ret_t code = rcl_take(&subscription->rcl, subscription->message, &info, NULL);
+  if (code == RCL_RET_SUBSCRIPTION_TAKE_FAILED) {
+    rcl_reset_error();
+    return 0;
+  }
+  if (code != RCL_RET_OK) {
+    say_rcl(error, code, "ros2: rcl_take from %s", subscription->topic);
+    return -1;
+  }
+  message->data = subscription->type->data(subscription->message, &message->size);
+  if (!message->data || subscription->type->header(subscription->message, &message->header) < 0) {
+    say(error, "ros2: %s: a %s without our header in it: somebody else publishes on this topic", subscription->topic,
+        subscription->type->name);
+    return -1;
+  }
+  message->loan = subscription->message;
+  return 1;
+}
+
+static void ros2_give_back(struct tacho_subscription *subscription, struct tacho_message *message) {
+  (void)subscription; // the one typed message of the subscription is taken into again
+  message->loan = NULL;
+}
+
+static const char *const transports[] = {"default", NULL};
+
+static const struct tacho_middleware middleware = {
+    .abi = TACHO_MIDDLEWARE_ABI,
+    .name = "ros2",
+    .transports = transports,
+    .types = ros2_type_names,
+    .version = ros2_version,
+    .open = ros2_open,
+    .close = ros2_close,
+    .node = ros2_node,
+    .advertise = ros2_advertise,
+    .subscribe = ros2_subscribe,
+    .publisher_matched = ros2_publisher_matched,
+    .subscription_matched = ros2_subscription_matched,
+    .borrow = ros2_borrow,
+    .publish = ros2_publish,
+    .take = ros2_take,
+    .give_back = ros2_give_back,
+};
+
+EXPORT const struct tacho_middleware *tacho_middleware(void) { return &middleware; }

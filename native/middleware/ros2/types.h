@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The message types that the ros2 plugin carries, and where in each of them our header and data lie.
+ *
+ * Types with a byte array hold the header in its first TACHO_ROS2_HEADER bytes, ahead of the data. TwistStamped has no
+ * such array: its stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
+ */
+#ifndef TACHO_ROS2_TYPES_H_
+#define TACHO_ROS2_TYPES_H_
+
+#include <rosidl_runtime_c/message_type_support_struct.h>
+#include <stddef.h>
+#include <tacho/middleware.h>
+
+#define TACHO_ROS2_HEADER sizeof(struct tacho_header)
+
+struct ros2_type {
+  const char *name;
+  size_t only_size; /* bytes of data it always carries; 0: any */
+  const rosidl_message_type_support_t *(*support)(void);
+  void *(*create)(void);
+  void (*destroy)(void *message);
+  int (*resize)(void *message, size_t size);       /* makes room for `size` bytes of data; negative: no memory */
+  void *(*data)(void *message, size_t *size);      /* the data; NULL where the message is not one of ours */
+  void (*stamp)(void *message, const struct tacho_header *header);
+  int (*header)(const void *message, struct tacho_header *header); /* negative: no header of ours in it */
+};
+
+extern const char *const ros2_type_names[];
+
+/* The type of that name; for "" the one that fits the size: Bytes below 4 KiB, PointCloud2 from there on. NULL: none. */
+const struct ros2_type *ros2_type(const char *name, size_t size);
+
+#endif
