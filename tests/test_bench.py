@@ -1,0 +1,143 @@
+"""`tacho bench` on real middleware, against clocks inside the nodes."""
+
+import csv
+import json
+import os
+import signal
+import time
+
+import pyarrow.parquet as parquet
+import pytest
+
+RATE_HZ = 100
+SPINNING = """
+middleware: {middleware}
+nodes:
+  lidar: {{publishes: {{/points: {{size: 4 KiB, rate: 20 Hz}}}}}}
+  filter: {{subscribes: [/points], spin: 20 Hz, work: 2 ms, publishes: {{/filtered: {{size: 64 B}}}}}}
+  control: {{subscribes: [/filtered], spin: 20 Hz, work: 1 ms, publishes: {{/command: {{size: 48 B}}}}}}
+chains: {{steering: [lidar, filter, control]}}
+run: {{duration: 2 s, repeats: 2, in_node_clock: true}}
+"""
+
+
+def rows(directory, table):
+    return parquet.read_table(directory / "tables" / f"{table}.parquet").to_pylist()
+
+
+def messages_by_clock(directory, node):
+    with open(directory / "clock" / f"{node}.messages.csv", newline="") as file:
+        return {int(r["sequence"]): (int(r["stamp_ns"]), int(r["received_ns"])) for r in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("middleware", ["ros2", "inproc"])
+def test_latency_of_every_message_agrees_with_the_clock_inside_the_nodes(tacho, middleware):
+    (tacho.directory / "w.yaml").write_text(
+        f"""
+middleware: {middleware}
+nodes:
+  talker: {{publishes: {{/small: {{size: 64 B, rate: {RATE_HZ} Hz}}}}}}
+  listener: {{subscribes: [/small]}}
+run: {{duration: 3 s, in_node_clock: true}}
+"""
+    )
+    summary = tacho.json("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    inside = messages_by_clock(run, "listener")
+    ours = {m["sequence"]: m for m in rows(run, "messages") if m["callback_ns"] is not None}
+    assert len(ours) > 2 * RATE_HZ
+    far = 0
+    for sequence, message in ours.items():
+        stamp, received = inside[sequence]
+        # The stamp is taken just before our publish event, the receipt just after our callback event.
+        if abs((message["callback_ns"] - message["publish_ns"]) - (received - stamp)) > 20_000:
+            far += 1
+    assert far <= len(ours) // 50
+    point = summary["points"][0]
+    assert point["lost"] == 0 and point["sent"] == point["received"] == len(ours)
+
+
+def test_parts_add_up_on_every_instance_and_phases_make_the_repeats_differ(tacho):
+    (tacho.directory / "w.yaml").write_text(SPINNING.format(middleware="ros2"))
+    summary = tacho.json("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    for repeat in (0, 1):
+        instances = rows(run / "repeats" / str(repeat), "instances")
+        assert instances
+        for i in instances:
+            parts = i["computation_ns"] + i["alignment_ns"] + i["queueing_ns"] + i["transport_ns"]
+            assert parts == i["end_to_end_ns"]
+            assert i["computation_ns"] >= 3_000_000
+    phases = [json.loads((run / "repeats" / str(r) / "run.json").read_text())["phases"] for r in (0, 1)]
+    assert phases[0] != phases[1]
+    chain = next(c for c in summary["chains"] if c["name"] == "steering")
+    assert chain["critical"] and chain["instances"] > 40
+
+
+def test_the_same_seed_draws_the_same_phases(tacho):
+    (tacho.directory / "w.yaml").write_text(SPINNING.format(middleware="inproc").replace("2 s", "1 s"))
+    drawn = []
+    for name in ("a", "b"):
+        tacho("bench", "w.yaml", "--repeats", 1, "-o", name)
+        drawn.append(json.loads((tacho.directory / name / "run.json").read_text())["phases"])
+    assert drawn[0] == drawn[1] and drawn[0]
+
+
+def wait_for(condition, what, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.05)
+
+
+def node_pids(events):
+    """Process ids of a run that records, from the names of its event files."""
+    return [int(f.name.split("-")[0]) for f in events.glob("*.events")] if events.is_dir() else []
+
+
+def test_interrupt_leaves_a_usable_run(tacho):
+    (tacho.directory / "w.yaml").write_text(
+        SPINNING.format(middleware="ros2").replace("2 s", "60 s").replace("repeats: 2", "repeats: 1")
+    )
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    wait_for(lambda: len(node_pids(run / "events")) == 3, "three nodes to record")
+    pids = node_pids(run / "events")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert json.loads((run / "run.json").read_text())["cut_short"] is True, err
+    chains = tacho.json("explain", "run")["chains"]
+    assert chains and chains[0]["instances"] > 0
+    for pid in pids:
+        assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_a_node_that_dies_is_named_and_the_rest_is_kept(tacho):
+    (tacho.directory / "w.yaml").write_text(
+        SPINNING.format(middleware="ros2").replace("2 s", "4 s").replace("repeats: 2", "repeats: 1")
+    )
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    wait_for(lambda: len(node_pids(run / "events")) == 3, "three nodes to record")
+
+    def pid_of(name):
+        for pid in node_pids(run / "events"):
+            try:
+                command = open(f"/proc/{pid}/cmdline").read()
+                environment = open(f"/proc/{pid}/environ").read()
+            except FileNotFoundError:
+                continue
+            if name in command or name in environment:
+                return pid
+        return None
+
+    victim = pid_of("control") or node_pids(run / "events")[-1]
+    time.sleep(1.5)
+    os.kill(victim, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    exits = json.loads((run / "run.json").read_text())["processes"]
+    killed = [p for p in exits if p.get("signal") == signal.SIGKILL]
+    assert len(killed) == 1 and killed[0]["name"] in err
+    assert tacho.json("explain", "run")["topics"]
