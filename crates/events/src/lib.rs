@@ -1,3 +1,24 @@
 //! The event model, its file, and the run directory that holds it.
+//!
+//! Every source of events (the recorder, our own nodes, imported traces, the simulator) speaks the kinds of [`payload`]; every
+//! consumer reads them in the order of time from a [`Reader`]. The file is specified in `docs/event-file.md` and
+//! `native/include/tacho/events.h`; [`layout`] and [`record`] decode it and do no I/O.
 
+#[macro_use]
+pub mod payload;
+pub mod clock;
+pub mod layout;
+pub mod problem;
+pub mod reader;
+pub mod record;
 pub mod run;
+pub mod testing;
+pub mod text;
+pub mod time;
+
+pub use payload::{Action, Entity, Gid, Handle, Layer, Payload};
+pub use problem::{Problem, Problems};
+pub use reader::{Event, ProcessFacts, ProcessIndex, Progress, Reader, StreamIndex, ThreadId};
+pub use run::RunDirectory;
+pub use text::{Text, Texts};
+pub use time::{Duration, Time};

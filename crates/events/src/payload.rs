@@ -1,0 +1,368 @@
+//! The kinds of events, declared once: number, name, place in the stack, and fields in the order of the file.
+//!
+//! Names and fields of the ros2_tracing kinds are those of tracetools; see `native/include/tacho/events.h`.
+
+use crate::text::{Text, Texts};
+
+/// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(pub u64);
+
+/// The 16 bytes that identify an endpoint in the middleware.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Gid(pub [u64; 2]);
+
+/// Layer of the stack in which an event happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// The program under measurement, and our own nodes.
+    Application,
+    /// rclcpp, rclpy, roscpp ...
+    ClientLibrary,
+    /// rcl.
+    Rcl,
+    /// rmw.
+    Rmw,
+    /// The middleware's own transport.
+    Transport,
+    /// The recorder itself.
+    Recorder,
+}
+
+/// What happens.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    Init,
+    Link,
+    Publish,
+    Take,
+    Send,
+    Start,
+    End,
+    Transition,
+    Ready,
+    Wait,
+    Wake,
+    Execute,
+    Enqueue,
+    Dequeue,
+    Clear,
+    Arrive,
+    Skip,
+    Synchronise,
+}
+
+/// What it happens to.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Entity {
+    Context,
+    Node,
+    Publisher,
+    Subscription,
+    Service,
+    Client,
+    Request,
+    Response,
+    Timer,
+    Callback,
+    Message,
+    Executor,
+    Buffer,
+    StateMachine,
+    Clock,
+}
+
+/// A field type of a payload: how it stands in words and text.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub trait Field: Sized {
+    /// Payload words it takes.
+    const WORDS: usize;
+    /// Texts it takes.
+    const TEXTS: usize = 0;
+    /// What a test writes for it.
+    type Plain<'a>;
+    fn read(fields: &mut Fields<'_>) -> Self;
+    fn write(plain: Self::Plain<'_>, words: &mut Vec<u64>, text: &mut Vec<u8>);
+}
+
+/// Cursor over the words and texts of one record. Whoever makes it has checked that there are enough words.
+#[doc(hidden)]
+pub struct Fields<'a> {
+    words: &'a [u8],
+    texts: &'a [u8],
+    table: &'a mut Texts,
+    pub(crate) texts_missing: bool,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(words: &'a [u8], texts: &'a [u8], table: &'a mut Texts) -> Self {
+        Fields { words, texts, table, texts_missing: false }
+    }
+
+    #[inline(always)]
+    fn word(&mut self) -> u64 {
+        match self.words.split_first_chunk::<8>() {
+            Some((word, rest)) => {
+                self.words = rest;
+                u64::from_le_bytes(*word)
+            }
+            None => 0,
+        }
+    }
+
+    fn text(&mut self) -> Text {
+        match self.texts.iter().position(|b| *b == 0) {
+            Some(end) => {
+                let text = self.table.intern(&String::from_utf8_lossy(&self.texts[..end]));
+                self.texts = &self.texts[end + 1..];
+                text
+            }
+            None => {
+                self.texts_missing = true;
+                Text::EMPTY
+            }
+        }
+    }
+}
+
+macro_rules! one_word {
+    ($type:ty, $word:ident => $read:expr, $plain:ty, $value:ident => $write:expr) => {
+        impl Field for $type {
+            const WORDS: usize = 1;
+            type Plain<'a> = $plain;
+            #[inline(always)]
+            fn read(fields: &mut Fields<'_>) -> Self {
+                let $word = fields.word();
+                $read
+            }
+            fn write($value: $plain, words: &mut Vec<u64>, _: &mut Vec<u8>) {
+                words.push($write);
+            }
+        }
+    };
+}
+one_word!(Handle, w => Handle(w), u64, v => v);
+one_word!(u64, w => w, u64, v => v);
+one_word!(i64, w => w as i64, i64, v => v as u64);
+one_word!(bool, w => w != 0, bool, v => v.into());
+
+impl Field for Gid {
+    const WORDS: usize = 2;
+    type Plain<'a> = [u64; 2];
+    fn read(fields: &mut Fields<'_>) -> Self {
+        Gid([fields.word(), fields.word()])
+    }
+    fn write(plain: [u64; 2], words: &mut Vec<u64>, _: &mut Vec<u8>) {
+        words.extend(plain);
+    }
+}
+
+impl Field for Text {
+    const WORDS: usize = 0;
+    const TEXTS: usize = 1;
+    type Plain<'a> = &'a str;
+    fn read(fields: &mut Fields<'_>) -> Self {
+        fields.text()
+    }
+    fn write(plain: &str, _: &mut Vec<u64>, text: &mut Vec<u8>) {
+        text.extend(plain.bytes().filter(|b| *b != 0));
+        text.push(0);
+    }
+}
+
+/// Hands the table of kinds to another macro. `number Name name, (Layer, Action, Entity), {fields}`.
+macro_rules! with_kinds {
+    ($then:ident) => {
+        $then! {
+            2 ClockSync clock_sync (Recorder, Synchronise, Clock) { monotonic_ns: i64, realtime_ns: i64, bound_ns: u64 },
+
+            16 RclInit rcl_init (Rcl, Init, Context) { context: Handle },
+            17 RclNodeInit rcl_node_init (Rcl, Init, Node) { node: Handle, rmw: Handle, name: Text, namespace: Text },
+            18 RmwPublisherInit rmw_publisher_init (Rmw, Init, Publisher) { rmw_publisher: Handle, gid: Gid },
+            19 RclPublisherInit rcl_publisher_init (Rcl, Init, Publisher)
+                { publisher: Handle, node: Handle, rmw_publisher: Handle, queue_depth: u64, topic: Text },
+            20 RclcppPublish rclcpp_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
+            21 RclcppIntraPublish rclcpp_intra_publish (ClientLibrary, Publish, Message)
+                { publisher: Handle, message: Handle },
+            22 RclPublish rcl_publish (Rcl, Publish, Message) { publisher: Handle, message: Handle },
+            23 RmwPublish rmw_publish (Rmw, Publish, Message)
+                { rmw_publisher: Handle, message: Handle, timestamp: i64 },
+            24 RmwSubscriptionInit rmw_subscription_init (Rmw, Init, Subscription)
+                { rmw_subscription: Handle, gid: Gid },
+            25 RclSubscriptionInit rcl_subscription_init (Rcl, Init, Subscription)
+                { subscription: Handle, node: Handle, rmw_subscription: Handle, queue_depth: u64, topic: Text },
+            26 RclcppSubscriptionInit rclcpp_subscription_init (ClientLibrary, Init, Subscription)
+                { subscription: Handle, object: Handle },
+            27 RclcppSubscriptionCallbackAdded rclcpp_subscription_callback_added (ClientLibrary, Link, Subscription)
+                { object: Handle, callback: Handle },
+            28 RmwTake rmw_take (Rmw, Take, Message)
+                { rmw_subscription: Handle, message: Handle, source_timestamp: i64, taken: bool },
+            29 RclTake rcl_take (Rcl, Take, Message) { message: Handle },
+            30 RclcppTake rclcpp_take (ClientLibrary, Take, Message) { message: Handle },
+            31 RclServiceInit rcl_service_init (Rcl, Init, Service)
+                { service: Handle, node: Handle, rmw_service: Handle, name: Text },
+            32 RclcppServiceCallbackAdded rclcpp_service_callback_added (ClientLibrary, Link, Service)
+                { service: Handle, callback: Handle },
+            33 RmwTakeRequest rmw_take_request (Rmw, Take, Request)
+                { rmw_service: Handle, request: Handle, client: Gid, sequence: i64, taken: bool },
+            34 RmwSendResponse rmw_send_response (Rmw, Send, Response)
+                { rmw_service: Handle, response: Handle, client: Gid, sequence: i64, timestamp: i64 },
+            35 RmwClientInit rmw_client_init (Rmw, Init, Client) { rmw_client: Handle, gid: Gid },
+            36 RclClientInit rcl_client_init (Rcl, Init, Client)
+                { client: Handle, node: Handle, rmw_client: Handle, name: Text },
+            37 RmwSendRequest rmw_send_request (Rmw, Send, Request)
+                { rmw_client: Handle, request: Handle, sequence: i64 },
+            38 RmwTakeResponse rmw_take_response (Rmw, Take, Response)
+                { rmw_client: Handle, response: Handle, sequence: i64, source_timestamp: i64, taken: bool },
+            39 RclTimerInit rcl_timer_init (Rcl, Init, Timer) { timer: Handle, period_ns: i64 },
+            40 RclcppTimerCallbackAdded rclcpp_timer_callback_added (ClientLibrary, Link, Timer)
+                { timer: Handle, callback: Handle },
+            41 RclcppTimerLinkNode rclcpp_timer_link_node (ClientLibrary, Link, Timer) { timer: Handle, node: Handle },
+            42 RclcppCallbackRegister rclcpp_callback_register (ClientLibrary, Init, Callback)
+                { callback: Handle, symbol: Text },
+            43 CallbackStart callback_start (ClientLibrary, Start, Callback) { callback: Handle, is_intra_process: bool },
+            44 CallbackEnd callback_end (ClientLibrary, End, Callback) { callback: Handle },
+            45 RclLifecycleStateMachineInit rcl_lifecycle_state_machine_init (Rcl, Init, StateMachine)
+                { node: Handle, state_machine: Handle },
+            46 RclLifecycleTransition rcl_lifecycle_transition (Rcl, Transition, StateMachine)
+                { state_machine: Handle, start: Text, goal: Text },
+            47 RclcppExecutorGetNextReady rclcpp_executor_get_next_ready (ClientLibrary, Ready, Executor) {},
+            48 RclcppExecutorWaitForWork rclcpp_executor_wait_for_work (ClientLibrary, Wait, Executor)
+                { timeout_ns: i64 },
+            49 RclcppExecutorExecute rclcpp_executor_execute (ClientLibrary, Execute, Executor) { handle: Handle },
+            50 RclcppIpbToSubscription rclcpp_ipb_to_subscription (ClientLibrary, Link, Subscription)
+                { ipb: Handle, object: Handle },
+            51 RclcppBufferToIpb rclcpp_buffer_to_ipb (ClientLibrary, Link, Buffer) { buffer: Handle, ipb: Handle },
+            52 RclcppConstructRingBuffer rclcpp_construct_ring_buffer (ClientLibrary, Init, Buffer)
+                { buffer: Handle, capacity: u64 },
+            53 RclcppRingBufferEnqueue rclcpp_ring_buffer_enqueue (ClientLibrary, Enqueue, Buffer)
+                { buffer: Handle, index: u64, size: u64, overwritten: bool },
+            54 RclcppRingBufferDequeue rclcpp_ring_buffer_dequeue (ClientLibrary, Dequeue, Buffer)
+                { buffer: Handle, index: u64, size: u64 },
+            55 RclcppRingBufferClear rclcpp_ring_buffer_clear (ClientLibrary, Clear, Buffer) { buffer: Handle },
+
+            120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
+
+            128 NodePublish node_publish (Application, Publish, Message)
+                { publisher: Handle, publisher_id: u64, sequence: u64, size_bytes: u64 },
+            129 NodeTake node_take (Application, Take, Message)
+                { subscription: Handle, publisher_id: u64, sequence: u64, stamp_ns: i64 },
+            130 NodeDataAvailable node_data_available (Transport, Arrive, Message) { subscription: Handle },
+            131 NodeSkipped node_skipped (Application, Skip, Message) { publisher: Handle, count: u64 },
+            132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
+        }
+    };
+}
+
+macro_rules! declare_payload {
+    ($($number:literal $Kind:ident $name:ident ($Layer:ident, $Action:ident, $Entity:ident)
+       { $($field:ident: $type:ty),* $(,)? }),* $(,)?) => {
+        /// What happened: one variant a kind, fields as in `events.h`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        pub enum Payload {
+            $($Kind { $($field: $type),* }),*
+        }
+
+        impl Payload {
+            /// Number, name and payload words of every kind.
+            pub const KINDS: &'static [(u16, &'static str, usize)] =
+                &[$(($number, stringify!($name), 0 $(+ <$type as Field>::WORDS)*)),*];
+
+            /// Its number in the file.
+            pub fn kind(&self) -> u16 {
+                match self { $(Payload::$Kind { .. } => $number),* }
+            }
+
+            /// Its name, that of ros2_tracing where it has one.
+            pub fn name(&self) -> &'static str {
+                match self { $(Payload::$Kind { .. } => stringify!($name)),* }
+            }
+
+            /// Layer it happens in.
+            pub fn layer(&self) -> Layer {
+                match self { $(Payload::$Kind { .. } => Layer::$Layer),* }
+            }
+
+            /// What happens.
+            pub fn action(&self) -> Action {
+                match self { $(Payload::$Kind { .. } => Action::$Action),* }
+            }
+
+            /// What it happens to.
+            pub fn entity(&self) -> Entity {
+                match self { $(Payload::$Kind { .. } => Entity::$Entity),* }
+            }
+
+            /// Payload words that a kind needs; `None` for a number that is no kind.
+            #[inline(always)]
+            pub(crate) fn words(kind: u16) -> Option<usize> {
+                match kind { $($number => Some(0 $(+ <$type as Field>::WORDS)*),)* _ => None }
+            }
+
+            /// Texts that a kind has.
+            pub fn texts(kind: u16) -> usize {
+                match kind { $($number => 0 $(+ <$type as Field>::TEXTS)*,)* _ => 0 }
+            }
+
+            #[inline(always)]
+            pub(crate) fn read(kind: u16, fields: &mut Fields<'_>) -> Option<Payload> {
+                let _ = &fields;
+                Some(match kind {
+                    $($number => Payload::$Kind { $($field: <$type as Field>::read(fields)),* },)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+with_kinds!(declare_payload);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Enumerators of `enum tacho_kind` as C counts them, and the fields that their comments list.
+    fn kinds_of_the_header() -> Vec<(u16, String, String)> {
+        let header = include_str!("../../../native/include/tacho/events.h");
+        let body = header.split("enum tacho_kind {").nth(1).expect("enum tacho_kind").split("};").next().expect("end");
+        let mut next = 0;
+        let mut found = Vec::new();
+        for line in body.lines() {
+            let line = line.trim();
+            let Some(rest) = line.strip_prefix("TACHO_") else { continue };
+            let (item, comment) = rest.split_once("/*").unwrap_or((rest, ""));
+            let item = item.trim().trim_end_matches(',');
+            let name = match item.split_once('=') {
+                Some((name, number)) => {
+                    next = number.trim().parse().expect("number");
+                    name.trim()
+                }
+                None => item,
+            };
+            found.push((next, name.to_lowercase(), comment.trim_end_matches("*/").trim().to_string()));
+            next += 1;
+        }
+        found
+    }
+
+    #[test]
+    fn every_kind_of_the_header_is_declared_with_its_number_name_words_and_texts() {
+        let header = kinds_of_the_header();
+        assert!(header.len() > 40, "{header:?}");
+        assert_eq!(header[0].1, "text");
+        assert_eq!(header.len() - 1, Payload::KINDS.len(), "text is no payload, all others are");
+        for ((number, name, comment), (our_number, our_name, our_words)) in header[1..].iter().zip(Payload::KINDS) {
+            assert_eq!((number, name.as_str()), (our_number, *our_name));
+            let (words, texts) = comment.split_once("; text:").unwrap_or((comment, ""));
+            let words = words.split([':', ';']).next().unwrap_or("");
+            let words = if words == "nothing" || words.is_empty() { 0 } else { words.split(',').count() };
+            assert_eq!(words, *our_words, "{name}: {comment}");
+            let texts = if texts.is_empty() { 0 } else { texts.split(',').count() };
+            assert_eq!(texts, Payload::texts(*number), "{name}: {comment}");
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! All events of a run, in the order of time.
+//!
+//! Each thread of each process is a stream that is already in order; the streams are merged through a heap, so that
+//! memory holds one event a stream and the files stay where they are (mapped). Equal times are ordered by stream, then by position:
+//! two readings of one run are the same to the last event.
+
+use crate::clock::Clock;
+use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::payload::Payload;
+use crate::problem::Problems;
+use crate::record::{Cursor, Step};
+use crate::run::RunDirectory;
+use crate::text::Texts;
+use crate::time::{Duration, Time};
+use memmap2::Mmap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Index into [`Reader::processes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessIndex(pub u32);
+
+/// A thread's stream of events; two threads that had one tid after the other are two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamIndex(pub u32);
+
+/// Thread id on its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+/// One event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Process.
+    pub process: ProcessIndex,
+    /// Thread.
+    pub thread: ThreadId,
+    /// Stream of that thread.
+    pub stream: StreamIndex,
+    /// What.
+    pub payload: Payload,
+}
+
+/// A process that wrote events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessFacts {
+    /// Its file.
+    pub file: PathBuf,
+    /// What it said of itself.
+    pub header: FileHeader,
+}
+
+/// How far reading is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Chunks begun.
+    pub chunks: u64,
+    /// Chunks in all.
+    pub chunks_total: u64,
+    /// Events read.
+    pub events: u64,
+}
+
+/// Why a run could not be read at all. Damage inside files is no error: see [`Reader::problems`].
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The directory or a file in it cannot be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// What was read.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+/// Reads the events of a run in the order of time.
+pub struct Reader {
+    files: Vec<Mmap>,
+    processes: Vec<ProcessFacts>,
+    clocks: Vec<Clock>,
+    streams: Vec<Stream>,
+    heap: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Stream that is being read, and the heap entry it must not overtake.
+    current: Option<u32>,
+    texts: Texts,
+    problems: Problems,
+    progress: Progress,
+}
+
+struct Stream {
+    file: u32,
+    tid: u32,
+    chunks: Vec<u32>,
+    chunk: usize,
+    cursor: Cursor,
+    time: Time,
+    next: Option<Payload>,
+}
+
+impl Reader {
+    /// Opens every event file of `RUN/events`, and `clock.sync` beside them.
+    pub fn open(run: &RunDirectory) -> Result<Reader, Error> {
+        let folder = run.events();
+        let io = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| Error::Io { path, source }
+        };
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(io(&folder))? {
+            let path = entry.map_err(io(&folder))?.path();
+            if path.is_file() && path.file_name().is_some_and(|n| n != "clock.sync") {
+                paths.push(path);
+            }
+        }
+        let sync = folder.join("clock.sync");
+        Reader::open_files(paths, sync.is_file().then_some(sync.as_path()))
+    }
+
+    /// Opens event files by path.
+    pub fn open_files(mut paths: Vec<PathBuf>, clock_sync: Option<&Path>) -> Result<Reader, Error> {
+        paths.sort();
+        let mut problems = Problems::default();
+        let (mut files, mut processes) = (Vec::new(), Vec::new());
+        for path in paths {
+            let io = |source| Error::Io { path: path.clone(), source };
+            let file = File::open(&path).map_err(io)?;
+            // SAFETY: event files only ever grow and are written through a shared mapping; whoever truncates one while it is
+            // read breaks the reading of it.
+            let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;
+            match FileHeader::read(&bytes) {
+                Ok(header) => {
+                    if header.storage_error != 0 {
+                        let cause = std::io::Error::from_raw_os_error(header.storage_error as i32);
+                        problems.add("storage-full", &path, 0, || format!("the file stopped growing: {cause}"));
+                    }
+                    files.push(bytes);
+                    processes.push(ProcessFacts { file: path, header });
+                }
+                Err(bad) => problems.add(bad.name, &path, bad.offset, || bad.text.clone()),
+            }
+        }
+        let mut reader = Reader {
+            files,
+            processes,
+            clocks: Vec::new(),
+            streams: Vec::new(),
+            heap: BinaryHeap::new(),
+            current: None,
+            texts: Texts::default(),
+            problems,
+            progress: Progress::default(),
+        };
+        for file in 0..reader.files.len() {
+            reader.find_streams(file);
+        }
+        reader.set_clocks(clock_sync)?;
+        for stream in 0..reader.streams.len() as u32 {
+            if reader.fill(stream) {
+                reader.heap.push(Reverse((reader.streams[stream as usize].time, stream)));
+            }
+        }
+        Ok(reader)
+    }
+
+    /// The next event in the order of time.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<Event> {
+        // A stream is read on until another one's turn comes: most events need no move in the heap.
+        let index = match self.current {
+            Some(index) => index,
+            None => {
+                let Reverse((_, index)) = self.heap.pop()?;
+                self.current = Some(index);
+                index
+            }
+        };
+        let stream = &mut self.streams[index as usize];
+        let payload = stream.next.take()?;
+        let event = Event {
+            time: stream.time,
+            process: ProcessIndex(stream.file),
+            thread: ThreadId(stream.tid),
+            stream: StreamIndex(index),
+            payload,
+        };
+        self.progress.events += 1;
+        if !self.fill(index) {
+            self.current = None;
+        } else {
+            let mine = Reverse((self.streams[index as usize].time, index));
+            if let Some(mut top) = self.heap.peek_mut() {
+                // Reverse: the greater entry is the earlier event.
+                if *top > mine {
+                    let Reverse((_, other)) = std::mem::replace(&mut *top, mine);
+                    self.current = Some(other);
+                }
+            }
+        }
+        Some(event)
+    }
+
+    /// Hands every event that is left to `on_event`, and the progress to `on_progress` now and then.
+    pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts), mut on_progress: impl FnMut(Progress)) {
+        const EVERY: u64 = 1 << 16;
+        while let Some(event) = self.next_event() {
+            on_event(&event, &self.texts);
+            if self.progress.events.is_multiple_of(EVERY) {
+                on_progress(self.progress);
+            }
+        }
+        on_progress(self.progress);
+    }
+
+    /// Processes that wrote events, in the order of their files' names.
+    pub fn processes(&self) -> &[ProcessFacts] {
+        &self.processes
+    }
+
+    /// Names and symbols of the events read so far.
+    pub fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    /// Damage met so far; complete once the last event was read.
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// How far reading is.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// The clock of a process.
+    pub fn clock(&self, process: ProcessIndex) -> &Clock {
+        &self.clocks[process.0 as usize]
+    }
+
+    /// Greatest error of any time in this reading.
+    pub fn clock_error(&self) -> Duration {
+        self.clocks.iter().map(Clock::error).max().unwrap_or(Duration::ZERO)
+    }
+
+    /// Sorts the chunks of one file into streams.
+    fn find_streams(&mut self, file: usize) {
+        let bytes = &self.files[file];
+        let path = &self.processes[file].file;
+        let mut open: HashMap<u32, (usize, u64)> = HashMap::new();
+        let mut at = HEADER_SIZE;
+        while at < bytes.len() {
+            let chunk = ((at - HEADER_SIZE) / CHUNK_SIZE) as u32;
+            match ChunkHeader::read(&bytes[at..]) {
+                Ok(None) => {}
+                Err(magic) => self.problems.add("not-a-chunk", path, at as u64, || {
+                    format!("begins with {magic:#010x}; a chunk begins with \"CHNK\", or with zeros where it is unused")
+                }),
+                Ok(Some(header)) => {
+                    self.progress.chunks_total += 1;
+                    let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
+                    if known.map_or(0, |(_, last)| last + 1) != header.sequence {
+                        self.problems.add("chunk-missing", path, at as u64, || {
+                            format!("chunk {} of thread {}, which had {}", header.sequence, header.tid, match known {
+                                Some((_, last)) => format!("chunk {last} before"),
+                                None => "none before".to_string(),
+                            })
+                        });
+                    }
+                    let stream = match known {
+                        Some((stream, _)) => stream,
+                        None => {
+                            self.streams.push(Stream {
+                                file: file as u32,
+                                tid: header.tid,
+                                chunks: Vec::new(),
+                                chunk: 0,
+                                cursor: Cursor::new(header.base_ticks),
+                                time: Time::from_monotonic_ns(i64::MIN),
+                                next: None,
+                            });
+                            self.streams.len() - 1
+                        }
+                    };
+                    self.streams[stream].chunks.push(chunk);
+                    open.insert(header.tid, (stream, header.sequence));
+                }
+            }
+            at += CHUNK_SIZE;
+        }
+    }
+
+    /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
+    fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
+        type Counter = (TickSource, String);
+        let counter = |header: &FileHeader| -> Counter { (header.ticks, header.boot_id.clone()) };
+        let mut readings: BTreeMap<Counter, Vec<Sync>> = BTreeMap::new();
+        for process in &self.processes {
+            readings.entry(counter(&process.header)).or_default().push(process.header.start);
+        }
+        for stream in &self.streams {
+            let header = &self.processes[stream.file as usize].header;
+            if header.ticks != TickSource::Monotonic {
+                let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
+                readings.entry(counter(header)).or_default().extend(found);
+            }
+        }
+        if let Some(path) = clock_sync {
+            let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
+            let records = bytes.chunks_exact(Sync::SIZE);
+            let rest = records.remainder().len();
+            if rest != 0 {
+                let offset = (bytes.len() - rest) as u64;
+                self.problems.add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
+            }
+            let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
+            let mut hosts: Vec<_> = readings.iter_mut().filter(|(counter, _)| counter.0 != TickSource::Monotonic).collect();
+            match hosts.as_mut_slice() {
+                [] => {}
+                [(_, only)] => only.extend(records),
+                _ => self.problems.add("clock-sync-ambiguous", path, 0, || "processes of more than one boot; not used".into()),
+            }
+        }
+        let clocks: BTreeMap<Counter, Option<Clock>> = readings
+            .into_iter()
+            .map(|(counter, readings)| {
+                let clock = Clock::new(counter.0, &readings, None)
+                    .or_else(|| Clock::new(counter.0, &readings, frequency_here(&counter)));
+                (counter, clock)
+            })
+            .collect();
+        for (file, process) in self.processes.iter().enumerate() {
+            let clock = clocks.get(&counter(&process.header)).cloned().flatten();
+            self.clocks.push(match clock {
+                Some(clock) => clock,
+                None => {
+                    self.problems.add("no-clock", &process.file, 32, || {
+                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told".into()
+                    });
+                    for stream in self.streams.iter_mut().filter(|s| s.file as usize == file) {
+                        stream.chunks.clear();
+                    }
+                    // No event of this file is read, so this clock is asked nothing.
+                    Clock::new(TickSource::Monotonic, &[], None).unwrap_or_else(|| unreachable!("needs no reading"))
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Decodes a stream's next event into it; false at its end.
+    #[inline(always)]
+    fn fill(&mut self, index: u32) -> bool {
+        let stream = &mut self.streams[index as usize];
+        let bytes: &[u8] = &self.files[stream.file as usize];
+        loop {
+            let Some(chunk) = stream.chunks.get(stream.chunk) else { return false };
+            let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
+            let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
+            match stream.cursor.next(window, &mut self.texts) {
+                Step::Event(ticks, payload) => {
+                    let time = self.clocks[stream.file as usize].time(ticks);
+                    if time < stream.time {
+                        let (path, back) = (&self.processes[stream.file as usize].file, stream.time - time);
+                        let offset = (start + stream.cursor.offset()) as u64;
+                        self.problems.add("time-turned-back", path, offset, || format!("by {back}; the event is moved to the one before"));
+                    } else {
+                        stream.time = time;
+                    }
+                    stream.next = Some(payload);
+                    return true;
+                }
+                Step::Skipped(damage) => {
+                    let path = &self.processes[stream.file as usize].file;
+                    self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
+                        format!("a record of kind {} with {} words", damage.kind, damage.words)
+                    });
+                }
+                Step::End(damage) => {
+                    if let Some(damage) = damage {
+                        let path = &self.processes[stream.file as usize].file;
+                        self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
+                            format!("a record of kind {} with {} words; the rest of its chunk is not read", damage.kind, damage.words)
+                        });
+                    }
+                    self.progress.chunks += 1;
+                    stream.chunk += 1;
+                    if let Some(next) = stream.chunks.get(stream.chunk) {
+                        let at = HEADER_SIZE + *next as usize * CHUNK_SIZE;
+                        if let Ok(Some(header)) = ChunkHeader::read(&bytes[at..]) {
+                            stream.cursor.restart(header.base_ticks);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Readings of the clocks that a stream carries.
+fn clock_syncs(bytes: &[u8], chunks: &[u32]) -> Vec<Sync> {
+    let mut found = Vec::new();
+    for chunk in chunks {
+        let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
+        let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
+        let Ok(Some(header)) = ChunkHeader::read(window) else { continue };
+        crate::record::scan_clock_syncs(window, header.base_ticks, &mut found);
+    }
+    found
+}
+
+/// Ticks a second of this machine's counter, where the events are of its present boot.
+fn frequency_here((source, boot_id): &(TickSource, String)) -> Option<f64> {
+    let ours = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    if ours.trim() != boot_id.as_str() {
+        return None;
+    }
+    crate::clock::measured_frequency_hz(*source)
+}
