@@ -153,6 +153,10 @@ pub struct ChainFigures {
     /// First node's callback start to last node's output.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end_to_end_ms: Option<Distribution>,
+    /// Mean end-to-end time of each repeat that had instances: nodes that spin at one rate keep the phases they started
+    /// with, so that one repeat is one draw. Absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeat_means_ms: Option<Distribution>,
     /// Its parts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub computation_ms: Option<Distribution>,

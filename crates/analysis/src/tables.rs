@@ -17,6 +17,8 @@ pub struct Tables {
     pub callbacks: Vec<Callback>,
     /// One row an execution of a callback.
     pub executions: Vec<Execution>,
+    /// One row a publish call inside the measured window.
+    pub publications: Vec<Publication>,
     /// One row a message and subscription that should have got it.
     pub messages: Vec<Message>,
     /// One row a source-to-sink path, or named chain.
@@ -134,6 +136,19 @@ pub struct Execution {
     pub end_ns: Option<i64>,
 }
 
+/// A publish call, whether or not anybody subscribes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Publication {
+    /// Index into [`Tables::endpoints`].
+    pub publisher: u32,
+    /// Just before the publish call (outermost layer seen).
+    pub publish_ns: i64,
+    /// Sequence number, where the message carries one.
+    pub sequence: Option<u64>,
+    /// Index into [`Tables::executions`] that published it; absent outside of callbacks.
+    pub execution: Option<u32>,
+}
+
 /// How a message did against its topic's deadline (default: its period).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -216,13 +231,13 @@ pub struct Hop {
     pub instance: u32,
     /// 0 for the first node.
     pub position: u32,
-    /// Index into [`Tables::executions`].
-    pub execution: u32,
+    /// Index into [`Tables::executions`]; absent for a first node that publishes outside of callbacks.
+    pub execution: Option<u32>,
     /// When its input was published; absent for the first.
     pub published_ns: Option<i64>,
-    /// When its input was there; absent for the first.
+    /// When its input was there; absent for the first, and where the events do not tell.
     pub arrival_ns: Option<i64>,
-    /// Start of its callback.
+    /// Start of its callback; its publish call where there is no callback.
     pub start_ns: i64,
     /// Its output.
     pub output_ns: i64,
