@@ -1,0 +1,192 @@
+// What crates/report puts into the page. The shapes are those of crates/report/src/page.rs, crates/analysis/src/summary.rs
+// and crates/events/src/run.rs; an absent field was not measured.
+
+export interface Page {
+  format: number;
+  tacho_version: string;
+  runs: Run[];
+}
+
+export interface Run {
+  label: string;
+  directory: string;
+  info: RunInfo;
+  summary: Summary;
+  notes: Note[];
+  chains: DrawnChain[];
+  objective: Objective | null;
+  proof: unknown;
+}
+
+export interface RunInfo {
+  verb: string;
+  command: string[];
+  tacho_version: string;
+  started_at: string;
+  duration_s: number;
+  machine: Machine;
+  versions: Record<string, string>;
+  processes: { name: string; pid: number; code?: number; signal?: number }[];
+  phases: Record<string, number>;
+  missing: string[];
+  cut_short: boolean;
+}
+
+export interface Machine {
+  host: string;
+  cpu: string;
+  cpus: number;
+  memory_bytes: number;
+  kernel: string;
+  preemption: string;
+  governor?: string;
+  clocksource: string;
+}
+
+export interface Note {
+  name: string;
+  count: number;
+  text: string;
+}
+
+export interface Distribution {
+  count: number;
+  min: number;
+  q1: number;
+  median: number;
+  q3: number;
+  mean: number;
+  p99: number;
+  max: number;
+  std?: number;
+}
+
+export interface Summary {
+  points: Point[];
+  callbacks: CallbackFigures[];
+  topics: TopicFigures[];
+  chains: ChainFigures[];
+}
+
+export interface Point {
+  middleware: string;
+  transport: string;
+  publishers: number;
+  subscribers: number;
+  due?: number;
+  sent: number;
+  received: number;
+  lost: number;
+  loss_percent?: number;
+  in_time: number;
+  late: number;
+  latency_us?: Distribution;
+  dropped_events: number;
+}
+
+export interface CallbackFigures {
+  process_id: number;
+  callback: string;
+  kind: string;
+  node?: string;
+  topic?: string;
+  period_ms?: number;
+  count: number;
+  duration_us?: Distribution;
+  queue_wait_us?: Distribution;
+  output_period_ms: [topic: string, period: number][];
+}
+
+export interface TopicFigures {
+  topic: string;
+  publishers: string[];
+  subscribers: string[];
+  sent: number;
+  received: number;
+  lost?: number;
+  rate_hz?: number;
+  latency_us?: Distribution;
+}
+
+export interface ChainFigures {
+  name: string;
+  path: string[];
+  critical: boolean;
+  evidence: string;
+  instances: number;
+  lost: number;
+  end_to_end_ms?: Distribution;
+  computation_ms?: Distribution;
+  alignment_ms?: Distribution;
+  queueing_ms?: Distribution;
+  transport_ms?: Distribution;
+}
+
+/** A chain with what of its instances is drawn. */
+export interface DrawnChain {
+  name: string;
+  path: string[];
+  end_to_end: DrawnDistribution | null;
+  instances: Instance[];
+  hops: HopMeans[];
+}
+
+export interface DrawnDistribution {
+  count: number;
+  thinned: boolean;
+  points: [part: number, ms: number][];
+  whiskers: { low: number; q1: number; median: number; q3: number; high: number; beyond: number };
+}
+
+export type Rank = "best" | "median" | "worst";
+
+export interface Instance {
+  rank: Rank;
+  end_to_end_ms: number;
+  computation_ms: number;
+  alignment_ms: number;
+  queueing_ms: number;
+  transport_ms: number;
+  hops: Hop[];
+}
+
+export interface Hop {
+  node: string;
+  topic: string | null;
+  published_ms: number | null;
+  arrival_ms: number | null;
+  start_ms: number;
+  output_ms: number;
+  queueing_ms: number;
+}
+
+export interface HopMeans {
+  node: string;
+  count: number;
+  computation_ms: number;
+  alignment_ms: number | null;
+  queueing_ms: number | null;
+  transport_ms: number | null;
+}
+
+/** Study E's objective over the spin rate. */
+export interface Objective {
+  points: ObjectivePoint[];
+  best_hz: number;
+}
+
+export interface ObjectivePoint {
+  hz: number;
+  response_ms: number;
+  computation_ms: number;
+  alignment_ms: number;
+  preemption_ms: number;
+}
+
+/** The data inside the page; an error says what is wrong with it. */
+export function parse(text: string): Page {
+  if (text.trim() === "") throw new Error("this page holds no run: `tacho report RUN` fills it");
+  const page = JSON.parse(text) as Page;
+  if (page.format !== 1) throw new Error(`data of format ${String(page.format)}, expected 1: page and data are of different versions`);
+  return page;
+}

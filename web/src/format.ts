@@ -1,0 +1,61 @@
+// Numbers as text. Not measured is an en dash, never zero.
+
+export const ABSENT = "–";
+
+type Maybe = number | null | undefined;
+
+/** `digits` significant digits, without an exponent: 400, 26.1, 1.35, 0.0284. */
+export function significant(value: Maybe, digits = 3): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return ABSENT;
+  if (value === 0) return "0";
+  const rounded = Number(value.toPrecision(digits));
+  const decimals = digits - 1 - Math.floor(Math.log10(Math.abs(rounded)));
+  return group(rounded.toFixed(Math.min(Math.max(decimals, 0), 9)));
+}
+
+/** A fixed number of decimals, for columns. */
+export function fixed(value: Maybe, decimals: number): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? ABSENT : group(value.toFixed(decimals));
+}
+
+/** A count. */
+export function count(value: Maybe): string {
+  return fixed(value, 0);
+}
+
+/** Milliseconds with their unit. */
+export function ms(value: Maybe): string {
+  return withUnit(significant(value), "ms");
+}
+
+/** A part of one as percent: 6.1 %; what would round to zero is said to be below. */
+export function percent(part: Maybe): string {
+  if (part === null || part === undefined || !Number.isFinite(part)) return ABSENT;
+  const value = 100 * part;
+  return value > 0 && value < 0.05 ? "< 0.1 %" : withUnit(value.toFixed(1), "%");
+}
+
+/** How many times less: 15.4×. */
+export function factor(value: Maybe): string {
+  const text = significant(value);
+  return text === ABSENT ? ABSENT : `${text}×`;
+}
+
+/** Memory. */
+export function bytes(value: Maybe): string {
+  if (value === null || value === undefined) return ABSENT;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const step = Math.min(value > 0 ? Math.floor(Math.log2(value) / 10) : 0, units.length - 1);
+  return withUnit(significant(value / 1024 ** step), units[step] ?? "B");
+}
+
+function withUnit(text: string, unit: string): string {
+  return text === ABSENT ? ABSENT : `${text}\u202f${unit}`;
+}
+
+/** Narrow spaces between thousands, from five digits on. */
+function group(text: string): string {
+  const [whole = "", rest] = text.split(".");
+  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
+  return rest === undefined ? grouped : `${grouped}.${rest}`;
+}

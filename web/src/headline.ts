@@ -1,0 +1,115 @@
+// The answer first: what ran, where the time goes, and what became of it.
+import { scaleLinear } from "d3-scale";
+import { compare, ends, type Comparison, type Compared } from "./compare";
+import type { Page } from "./data";
+import { canvas, drawing, h, s } from "./dom";
+import { count, factor, ms, percent } from "./format";
+import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
+import { repeatMeans } from "./repeats";
+import { withTip } from "./tip";
+
+/** Title, answer, and one line a run. */
+export function headline(page: Page): HTMLElement {
+  const comparison = compare(page);
+  const first = page.runs[0];
+  const header = h("header", {}, h("p", { class: "overline" }, "Tachograph report", first !== undefined && ` · ${first.info.started_at.slice(0, 10)}`));
+  if (comparison?.chain.end_to_end_ms === undefined) {
+    header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
+  } else {
+    header.append(h("h1", {}, title(comparison)), h("p", { class: "answer" }, answer(comparison)), runTable(comparison), legend(CHAIN_PARTS));
+    for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
+  }
+  if (first !== undefined) {
+    const machine = first.info.machine;
+    header.append(h("p", { class: "provenance" }, h("code", {}, first.info.command.join(" ")),
+      ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`));
+  }
+  return header;
+}
+
+function title({ chain, runs }: Comparison): string {
+  const before = chain.end_to_end_ms?.mean;
+  const best = fastest(runs.slice(1));
+  if (best?.gain === undefined) return `${ends(chain).first} to ${ends(chain).last} takes ${ms(before)} on average, ${ms(chain.end_to_end_ms?.max)} at worst`;
+  const change = best.gain >= 1 ? `${factor(best.gain)} faster` : `${factor(1 / best.gain)} slower`;
+  return `${ends(chain).first} to ${ends(chain).last}: from ${ms(before)} to ${ms(best.figures?.end_to_end_ms?.mean)}, ${change}`;
+}
+
+function answer({ chain, runs }: Comparison): string {
+  const shares = shareSentence(chain.end_to_end_ms?.mean, meanParts(chain));
+  const best = fastest(runs.slice(1));
+  const nodes = Math.ceil(chain.path.length / 2);
+  const which = `Critical chain ${chain.name}, ${nodes} nodes, ${count(chain.instances)} instances${chain.lost > 0 ? `, ${count(chain.lost)} inputs without an output` : ""}.`;
+  if (best === undefined) return `${shares} ${which}`;
+  const after = best.figures;
+  return `${runs[0]?.run.label ?? ""}: ${shares} ${best.run.label}: ${shareSentence(after?.end_to_end_ms?.mean, after === undefined ? [] : meanParts(after))} ${which}`;
+}
+
+/** Parts by size: the largest with its meaning, the others after it. */
+function shareSentence(whole: number | undefined, parts: ReturnType<typeof meanParts>): string {
+  if (whole === undefined || whole <= 0 || parts.length === 0) return "its parts were not measured.";
+  const [most, ...rest] = [...parts].sort((a, b) => b.mean - a.mean);
+  if (most === undefined) return "";
+  const others = rest.map(({ part, mean }) => `${part} ${percent(mean / whole)}`).join(", ");
+  return `${percent(most.mean / whole)} is ${most.part} (${MEANING[most.part]})${others === "" ? "" : `; ${others}`}.`;
+}
+
+function fastest(runs: Compared[]): Compared | undefined {
+  return runs.filter((entry) => entry.gain !== undefined).sort((a, b) => (b.gain ?? 0) - (a.gain ?? 0))[0];
+}
+
+function runTable({ runs }: Comparison): HTMLElement {
+  const longest = Math.max(...runs.map(({ figures }) => figures?.end_to_end_ms?.mean ?? 0));
+  const rows = runs.map((entry, i) => {
+    const whole = entry.figures?.end_to_end_ms;
+    return h("tr", {}, h("th", { scope: "row" }, entry.run.label), h("td", {}, ms(whole?.mean)), h("td", {}, ms(whole?.max)),
+      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain), i > 0 && spread(runs[0], entry)), h("td", { class: "strip" }, strip(entry, longest)));
+  });
+  return h("table", { class: "runs" },
+    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "mean"), h("th", { scope: "col" }, "worst"), runs.length > 1 && h("th", { scope: "col" }, "gain"),
+      h("th", { scope: "col", class: "strip" }, "mean, by part"))),
+    h("tbody", {}, ...rows));
+}
+
+/** Gain of each repeat over the same repeat of the first run: least and greatest. */
+function spread(before: Compared | undefined, after: Compared): HTMLElement | false {
+  const [one, other] = [repeatMeans(before?.figures), repeatMeans(after.figures)];
+  const gains = one.flatMap((mean, i) => { const to = other[i]; return to === undefined || to <= 0 ? [] : [mean / to]; });
+  if (gains.length < 2) return false;
+  return h("small", {}, `${factor(Math.min(...gains))} to ${factor(Math.max(...gains))} over ${gains.length} repeats`);
+}
+
+function strip(entry: Compared, longest: number): HTMLElement {
+  return drawing(`mean of ${entry.run.label} by part`, (width) => {
+    const svg = canvas(width, 20);
+    const x = scaleLinear([0, longest], [0, width]);
+    let from = 0;
+    for (const { part, mean } of entry.figures === undefined ? [] : meanParts(entry.figures)) {
+      const rect = s("rect", { class: `part ${part}`, x: x(from), y: 2, width: x(mean), height: 16 });
+      svg.append(withTip(rect, [`${entry.run.label}: ${part}`, `${ms(mean)}, ${percent(mean / (entry.figures?.end_to_end_ms?.mean ?? Number.NaN))}`, MEANING[part]]));
+      from += mean;
+    }
+    return svg;
+  });
+}
+
+function remarks(page: Page, { chain, runs }: Comparison): string[] {
+  const found: string[] = [];
+  for (const entry of runs) {
+    if (entry.figures === undefined) found.push(`${entry.run.label} has no chain with this path.`);
+    if (entry.otherCritical !== undefined && entry.figures !== undefined) {
+      const other = entry.otherCritical;
+      found.push(`In ${entry.run.label} another chain is critical: ${other.name}, ${ms(other.end_to_end_ms?.max)} at worst. The figures here stay with ${chain.name}.`);
+    }
+  }
+  const hosts = new Set(page.runs.map(({ info: { machine } }) => [machine.host, machine.cpu, machine.cpus, machine.kernel, machine.preemption].join("\n")));
+  if (hosts.size > 1) found.push("These runs are of different machines or kernels: part of the difference is theirs.");
+  return found;
+}
+
+function communication(page: Page): string {
+  const point = page.runs[0]?.summary.points[0];
+  if (point === undefined) return "This run has no chain whose outputs could be followed back to their inputs. Topics and callbacks are below, as far as they were seen.";
+  const loss = point.loss_percent === undefined ? "" : `, ${count(point.lost)} lost`;
+  return `${count(point.sent)} messages sent, ${count(point.received)} received${loss}. No output could be followed back to its input.`;
+}

@@ -1,0 +1,34 @@
+// The page: the answer, then what it rests on.
+import "./style.css";
+import { compare } from "./compare";
+import { parse } from "./data";
+import { distributions } from "./distributions";
+import { h } from "./dom";
+import { graph } from "./graph";
+import { headline } from "./headline";
+import { objective } from "./objective";
+import { patterns } from "./parts";
+import { notes, provenance } from "./provenance";
+import { tables } from "./tables";
+import { waterfall } from "./waterfall";
+
+function show(report: HTMLElement): void {
+  const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
+  const comparison = compare(page);
+  document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
+  const sections = [
+    headline(page), notes(page), graph(page, comparison),
+    comparison && waterfall(comparison), comparison && distributions(comparison), objective(page.runs), tables(page), provenance(page),
+  ];
+  report.replaceChildren(patterns(), ...sections.filter((section) => section !== undefined));
+}
+
+const report = document.getElementById("report");
+if (report !== null) {
+  try {
+    show(report);
+  } catch (error) {
+    report.replaceChildren(h("h1", {}, "This report cannot be shown"), h("p", { class: "answer" }, error instanceof Error ? error.message : String(error)));
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+// What is missing or doubtful, and what everything ran on.
+import type { Page, Run } from "./data";
+import { h, section } from "./dom";
+import { ABSENT, bytes, count, fixed } from "./format";
+
+/** Notes of all runs, each text once; absent when there is none. */
+export function notes(page: Page): HTMLElement | undefined {
+  const found = new Map<string, { text: string; name: string; count: number; runs: string[] }>();
+  for (const run of page.runs) {
+    for (const note of runNotes(run)) {
+      const key = JSON.stringify([note.name, note.text, note.count]);
+      const entry = found.get(key) ?? { ...note, runs: [] };
+      entry.runs.push(run.label);
+      found.set(key, entry);
+    }
+  }
+  if (found.size === 0) return undefined;
+  const items = [...found.values()].map((note) => h("li", {}, h("b", {}, note.name), note.count > 0 && ` (${count(note.count)})`, `: ${note.text}`,
+    page.runs.length > 1 && h("small", {}, ` ${note.runs.length === page.runs.length ? "all runs" : note.runs.join(", ")}`)));
+  return h("section", { id: "notes", class: "notes", "aria-labelledby": "notes-title" }, h("h2", { id: "notes-title" }, "Missing, doubtful or lost"), h("ul", {}, ...items));
+}
+
+function runNotes({ info, notes, summary }: Run): { name: string; count: number; text: string }[] {
+  const dropped = summary.points.reduce((sum, point) => sum + point.dropped_events, 0);
+  return [
+    ...(info.cut_short ? [{ name: "cut short", count: 0, text: "the run ended early; figures are of what is there" }] : []),
+    ...info.missing.map((text) => ({ name: "missing", count: 0, text })),
+    ...(dropped > 0 ? [{ name: "dropped events", count: dropped, text: "the recorder had no space for them: times and counts near them are too low" }] : []),
+    ...info.processes.filter(({ code, signal }) => signal !== undefined || (code ?? 0) !== 0)
+      .map(({ name, pid, code, signal }) => ({ name: "process", count: 0, text: `${name} (${pid}) ended by ${signal === undefined ? `exit code ${code ?? ABSENT}` : `signal ${signal}`}` })),
+    ...notes,
+  ];
+}
+
+/** Machine and versions, a column a run. */
+export function provenance(page: Page): HTMLElement {
+  const rows: [string, (run: Run) => string][] = [
+    ["run directory", ({ directory }) => directory],
+    ["command", ({ info }) => info.command.join(" ")],
+    ["started", ({ info }) => info.started_at],
+    ["duration", ({ info }) => `${fixed(info.duration_s, 1)} s`],
+    ["host", ({ info }) => info.machine.host],
+    ["CPU", ({ info }) => `${info.machine.cpu}, ${info.machine.cpus} usable`],
+    ["memory", ({ info }) => bytes(info.machine.memory_bytes)],
+    ["kernel", ({ info }) => `${info.machine.kernel}, ${info.machine.preemption}`],
+    ["frequency governor", ({ info }) => info.machine.governor ?? ABSENT],
+    ["clock source", ({ info }) => info.machine.clocksource],
+    ["tacho", ({ info }) => info.tacho_version],
+    ...[...new Set(page.runs.flatMap(({ info }) => Object.keys(info.versions)))].sort().map((name): [string, (run: Run) => string] => [name, ({ info }) => new Map(Object.entries(info.versions)).get(name) ?? ABSENT]),
+  ];
+  const same = (value: (run: Run) => string): boolean => new Set(page.runs.map(value)).size === 1;
+  const body = rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name),
+    ...(same(value) ? [h("td", { colspan: page.runs.length }, value(page.runs[0] as Run))] : page.runs.map((run) => h("td", {}, value(run))))));
+  return section("provenance", "Machine and versions", "", h("div", { class: "wide" }, h("table", { class: "facts" },
+    page.runs.length > 1 && h("thead", {}, h("tr", {}, h("td", {}), ...page.runs.map(({ label }) => h("th", { scope: "col" }, label)))), h("tbody", {}, ...body))),
+    h("p", { class: "provenance" }, `Written by tacho ${page.tacho_version}. This file is complete in itself and fetches nothing.`));
+}

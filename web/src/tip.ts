@@ -1,0 +1,38 @@
+// One tip for all drawings: shown by pointer and by keyboard focus, and read out as the label of what it is about.
+import { h } from "./dom";
+
+const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+
+/** Gives an element of a drawing a tip of some lines, the first being its title. */
+export function withTip<E extends SVGElement>(element: E, lines: string[], focusable = false): E {
+  element.setAttribute("aria-label", lines.join("; "));
+  if (focusable) {
+    element.setAttribute("tabindex", "0");
+    element.setAttribute("role", "img");
+    element.addEventListener("focus", () => show(lines, element.getBoundingClientRect()));
+    element.addEventListener("blur", hide);
+  }
+  element.addEventListener("pointermove", (event) => show(lines, new DOMRect(event.clientX, event.clientY, 0, 0)));
+  element.addEventListener("pointerleave", hide);
+  return element;
+}
+
+function show(lines: string[], at: DOMRect): void {
+  if (!tip.isConnected) document.body.append(tip);
+  tip.replaceChildren(...lines.map((line, i) => h("div", { class: i === 0 ? "tip-title" : "tip-line" }, line)));
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(at.left + at.width / 2 + 12, 8), window.innerWidth - width - 8);
+  const below = at.bottom + 14;
+  const top = below + height > window.innerHeight ? at.top - height - 10 : below;
+  tip.style.left = `${left + window.scrollX}px`;
+  tip.style.top = `${top + window.scrollY}px`;
+}
+
+function hide(): void {
+  tip.hidden = true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") hide();
+});

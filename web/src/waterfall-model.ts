@@ -1,0 +1,41 @@
+// One instance of a chain as stretches of time, one after another.
+import type { Hop, Instance } from "./data";
+import type { Part } from "./parts";
+
+export interface Stretch {
+  part: Part;
+  /** ms since the start of the instance. */
+  from: number;
+  to: number;
+  /** Position of its node in the chain. */
+  position: number;
+}
+
+/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is computed on. */
+export function stretches(hop: Hop, position: number): Stretch[] {
+  const found: Stretch[] = [];
+  const add = (part: Part, from: number, to: number): void => {
+    if (to > from) found.push({ part, from, to, position });
+  };
+  // When a node is woken behind other callbacks, it slept first: alignment, then queueing.
+  const queued = hop.start_ms - hop.queueing_ms;
+  if (hop.published_ms !== null && hop.arrival_ms !== null) {
+    add("transport", hop.published_ms, hop.arrival_ms);
+    add("alignment", hop.arrival_ms, queued);
+  } else if (hop.published_ms !== null) {
+    add("undivided", hop.published_ms, queued);
+  }
+  if (hop.published_ms !== null) add("queueing", queued, hop.start_ms);
+  add("computation", hop.start_ms, hop.output_ms);
+  return found;
+}
+
+/** All stretches of an instance. */
+export function waterfallOf(instance: Instance): Stretch[] {
+  return instance.hops.flatMap(stretches);
+}
+
+/** Time before the callback of a hop, from publication on; absent for the first. */
+export function waited(hop: Hop): number | undefined {
+  return hop.published_ms === null ? undefined : hop.start_ms - hop.published_ms;
+}
