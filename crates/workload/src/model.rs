@@ -45,7 +45,11 @@ pub enum Executor {
     /// Woken by every message; a single thread. Publications with a rate are timers on the same thread.
     Arrival,
     /// Wakes at a fixed rate, takes at most one message of each queue, sleeps (study E). With no subscription that
-    /// triggers, it computes and publishes at each wake.
+    /// triggers, it computes and publishes at each wake. Publications with a rate are published at the first wake at
+    /// or after each of their due times, computing once for all that are due at that wake; a node whose publications
+    /// all have one, and that nothing triggers, does nothing at the other wakes. Wake k is due at
+    /// phase + round(k x 1e9 / hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase and
+    /// compared as such, not by the clock, so that a rate that divides the spin rate never slips by a wake.
     Spin {
         /// Wakes a second.
         hz: f64,
@@ -78,7 +82,9 @@ pub struct Publication {
     pub message_type: String,
     /// Bytes of data a message.
     pub size_bytes: u64,
-    /// A timer of its own that computes and publishes; absent: published by the callback that takes an input.
+    /// Absent: published by the callback that takes an input, or at each activation of a timer or of a spinning node
+    /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own that computes and publishes; under
+    /// [`Executor::Spin`]: published when due, see there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
     /// Quality of service offered.
     pub qos: Qos,
@@ -153,4 +159,65 @@ pub struct RunOptions {
     /// Each node also keeps an in-program clock of its callbacks, written to `RUN/clock/<node>.csv`: the independent
     /// answer that tests compare the recorder with.
     pub in_node_clock: bool,
+}
+
+impl Default for RunOptions {
+    /// One run of 5 s, seed 1, all CPUs, a free domain, no clock in the nodes.
+    fn default() -> Self {
+        RunOptions {
+            duration: Duration::from_secs(5),
+            repeats: 1,
+            seed: 1,
+            cpus: Vec::new(),
+            domain: None,
+            in_node_clock: false,
+        }
+    }
+}
+
+impl Workload {
+    /// The node of this name.
+    pub fn node(&self, name: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.name == name)
+    }
+
+    /// The chain of this name.
+    pub fn chain(&self, name: &str) -> Option<&Chain> {
+        self.chains.iter().find(|chain| chain.name == name)
+    }
+}
+
+impl Node {
+    /// Whether any message makes it compute.
+    pub fn is_triggered(&self) -> bool {
+        !matches!(self.executor, Executor::Timer { .. }) && self.subscribes.iter().any(|s| !s.latest)
+    }
+
+    /// Whether, without an input, it computes only when a publication with a rate is due.
+    pub fn computes_only_when_due(&self) -> bool {
+        !self.publishes.is_empty() && self.publishes.iter().all(|p| p.rate_hz.is_some())
+    }
+}
+
+impl Work {
+    /// Mean of one activation; of a normal distribution without its cuts, which move it by less than 1 % while the
+    /// standard deviation is at most half the mean.
+    pub fn mean(&self) -> Duration {
+        match *self {
+            Work::None => Duration::ZERO,
+            Work::Fixed(time) => time,
+            Work::Uniform { min, max } => (min + max) / 2,
+            Work::Normal { mean, .. } => mean,
+        }
+    }
+
+    /// Longest that one activation can take.
+    pub fn longest(&self) -> Duration {
+        match *self {
+            Work::None => Duration::ZERO,
+            Work::Fixed(time) => time,
+            Work::Uniform { max, .. } => max,
+            Work::Normal { mean, std } => mean + std * 4,
+        }
+    }
 }

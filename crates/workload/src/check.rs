@@ -1,0 +1,269 @@
+//! What the parts of a workload mean together: the graph, its chains, QoS, and whether nodes can keep up.
+
+use crate::diagnostic::{did_you_mean, Report, Span};
+use crate::model::*;
+use crate::rates::rates;
+use crate::read::Reading;
+use crate::units::{format_duration, format_frequency};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// An endpoint: index of its node, index within the node.
+type At = (usize, usize);
+
+/// Checks everything that needs more than one line of the file.
+pub(crate) fn check(reading: &Reading, report: &mut Report) {
+    let check = Check { reading, nodes: &reading.workload.nodes };
+    check.topics(report);
+    check.sources(report);
+    check.chains(report);
+    check.cpus(report);
+    check.work(report);
+}
+
+struct Check<'a> {
+    reading: &'a Reading,
+    nodes: &'a [Node],
+}
+
+impl Check<'_> {
+    fn place(&self, (node, index): At, publication: bool) -> Span {
+        let places = &self.reading.nodes[node];
+        if publication {
+            places.publishes[index]
+        } else {
+            places.subscribes[index]
+        }
+    }
+
+    /// Both ends of every topic.
+    fn topics(&self, report: &mut Report) {
+        let mut publishers: BTreeMap<&str, Vec<At>> = BTreeMap::new();
+        let mut subscribers: BTreeMap<&str, Vec<At>> = BTreeMap::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            for (index, publication) in node.publishes.iter().enumerate() {
+                publishers.entry(&publication.topic).or_default().push((at, index));
+            }
+            for (index, subscription) in node.subscribes.iter().enumerate() {
+                subscribers.entry(&subscription.topic).or_default().push((at, index));
+            }
+        }
+        // A node or topic that could not be read may be the missing end.
+        if self.reading.whole {
+            for (topic, ends) in subscribers.iter().filter(|(topic, _)| !publishers.contains_key(*topic)) {
+                let meant = did_you_mean(topic, publishers.keys().copied());
+                let hint = meant.map(|topic| format!("; did you mean `{topic}`?")).unwrap_or_default();
+                for &end in ends {
+                    report.error(
+                        "nobody-publishes",
+                        self.place(end, false),
+                        format!("nobody publishes `{topic}`"),
+                        format!("a subscription of `{}`", self.nodes[end.0].name),
+                        format!("a node that publishes `{topic}`{hint}"),
+                    );
+                }
+            }
+            for (topic, ends) in publishers.iter().filter(|(topic, _)| !subscribers.contains_key(*topic)) {
+                report.warning(
+                    "nobody-subscribes",
+                    self.place(ends[0], true),
+                    format!("nobody subscribes to `{topic}`"),
+                    format!("a publication of `{}`", self.nodes[ends[0].0].name),
+                    format!("a node that subscribes to `{topic}`"),
+                );
+            }
+        }
+        for (topic, publishing) in &publishers {
+            self.types(topic, publishing, report);
+            for &publication in publishing {
+                for &subscription in subscribers.get(topic).into_iter().flatten() {
+                    self.qos(topic, publication, subscription, report);
+                }
+            }
+        }
+    }
+
+    /// DDS: a topic has one type.
+    fn types(&self, topic: &str, publishing: &[At], report: &mut Report) {
+        let type_of = |(node, index): At| self.nodes[node].publishes[index].message_type.as_str();
+        let mut named = publishing.iter().copied().filter(|at| !type_of(*at).is_empty());
+        let Some(first) = named.next() else { return };
+        for other in named.filter(|at| type_of(*at) != type_of(first)) {
+            report.error(
+                "two-types",
+                self.place(other, true),
+                format!("`{topic}` has two types"),
+                format!("{}, and {} from `{}`", type_of(other), type_of(first), self.nodes[first.0].name),
+                "one type a topic",
+            );
+        }
+    }
+
+    /// DDS 1.4, 2.2.3: what is offered must be at least what is requested, else the two never match.
+    fn qos(&self, topic: &str, publication: At, subscription: At, report: &mut Report) {
+        let offered = self.nodes[publication.0].publishes[publication.1].qos;
+        let requested = self.nodes[subscription.0].subscribes[subscription.1].qos;
+        let place = self.place(subscription, false);
+        let from = format!("`{}` (line {})", self.nodes[publication.0].name, self.place(publication, true).line);
+        let mut incompatible = |requested: &str, offered: &str| {
+            report.error(
+                "incompatible-qos",
+                place,
+                format!("QoS of this subscription never matches the publication of `{topic}` by {from}"),
+                format!("{requested} requested, {offered} offered"),
+                format!("{offered} on the subscription, or {requested} on the publication"),
+            );
+        };
+        if requested.reliable && !offered.reliable {
+            incompatible("reliability: reliable", "reliability: best_effort");
+        }
+        if requested.transient_local && !offered.transient_local {
+            incompatible("durability: transient_local", "durability: volatile");
+        }
+    }
+
+    /// Everything that a node publishes must have a cause.
+    fn sources(&self, report: &mut Report) {
+        for (at, node) in self.nodes.iter().enumerate() {
+            if !self.reading.nodes[at].whole {
+                continue;
+            }
+            for (index, publication) in node.publishes.iter().enumerate() {
+                let place = self.place((at, index), true);
+                match (node.executor, publication.rate_hz) {
+                    (Executor::Timer { hz }, Some(rate)) => report.error(
+                        "rate-on-timer",
+                        place,
+                        format!("node `{}` is driven by its timer and publishes at its rate", node.name),
+                        format!("on: timer {}, and rate: {}", format_frequency(hz), format_frequency(rate)),
+                        "no `rate`, or `on: arrival`",
+                    ),
+                    (Executor::Arrival, None) if !node.is_triggered() => report.error(
+                        "never-published",
+                        place,
+                        format!("nothing makes `{}` publish `{}`", node.name, publication.topic),
+                        "neither a rate nor an input that triggers",
+                        "rate: 10 Hz on the publication, an input, or spin or on: timer on the node",
+                    ),
+                    (Executor::Spin { hz }, Some(rate)) if rate > hz => report.error(
+                        "rate-above-spin",
+                        place,
+                        "published more often than the node wakes",
+                        format!("rate: {}, spin: {}", format_frequency(rate), format_frequency(hz)),
+                        format!("a rate of at most {}", format_frequency(hz)),
+                    ),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn chains(&self, report: &mut Report) {
+        for (chain, (name_span, spans)) in self.reading.workload.chains.iter().zip(&self.reading.chains) {
+            if chain.nodes.len() < 2 {
+                report.error(
+                    "short-chain",
+                    *name_span,
+                    format!("chain `{}` leads nowhere", chain.name),
+                    format!("{} nodes", chain.nodes.len()),
+                    "at least two nodes",
+                );
+            }
+            for (index, (name, &span)) in chain.nodes.iter().zip(spans).enumerate() {
+                let Some(node) = self.known(name, span, report) else { continue };
+                if let Some(first) = chain.nodes[..index].iter().position(|earlier| earlier == name) {
+                    report.error(
+                        "cycle",
+                        span,
+                        format!("a cycle in chain `{}`", chain.name),
+                        format!("{} -> {name}", chain.nodes[first..index].join(" -> ")),
+                        "each node once, from a source to a sink",
+                    );
+                    continue;
+                }
+                let Some(previous) = index.checked_sub(1).and_then(|i| self.reading.workload.node(&chain.nodes[i])) else {
+                    continue;
+                };
+                let joined = previous.publishes.iter().any(|p| node.subscribes.iter().any(|s| s.topic == p.topic));
+                if !joined && self.reading.whole {
+                    let list = |topics: Vec<&str>| if topics.is_empty() { "nothing".into() } else { topics.join(", ") };
+                    report.error(
+                        "broken-chain",
+                        span,
+                        format!("no topic leads from `{}` to `{name}` in chain `{}`", previous.name, chain.name),
+                        format!(
+                            "`{}` publishes {}; `{name}` subscribes to {}",
+                            previous.name,
+                            list(previous.publishes.iter().map(|p| p.topic.as_str()).collect()),
+                            list(node.subscribes.iter().map(|s| s.topic.as_str()).collect()),
+                        ),
+                        "neighbours that share a topic",
+                    );
+                }
+            }
+        }
+    }
+
+    fn cpus(&self, report: &mut Report) {
+        for ((node, _), &span) in self.reading.workload.run.cpus.iter().zip(&self.reading.cpus) {
+            self.known(node, span, report);
+        }
+    }
+
+    fn known(&self, name: &str, span: Span, report: &mut Report) -> Option<&Node> {
+        let node = self.reading.workload.node(name);
+        if node.is_none() && self.reading.whole {
+            let names = || self.nodes.iter().map(|node| node.name.as_str());
+            let meant = did_you_mean(name, names());
+            let expected = match meant {
+                Some(meant) => format!("a node of this workload; did you mean `{meant}`?"),
+                None => format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            report.error("unknown-node", span, "no such node", format!("`{name}`"), expected);
+        }
+        node
+    }
+
+    /// Whether each node can do its work in the time that it has.
+    fn work(&self, report: &mut Report) {
+        if !self.reading.whole || !report.errors.is_empty() {
+            return;
+        }
+        let rates = rates(&self.reading.workload);
+        for ((node, places), activations) in self.nodes.iter().zip(&self.reading.nodes).zip(rates.activations_hz) {
+            let longest = node.work.longest();
+            let mut longer = |name, between: String, period: Duration, consequence: &str| {
+                report.warning(
+                    name,
+                    places.work,
+                    format!("work of `{}` is longer than {between}: {consequence}", node.name),
+                    format!("up to {} of work, {} for it", format_duration(longest), format_duration(period)),
+                    format!("work of at most {}", format_duration(period)),
+                );
+            };
+            let period = |hz: f64| Duration::from_secs_f64(1.0 / hz);
+            // A part in a million absorbs the rounding of 1/hz.
+            let exceeds = |hz: f64| longest.as_secs_f64() * hz > 1.0 + 1e-6;
+            match (node.executor, activations) {
+                (_, Some(hz)) if hz > 0.0 && exceeds(hz) => longer(
+                    "work-exceeds-period",
+                    format!("the time between its activations ({} a second)", trim(hz)),
+                    period(hz),
+                    "it falls behind",
+                ),
+                (Executor::Spin { hz }, _) if exceeds(hz) => longer(
+                    "work-exceeds-spin",
+                    format!("its spin period ({})", format_frequency(hz)),
+                    period(hz),
+                    "it misses wakes while it computes",
+                ),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn trim(hz: f64) -> String {
+    let text = format!("{hz:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}

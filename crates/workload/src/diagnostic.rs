@@ -1,0 +1,231 @@
+//! Errors and warnings that point at the place in the file, as a good compiler does.
+
+use std::fmt;
+
+/// A stretch of one line of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Span {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// Characters to underline, at least 1.
+    pub width: usize,
+}
+
+/// Whether the workload can run nevertheless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// It cannot.
+    Error,
+    /// It can, and will probably not do what was meant.
+    Warning,
+}
+
+/// One finding about a workload file. Its `Display` is the whole rendering: place, line, underlining, found, expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Short stable name of the kind of finding, `missing-unit`.
+    pub name: &'static str,
+    /// File, as it was named to [`crate::parse`].
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
+    /// Characters that the finding covers, at least 1.
+    pub width: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+    /// The line as it stands in the file.
+    pub source: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        writeln!(f, "{}:{}:{}: {severity}: {} [{}]", self.file, self.line, self.column, self.message, self.name)?;
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs stay tabs, so that the underlining stands under what it means however wide the terminal shows them.
+        let indent: String =
+            self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let visible: String = self.source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{number} | {visible}")?;
+        writeln!(f, "{margin} | {indent}{}", "^".repeat(self.width))?;
+        writeln!(f, "{margin} = found: {}", self.found)?;
+        write!(f, "{margin} = expected: {}", self.expected)
+    }
+}
+
+/// A finding that does not keep a workload from running.
+pub type Warning = Diagnostic;
+
+/// Why a file is no workload: everything that is wrong with it, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errors {
+    /// At least one.
+    pub errors: Vec<Diagnostic>,
+    /// Warnings about the same file.
+    pub warnings: Vec<Warning>,
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for diagnostic in self.errors.iter().chain(&self.warnings) {
+            writeln!(f, "{diagnostic}\n")?;
+        }
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        write!(f, "{}", count(self.errors.len(), "error"))?;
+        if !self.warnings.is_empty() {
+            write!(f, ", {}", count(self.warnings.len(), "warning"))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+/// Collects the findings about one file.
+pub(crate) struct Report<'a> {
+    file: &'a str,
+    lines: Vec<&'a str>,
+    pub errors: Vec<Diagnostic>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        // The same line ends as YAML 1.2: CR LF, LF, CR.
+        let lines = text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r')).collect();
+        Report { file, lines, errors: Vec::new(), warnings: Vec::new() }
+    }
+
+    pub fn error(
+        &mut self,
+        name: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
+        let diagnostic = self.diagnostic(Severity::Error, name, span, message.into(), found.into(), expected.into());
+        self.errors.push(diagnostic);
+    }
+
+    pub fn warning(
+        &mut self,
+        name: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
+        let diagnostic = self.diagnostic(Severity::Warning, name, span, message.into(), found.into(), expected.into());
+        self.warnings.push(diagnostic);
+    }
+
+    /// In the order of the file.
+    pub fn finish(mut self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+        self.errors.sort_by_key(|d| (d.line, d.column));
+        self.warnings.sort_by_key(|d| (d.line, d.column));
+        (self.errors, self.warnings)
+    }
+
+    fn diagnostic(
+        &self,
+        severity: Severity,
+        name: &'static str,
+        span: Span,
+        message: String,
+        found: String,
+        expected: String,
+    ) -> Diagnostic {
+        let source = self.lines.get(span.line.saturating_sub(1)).copied().unwrap_or_default().to_string();
+        let length = source.chars().count();
+        let column = span.column.clamp(1, length + 1);
+        let width = span.width.clamp(1, (length + 1).saturating_sub(column).max(1));
+        Diagnostic {
+            severity,
+            name,
+            file: self.file.to_string(),
+            line: span.line,
+            column,
+            width,
+            message,
+            found,
+            expected,
+            source,
+        }
+    }
+}
+
+/// The known word that a mistyped one most likely stands for: at most a third of its letters differ.
+pub(crate) fn did_you_mean<'w>(found: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    if found.chars().count() > 64 {
+        return None;
+    }
+    known
+        .into_iter()
+        .map(|word| (edit_distance(&found.to_lowercase(), &word.to_lowercase()), word))
+        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for j in 0..=b.len() {
+        rows[0][j] = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            rows[i][j] = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_word_is_recognised_and_a_foreign_one_is_not() {
+        let known = ["subscribes", "publishes", "work", "spin"];
+        assert_eq!(did_you_mean("subscribe", known), Some("subscribes"));
+        assert_eq!(did_you_mean("pubilshes", known), Some("publishes"));
+        assert_eq!(did_you_mean("wrok", known), Some("work"));
+        assert_eq!(did_you_mean("colour", known), None);
+    }
+
+    #[test]
+    fn the_underlining_stands_under_the_place() {
+        let mut report = Report::new("w.yaml", "a:\n\trate: 10\n");
+        report.error("missing-unit", Span { line: 2, column: 8, width: 2 }, "no unit", "10", "10 Hz");
+        let (errors, _) = report.finish();
+        assert_eq!(
+            errors[0].to_string(),
+            "w.yaml:2:8: error: no unit [missing-unit]\n  |\n2 | \trate: 10\n  | \t      ^^\n  = found: 10\n  = expected: 10 Hz"
+        );
+    }
+}

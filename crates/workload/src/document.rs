@@ -1,0 +1,175 @@
+//! YAML as a tree that remembers where everything stands.
+//!
+//! Built on the parser's events instead of a ready-made tree, because that would drop duplicate keys silently, and a
+//! duplicate node is a mistake that users make by copying.
+
+use crate::diagnostic::Span;
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use std::collections::HashMap;
+
+/// A value of the document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Yaml {
+    pub span: Span,
+    pub value: Value,
+}
+
+/// What it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// Text as written, and whether it stood without quotes.
+    Scalar(String, bool),
+    List(Vec<Yaml>),
+    /// In the order of the file, duplicates kept.
+    Map(Vec<(Yaml, Yaml)>),
+}
+
+/// Why a text is no single YAML document that a workload could be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SyntaxError {
+    pub span: Span,
+    pub message: String,
+    pub found: String,
+    pub expected: String,
+}
+
+/// Deepest nesting that any workload needs is 6; deeper input is refused before recursion could hurt.
+const MAX_DEPTH: usize = 32;
+/// Values in a document, aliases expanded: more than the largest workload that a machine could run.
+const MAX_VALUES: usize = 1_000_000;
+
+impl Yaml {
+    /// `null`, `~` or nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null"))
+    }
+
+    /// What stands there, in words, for `found:`.
+    pub fn describe(&self) -> String {
+        match &self.value {
+            _ if self.is_null() => "nothing".into(),
+            Value::Scalar(text, _) if text.chars().count() > 60 => {
+                format!("`{}...`", text.chars().take(60).collect::<String>())
+            }
+            Value::Scalar(text, _) => format!("`{text}`"),
+            Value::List(items) => format!("a list of {}", items.len()),
+            Value::Map(entries) => format!("a map of {}", entries.len()),
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match &self.value {
+            Value::Scalar(..) => 0,
+            Value::List(items) => 1 + items.iter().map(Yaml::depth).max().unwrap_or(0),
+            Value::Map(entries) => 1 + entries.iter().flat_map(|(k, v)| [k.depth(), v.depth()]).max().unwrap_or(0),
+        }
+    }
+
+    fn values(&self) -> usize {
+        match &self.value {
+            Value::Scalar(..) => 1,
+            Value::List(items) => 1 + items.iter().map(Yaml::values).sum::<usize>(),
+            Value::Map(entries) => 1 + entries.iter().map(|(k, v)| k.values() + v.values()).sum::<usize>(),
+        }
+    }
+}
+
+/// A collection that is not closed yet.
+struct Open {
+    span: Span,
+    anchor: usize,
+    map: bool,
+    items: Vec<Yaml>,
+}
+
+/// Reads the one document of a file; `None` where it holds nothing.
+pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
+    let mut open: Vec<Open> = Vec::new();
+    let mut anchors: HashMap<usize, Yaml> = HashMap::new();
+    let mut root: Option<Yaml> = None;
+    let mut values = 0;
+    let mut documents = 0;
+    for event in Parser::new_from_str(text) {
+        let (event, marks) = event.map_err(|e| SyntaxError {
+            span: Span { line: e.marker().line(), column: e.marker().col() + 1, width: 1 },
+            message: format!("not YAML: {}", e.info()),
+            found: "text that is no YAML from here on".into(),
+            expected: "YAML 1.2".into(),
+        })?;
+        let width = if marks.start.line() == marks.end.line() {
+            marks.end.col().saturating_sub(marks.start.col()).max(1)
+        } else {
+            1
+        };
+        let span = Span { line: marks.start.line(), column: marks.start.col() + 1, width };
+        let refuse = |message: &str, found: String, expected: &str| {
+            Err(SyntaxError { span, message: message.into(), found, expected: expected.into() })
+        };
+        let (done, anchor) = match event {
+            Event::DocumentStart(_) => {
+                documents += 1;
+                if documents > 1 {
+                    return refuse("a second YAML document", "`---`".into(), "one document a file");
+                }
+                continue;
+            }
+            Event::Scalar(.., Some(tag)) | Event::SequenceStart(_, Some(tag)) | Event::MappingStart(_, Some(tag)) => {
+                return refuse("a YAML tag", format!("`{tag}`"), "a value without a tag");
+            }
+            Event::Scalar(text, style, anchor, None) => {
+                (Yaml { span, value: Value::Scalar(text.into_owned(), style == ScalarStyle::Plain) }, anchor)
+            }
+            Event::Alias(anchor) => match anchors.get(&anchor) {
+                // Keeps the place of what it stands for: that is where a mistake in it is mended.
+                Some(value) if open.len() + value.depth() > MAX_DEPTH => {
+                    let found = format!("an alias that makes more than {MAX_DEPTH} levels");
+                    return refuse("nested too deeply", found, "a workload, which needs at most 6 levels");
+                }
+                Some(value) => {
+                    values += value.values();
+                    (value.clone(), 0)
+                }
+                None => return refuse("an alias inside its own anchor", "`*`".into(), "a finished value"),
+            },
+            Event::SequenceStart(anchor, None) | Event::MappingStart(anchor, None) => {
+                if open.len() == MAX_DEPTH {
+                    let found = format!("more than {MAX_DEPTH} levels");
+                    return refuse("nested too deeply", found, "a workload, which needs at most 6 levels");
+                }
+                let map = matches!(event, Event::MappingStart(..));
+                open.push(Open { span, anchor, map, items: Vec::new() });
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(collection) => {
+                    let value = if collection.map { pairs(collection.items) } else { Value::List(collection.items) };
+                    (Yaml { span: collection.span, value }, collection.anchor)
+                }
+                None => continue,
+            },
+            _ => continue,
+        };
+        values += 1;
+        if values > MAX_VALUES {
+            return refuse("too large", format!("more than {MAX_VALUES} values"), "a workload");
+        }
+        if anchor != 0 {
+            anchors.insert(anchor, done.clone());
+        }
+        match open.last_mut() {
+            Some(parent) => parent.items.push(done),
+            None => root = Some(done),
+        }
+    }
+    Ok(root)
+}
+
+/// Keys and values come in turns.
+fn pairs(items: Vec<Yaml>) -> Value {
+    let mut entries = Vec::with_capacity(items.len() / 2);
+    let mut items = items.into_iter();
+    while let (Some(key), Some(value)) = (items.next(), items.next()) {
+        entries.push((key, value));
+    }
+    Value::Map(entries)
+}

@@ -1,0 +1,235 @@
+//! Each mistake has its own name, its place, what was found and what was expected.
+
+use tacho_workload::{parse, Diagnostic, Severity};
+
+/// All findings about a text, errors first.
+fn findings(text: &str) -> Vec<Diagnostic> {
+    match parse(text, "w.yaml") {
+        Ok((_, warnings)) => warnings,
+        Err(errors) => errors.errors.into_iter().chain(errors.warnings).collect(),
+    }
+}
+
+/// The only finding about a text.
+fn only(text: &str) -> Diagnostic {
+    let mut all = findings(text);
+    assert_eq!(all.len(), 1, "one finding expected for\n{text}\ngot\n{all:#?}");
+    all.remove(0)
+}
+
+/// Name, line and column of all findings.
+fn places(text: &str) -> Vec<(&'static str, usize, usize)> {
+    findings(text).iter().map(|d| (d.name, d.line, d.column)).collect()
+}
+
+/// A pair of nodes that is right, with options put in.
+fn pair(publication: &str, subscription: &str, node: &str, rest: &str) -> String {
+    format!(
+        "nodes:\n  a: {{publishes: {{/t: {{{publication}}}}}}}\n  b: {{subscribes: {{/t: {{{subscription}}}}}{node}}}\n{rest}"
+    )
+}
+
+#[test]
+fn a_right_workload_has_no_findings() {
+    assert_eq!(findings(&pair("rate: 10 Hz", "", "", "")), []);
+}
+
+#[test]
+fn an_error_is_rendered_with_its_line_and_what_was_expected() {
+    let text = pair("rate: 10", "", "", "");
+    assert_eq!(
+        only(&text).to_string(),
+        "w.yaml:2:30: error: a number without a unit [missing-unit]\n  |\n\
+         2 |   a: {publishes: {/t: {rate: 10}}}\n  |                              ^^\n  \
+         = found: `10`\n  = expected: a frequency with its unit (Hz, kHz), such as 10 Hz"
+    );
+}
+
+#[test]
+fn bare_numbers_and_wrong_units_are_errors() {
+    for (text, name) in [
+        (pair("rate: 10", "", "", ""), "missing-unit"),
+        (pair("rate: 10 ms", "", "", ""), "unknown-unit"),
+        (pair("rate: fast", "", "", ""), "wrong-value"),
+        (pair("rate: 0 Hz", "", "", ""), "out-of-range"),
+        (pair("rate: 10 Hz, size: 64", "", "", ""), "missing-unit"),
+        (pair("rate: 10 Hz, size: 0 B", "", "", ""), "out-of-range"),
+        (pair("rate: 10 Hz, size: 4 GiB", "", "", ""), "out-of-range"),
+        (pair("rate: 10 Hz", "", ", work: 2.4", ""), "missing-unit"),
+        (pair("rate: 10 Hz", "", ", work: {uniform: [1, 2 ms]}", ""), "missing-unit"),
+        (pair("rate: 10 Hz", "", ", work: {uniform: [2 ms, 1 ms]}", ""), "out-of-range"),
+        (pair("rate: 10 Hz", "", ", work: {normal: {mean: 2 ms}}", ""), "wrong-value"),
+        (pair("rate: 10 Hz", "", ", spin: 10", ""), "missing-unit"),
+        (pair("rate: 10 Hz", "", ", on: timer 10", ""), "missing-unit"),
+        (pair("rate: 10 Hz", "", ", on: timer", ""), "wrong-value"),
+        (pair("rate: 10 Hz", "depth: 0", "", ""), "wrong-value"),
+        (pair("rate: 10 Hz", "", "", "run: {duration: 5}"), "missing-unit"),
+        (pair("rate: 10 Hz", "", "", "run: {duration: 0 s}"), "out-of-range"),
+        (pair("rate: 10 Hz", "", "", "run: {repeats: 0}"), "wrong-value"),
+        (pair("rate: 10 Hz", "", "", "run: {in_node_clock: yes}"), "wrong-value"),
+    ] {
+        assert_eq!(only(&text).name, name, "{text}");
+    }
+}
+
+#[test]
+fn unknown_keys_are_errors_with_a_suggestion() {
+    let found = only(&pair("rate: 10 Hz", "", ", wrok: 1 ms", ""));
+    assert_eq!((found.name, found.line), ("unknown-key", 3));
+    assert!(found.expected.contains("did you mean `work`?"), "{}", found.expected);
+    let found = only(&pair("rate: 10 Hz", "", "", "colour: blue"));
+    assert_eq!(found.name, "unknown-key");
+    assert_eq!(found.expected, "one of middleware, transport, nodes, chains, run");
+}
+
+#[test]
+fn what_later_versions_bring_says_so() {
+    for text in [
+        pair("rate: 10 Hz", "", "", "sweep: {rate: [10 Hz, 100 Hz]}"),
+        pair("rate: 10 Hz", "", "", "run: {background: {cpu: 2}}"),
+        pair("rate: 10 Hz", "", "", "middleware: [ros2, inproc]"),
+        pair("rate: 10 Hz", "", ", threads: 4", ""),
+        pair("rate: 10 Hz", "", ", on: match", ""),
+        pair("rate: 10 Hz", "", ", on: first /t", ""),
+    ] {
+        let found = only(&text);
+        assert_eq!(found.name, "not-yet", "{text}");
+        assert!(found.message.contains("not yet supported"), "{}", found.message);
+    }
+}
+
+#[test]
+fn duplicates_are_found_and_name_the_first() {
+    let text = "nodes:\n  a: {publishes: {/t: {rate: 1 Hz}}}\n  b: {subscribes: [/t]}\n  a: {}\n";
+    let found = only(text);
+    assert_eq!((found.name, found.line, found.column), ("duplicate", 4, 3));
+    assert_eq!(found.found, "`a`, first in line 2");
+    assert_eq!(only(&pair("rate: 10 Hz", "", "", "run: {cpus: {b: [1, 1]}}")).name, "duplicate");
+    assert_eq!(only(&pair("rate: 10 Hz, rate: 9 Hz", "", "", "")).name, "duplicate");
+    assert_eq!(only("nodes:\n  a: {publishes: {/t: {rate: 1 Hz}}}\n  b: {subscribes: [/t, /t]}\n").name, "duplicate");
+}
+
+#[test]
+fn a_topic_needs_both_ends() {
+    let found = only("nodes:\n  a: {publishes: {/points: {rate: 1 Hz}}}\n  b: {subscribes: [/points, /pionts]}\n");
+    assert_eq!((found.name, found.severity), ("nobody-publishes", Severity::Error));
+    assert!(found.expected.contains("did you mean `/points`?"));
+    let found = only("nodes:\n  a: {publishes: {/t: {rate: 1 Hz}}}\n");
+    assert_eq!((found.name, found.severity, found.line, found.column), ("nobody-subscribes", Severity::Warning, 2, 19));
+}
+
+#[test]
+fn chains_follow_topics_and_visit_nodes_once() {
+    let with = |chains: &str| pair("rate: 10 Hz", "", ", publishes: [/u]}\n  c: {subscribes: [/u]", chains);
+    assert_eq!(findings(&with("chains: {x: [a, b, c]}")), []);
+    let found = only(&with("chains: {x: [a, c]}"));
+    assert_eq!((found.name, found.line, found.column), ("broken-chain", 5, 17));
+    assert_eq!(found.found, "`a` publishes /t; `c` subscribes to /u");
+    let found = only(&with("chains: {x: [a, b, a]}"));
+    assert_eq!((found.name, found.found.as_str()), ("cycle", "a -> b -> a"));
+    let found = only(&with("chains: {x: [a, b, cc]}"));
+    assert_eq!((found.name, found.found.as_str()), ("unknown-node", "`cc`"));
+    assert_eq!(only(&with("chains: {x: [a]}")).name, "short-chain");
+    assert_eq!(only(&with("run: {cpus: {d: [0]}}")).name, "unknown-node");
+}
+
+#[test]
+fn work_longer_than_its_period_is_a_warning() {
+    for (node, name) in [
+        (", work: 120 ms", "work-exceeds-period"),
+        (", spin: 10 Hz, work: 120 ms", "work-exceeds-period"),
+        (", on: timer 100 Hz, work: 12 ms", "work-exceeds-period"),
+        (", work: {uniform: [1 ms, 101 ms]}", "work-exceeds-period"),
+        (", spin: 300 Hz, work: 12 ms", "work-exceeds-spin"),
+    ] {
+        let found = only(&pair("rate: 10 Hz", "", node, ""));
+        assert_eq!((found.name, found.severity), (name, Severity::Warning), "{node}");
+    }
+    assert_eq!(findings(&pair("rate: 10 Hz", "", ", spin: 10 Hz, work: 100 ms", "")), []);
+}
+
+#[test]
+fn qos_that_never_matches_is_an_error() {
+    let found = only(&pair("rate: 10 Hz, reliability: best_effort", "", "", ""));
+    assert_eq!((found.name, found.line), ("incompatible-qos", 3));
+    assert_eq!(found.found, "reliability: reliable requested, reliability: best_effort offered");
+    assert_eq!(only(&pair("rate: 10 Hz", "durability: transient_local", "", "")).name, "incompatible-qos");
+    assert_eq!(findings(&pair("rate: 10 Hz, durability: transient_local", "reliability: best_effort", "", "")), []);
+    assert_eq!(only(&pair("rate: 10 Hz", "history: keep_all, depth: 3", "", "")).name, "depth-of-keep-all");
+    let found = only(&pair("rate: 10 Hz", "reliability: best-effort", "", ""));
+    assert!(found.expected.contains("did you mean `best_effort`?"));
+}
+
+#[test]
+fn a_node_has_one_executor_and_every_publication_a_cause() {
+    assert_eq!(only(&pair("rate: 10 Hz", "", ", on: arrival, spin: 10 Hz", "")).name, "two-executors");
+    assert_eq!(only(&pair("", "", "", "")).name, "never-published");
+    let timer = "nodes:\n  a: {on: timer 1 Hz, publishes: {/t: {rate: 1 Hz}}}\n  b: {subscribes: [/t]}\n";
+    assert_eq!(only(timer).name, "rate-on-timer");
+    let spin = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {rate: 2 Hz}}}\n  b: {subscribes: [/t]}\n";
+    assert_eq!(only(spin).name, "rate-above-spin");
+    assert_eq!(findings("nodes:\n  a: {on: timer 1 Hz, publishes: [/t]}\n  b: {subscribes: [/t]}\n"), []);
+    let types = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {type: A}}}\n  b: {spin: 1 Hz, publishes: {/t: {type: B}}}\n  c: {subscribes: [/t]}\n";
+    assert_eq!(only(types).name, "two-types");
+}
+
+#[test]
+fn names_are_those_of_ros() {
+    for (text, name) in [
+        ("nodes: {a-b: {}}", "not-a-name"),
+        ("nodes: {../a: {}}", "not-a-name"),
+        ("nodes: {a: {subscribes: [points]}}", "not-a-topic"),
+        ("nodes: {a: {subscribes: [/]}}", "not-a-topic"),
+        ("nodes: {a: {process: 'x y'}}", "not-a-name"),
+        ("middleware: ../evil\nnodes: {a: {}}", "not-a-name"),
+    ] {
+        assert_eq!(only(text).name, name, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_workload_says_so() {
+    for (text, name) in [
+        ("", "no-nodes"),
+        ("# only a comment\n", "no-nodes"),
+        ("nodes: {}\n", "no-nodes"),
+        ("run: {seed: 2}\n", "no-nodes"),
+        ("- a\n", "not-a-map"),
+        ("nodes: [a]\n", "wrong-value"),
+        ("nodes: {a: 3}\n", "not-a-map"),
+        ("nodes: {a: {}\n", "not-yaml"),
+        ("nodes: {a: {}}\n---\nnodes: {b: {}}\n", "not-yaml"),
+        ("nodes: !tag {a: {}}\n", "not-yaml"),
+    ] {
+        assert!(findings(text).iter().any(|d| d.name == name), "{text}\n{:#?}", findings(text));
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once_in_the_order_of_the_file() {
+    let text = "middleware: ros2
+nodes:
+  a: {spin: 10, publishes: {/t: {size: 0 B}}}
+  b: {subscribes: [/t], work: soon, colour: blue}
+chains: {x: [a, b, a]}
+run: {duration: 5}
+";
+    let expected =
+        [("missing-unit", 3, 13), ("out-of-range", 3, 40), ("wrong-value", 4, 31), ("unknown-key", 4, 37), ("cycle", 5, 20), ("missing-unit", 6, 17)];
+    assert_eq!(places(text), expected);
+    let Err(errors) = parse(text, "w.yaml") else { panic!("six errors expected") };
+    assert!(errors.to_string().ends_with("6 errors"), "{errors}");
+}
+
+#[test]
+fn anchors_and_aliases_are_read_and_bombs_refused() {
+    let text = "nodes:\n  a: {publishes: {/t: &t {rate: 10 Hz}, /u: *t}}\n  b: {subscribes: [/t, /u]}\n";
+    assert_eq!(findings(text), []);
+    let mut bomb = String::from("a: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for i in 1..12 {
+        let before = format!("*a{}, ", i - 1).repeat(10);
+        bomb.push_str(&format!("b{i}: &a{i} [{before}]\n"));
+    }
+    assert_eq!(only(&bomb).name, "not-yaml");
+    assert_eq!(only(&"[".repeat(100_000)).name, "not-yaml");
+}
