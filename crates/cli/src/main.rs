@@ -1,2 +1,37 @@
-//! The `tacho` command.
-fn main() {}
+//! The `tacho` command: one module a verb, no logic of its own.
+
+mod bench;
+mod check;
+mod completions;
+mod explain;
+mod exit;
+mod interrupt;
+mod options;
+mod progress;
+mod record;
+mod report;
+mod runs;
+mod schema;
+mod tune;
+
+use clap::Parser;
+use options::{Options, Verb};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let verb = match Options::try_parse() {
+        Ok(options) => options.verb,
+        Err(error) => return exit::usage(&error),
+    };
+    let outcome = match verb {
+        Verb::Bench(options) => bench::run(options),
+        Verb::Record(options) => record::run(options),
+        Verb::Explain(options) => explain::run(options),
+        Verb::Tune(options) => tune::run(options),
+        Verb::Report(options) => report::run(options),
+        Verb::Check(options) => check::run(options),
+        Verb::Schema => schema::run(),
+        Verb::Completions(options) => completions::run(options),
+    };
+    exit::code(outcome)
+}

@@ -1,0 +1,53 @@
+//! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
+//! middleware. `tacho record` passes the code of the program on.
+
+use std::process::ExitCode;
+
+/// Why a verb did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was asked for cannot be meant: bad arguments, a bad workload file, not a run directory.
+    Usage(String),
+    /// The machine, a middleware or a process failed.
+    Fault(anyhow::Error),
+    /// Everything was said already; only the code is left.
+    Code(u8),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Fault(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Fault(error.into())
+    }
+}
+
+/// What a verb ends with.
+pub type Outcome = Result<(), Failure>;
+
+/// Says what failed and gives the code.
+pub fn code(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(text)) => {
+            eprintln!("tacho: {text}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Fault(error)) => {
+            eprintln!("tacho: {error:#}");
+            ExitCode::from(3)
+        }
+        Err(Failure::Code(code)) => ExitCode::from(code),
+    }
+}
+
+/// Prints what clap says: help and version to stdout with success, errors to stderr with 2.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // A closed pipe (`tacho --help | head -1`) is no failure of ours.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}

@@ -1,0 +1,28 @@
+//! ^C: the first asks the work under way to stop in order, the second ends the program as usual.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    if ASKED.swap(true, Ordering::Relaxed) {
+        // SAFETY: signal() and raise() are async-signal-safe.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+    }
+}
+
+/// Catches SIGINT and SIGTERM from now on; the flag is set by the first.
+pub fn catch() -> io::Result<&'static AtomicBool> {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler only touches an atomic and calls async-signal-safe functions.
+        let previous = unsafe { libc::signal(signal, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+        if previous == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(&ASKED)
+}

@@ -1,0 +1,115 @@
+//! Run directories as the command line names them.
+
+use crate::exit::{Failure, Outcome};
+use anyhow::Context;
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tacho_events::run::RunDirectory;
+
+/// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest` then points.
+/// One that holds anything already is refused, so that nothing is ever written over.
+pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failure> {
+    let path = match &asked {
+        Some(path) => path.clone(),
+        None => Path::new("runs").join(format!("{name}-{}", timestamp(SystemTime::now()))),
+    };
+    if occupied(&path)? {
+        return Err(Failure::Usage(format!("{}: holds something already; expected a new or an empty directory", path.display())));
+    }
+    std::fs::create_dir_all(&path).with_context(|| format!("{}: cannot be made", path.display()))?;
+    if asked.is_none() {
+        point_latest(&path)?;
+    }
+    Ok(RunDirectory::new(path))
+}
+
+fn occupied(path: &Path) -> Result<bool, Failure> {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::Usage(format!("{}: {error}", path.display()))),
+    }
+}
+
+fn point_latest(path: &Path) -> Outcome {
+    let latest = path.with_file_name("latest");
+    match std::fs::remove_file(&latest) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Failure::Fault(anyhow::Error::new(error).context(format!("{}", latest.display()))))
+        }
+        _ => {}
+    }
+    let target = path.file_name().expect("made of a name and a time");
+    std::os::unix::fs::symlink(target, &latest).with_context(|| format!("{}", latest.display()))?;
+    Ok(())
+}
+
+/// A run directory to read; a usage error where there is none.
+pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
+    let run = RunDirectory::new(path);
+    match run.info() {
+        Ok(_) => Ok(run),
+        Err(error) => Err(Failure::Usage(format!("{}: not a run directory: {error}", path.display()))),
+    }
+}
+
+/// A text file named on the command line; a usage error where it cannot be read.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+}
+
+/// Prints what `--json` asks for.
+pub fn print_json(value: &impl Serialize) -> Outcome {
+    let mut text = serde_json::to_string_pretty(value).context("figures as JSON")?;
+    text.push('\n');
+    print_text(&text)
+}
+
+/// Prints to stdout; a reader that has seen enough and closed the pipe is no failure.
+pub fn print_text(text: &str) -> Outcome {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// `20261121-013005`, UTC.
+fn timestamp(now: SystemTime) -> String {
+    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()) as libc::time_t;
+    // SAFETY: gmtime_r writes only into the struct it is given, for which all-zero is a valid value.
+    let tm = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        libc::gmtime_r(&seconds, &mut tm);
+        tm
+    };
+    format!(
+        "{:04}{:02}{:02}-{:02}{:02}{:02}",
+        tm.tm_year + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min,
+        tm.tm_sec
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn timestamps_are_utc_and_sort_by_time() {
+        assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(1_000_000_000)), "20010909-014640");
+    }
+
+    #[test]
+    fn a_directory_that_holds_something_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x"), "").unwrap();
+        assert!(matches!(create(Some(folder.path().to_owned()), "x"), Err(Failure::Usage(_))));
+        assert!(create(Some(folder.path().join("new")), "x").is_ok());
+    }
+}
