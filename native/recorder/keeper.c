@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "keeper.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "storage.h"
+#include "thread.h"
+
+#define AHEAD_ALLOCATED 256u /* 8 MiB at least, backed by storage */
+#define AHEAD_POPULATED 32u  /* 1 MiB at least, free of page faults; this much memory every recorded process pays */
+#define STEP_MAX 8192u       /* chunks a growth: 256 MiB */
+#define STACK_SIZE (256u * 1024u)
+
+_Atomic uint64_t keeper_wake_at = UINT64_MAX;
+static _Atomic uint32_t wanted;
+
+void keeper_wake(void)
+{
+  if (atomic_exchange_explicit(&wanted, 1, memory_order_acq_rel) == 0) {
+    syscall(SYS_futex, &wanted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
+}
+
+static uint64_t at_least(uint64_t value, uint64_t least)
+{
+  return value > least ? value : least;
+}
+
+/* Storage for what threads will need until the keeper is next woken, judged by what they took since it last was.
+ * `seen` is what was reserved then, `populated` how far page faults are taken. */
+static void keep_ahead(uint64_t *seen, uint64_t *populated)
+{
+  struct tacho_file_header *header = storage_header;
+  uint64_t reserved = atomic_load_explicit(storage_live(&header->chunks_reserved), memory_order_relaxed);
+  uint64_t taken = reserved - *seen;
+  *seen = reserved;
+  if (taken > STEP_MAX / 8) taken = STEP_MAX / 8;
+
+  uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
+  uint64_t target = reserved + at_least(8 * taken, AHEAD_ALLOCATED);
+  bool grown = true;
+  if (allocated < target - AHEAD_ALLOCATED / 4 && allocated < header->chunks_max) {
+    grown = storage_grow(target < header->chunks_max ? target : header->chunks_max);
+    allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
+  }
+
+  uint64_t from = at_least(*populated, reserved);
+  uint64_t to = reserved + at_least(2 * taken, AHEAD_POPULATED);
+  if (to > allocated) to = allocated;
+  if (to > from) {
+    storage_populate(from, to);
+    *populated = to;
+  }
+  /* At the end of storage a wake-up would change nothing: the clock's second brings the next try. */
+  bool at_end = !grown || allocated >= header->chunks_max;
+  uint64_t ahead = to > reserved ? to - reserved : 0;
+  atomic_store_explicit(&keeper_wake_at, at_end && to >= allocated ? UINT64_MAX : reserved + ahead / 2,
+                        memory_order_relaxed);
+}
+
+static void *keep(void *unused)
+{
+  (void)unused;
+  prctl(PR_SET_NAME, "tacho-recorder");
+  /* Soon after the start, so that a short run has a slope of its own; then once a second. */
+  static const uint64_t first_syncs[] = {10000000u, 100000000u, 1000000000u};
+  uint64_t seen = 0, populated = 0, syncs = 0;
+  uint64_t start = clock_ns(CLOCK_MONOTONIC);
+  uint64_t due = start + first_syncs[0];
+  for (;;) {
+    atomic_store_explicit(&wanted, 0, memory_order_release);
+    keep_ahead(&seen, &populated);
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (now >= due) {
+      thread_put_clock();
+      syncs++;
+      due = syncs < 3 ? start + first_syncs[syncs] : now + first_syncs[2];
+    }
+    uint64_t rest = due > now ? due - now : 0;
+    struct timespec wait = {(time_t)(rest / 1000000000u), (long)(rest % 1000000000u)};
+    syscall(SYS_futex, &wanted, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
+  }
+  return NULL;
+}
+
+void keeper_start(void)
+{
+  /* Signals are the program's: none is delivered here. Scheduling is not inherited: a program under SCHED_FIFO must not
+   * get a second thread of that priority. */
+  sigset_t all, before;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  struct sched_param normal = {.sched_priority = 0};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+  pthread_attr_setschedparam(&attributes, &normal);
+  pthread_attr_setstacksize(&attributes, STACK_SIZE);
+  int refused = pthread_create(&thread, &attributes, keep, NULL);
+  if (refused == EINVAL) { /* thread-local storage of the program larger than the stack: the default then */
+    pthread_attr_destroy(&attributes);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    refused = pthread_create(&thread, &attributes, keep, NULL);
+  }
+  if (refused != 0) { /* what was allocated at the start is all there will be */
+    atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)refused, memory_order_relaxed);
+  }
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void keeper_forget(void)
+{
+  atomic_store_explicit(&keeper_wake_at, UINT64_MAX, memory_order_relaxed);
+  atomic_store_explicit(&wanted, 0, memory_order_relaxed);
+}

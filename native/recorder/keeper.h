@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The keeper: one thread of the recorder in each recorded process. It keeps storage ahead of the threads that write,
+ * and relates ticks to the clocks of the kernel once a second. Woken only for these.
+ */
+#ifndef TACHO_RECORDER_KEEPER_H_
+#define TACHO_RECORDER_KEEPER_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The chunk whose reservation wakes the keeper. */
+extern _Atomic uint64_t keeper_wake_at;
+
+/* Starts the thread, once the file is open. */
+void keeper_start(void);
+
+/* In a forked child: there is no keeper any more. */
+void keeper_forget(void);
+
+void keeper_wake(void);
+
+/* A thread reserved this chunk. Never waits. */
+static inline void keeper_note(uint64_t chunk)
+{
+  if (chunk >= atomic_load_explicit(&keeper_wake_at, memory_order_relaxed)) keeper_wake();
+}
+
+#endif /* TACHO_RECORDER_KEEPER_H_ */

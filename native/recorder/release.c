@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "release.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "storage.h"
+
+static _Atomic uint32_t release;
+static char rmw_implementation[64];
+static _Atomic int seeking; /* one thread looks, the others go on */
+
+struct loaded {
+  char tracetools[4096];
+  char rmw[64];
+};
+
+static bool begins_with(const char *text, const char *start)
+{
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* librmw_X.so is a middleware, unless it is one of the layers around them. */
+static bool is_rmw_implementation(const char *file)
+{
+  static const char *const others[] = {"librmw_implementation.", "librmw_dds_common", "librmw_security_common"};
+  if (!begins_with(file, "librmw_")) return false;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (begins_with(file, others[i])) return false;
+  }
+  return strstr(file, "_shared_cpp") == NULL && strstr(file, "__rosidl") == NULL;
+}
+
+/* By name, not by symbol: rclpy loads its libraries with RTLD_LOCAL, where dlsym(RTLD_NEXT) does not look. */
+static int note_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+  (void)size;
+  struct loaded *loaded = context;
+  const char *slash = strrchr(info->dlpi_name, '/');
+  const char *file = slash != NULL ? slash + 1 : info->dlpi_name;
+  if (loaded->tracetools[0] == '\0' && begins_with(file, "libtracetools") && !begins_with(file, "libtracetools_")) {
+    snprintf(loaded->tracetools, sizeof loaded->tracetools, "%s", info->dlpi_name);
+  }
+  if (loaded->rmw[0] == '\0' && is_rmw_implementation(file)) {
+    snprintf(loaded->rmw, sizeof loaded->rmw, "%.*s", (int)strcspn(file + 3, "."), file + 3);
+  }
+  return 0;
+}
+
+/* <version>8.6.0</version> of a package.xml; 0 where there is none. */
+static uint32_t package_version(const char *path)
+{
+  char text[4096];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t size = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  const char *element = strstr(text, "<version>");
+  unsigned major, minor, patch;
+  if (element == NULL || sscanf(element, "<version> %u.%u.%u", &major, &minor, &patch) != 3) return 0;
+  return major < 65536 && minor < 256 && patch < 256 ? RELEASE(major, minor, patch) : 0;
+}
+
+/* PREFIX/share/tracetools/package.xml of PREFIX/lib/libtracetools.so, or of PREFIX/lib/x86_64-linux-gnu/libtracetools.so. */
+static uint32_t installed_version(const char *library)
+{
+  char prefix[4096], package[4200];
+  if (realpath(library, prefix) == NULL) return 0;
+  for (int up = 0; up < 3; up++) {
+    char *slash = strrchr(prefix, '/');
+    if (slash == NULL) return 0;
+    *slash = '\0';
+    if (up == 0) continue;
+    snprintf(package, sizeof package, "%s/share/tracetools/package.xml", prefix);
+    uint32_t version = package_version(package);
+    if (version != 0) return version;
+  }
+  return 0;
+}
+
+static uint32_t distribution_version(void)
+{
+  static const struct {
+    const char *name;
+    uint32_t version;
+  } known[] = {{"humble", RELEASE(4, 1, 0)}, {"iron", RELEASE(6, 3, 0)},   {"jazzy", RELEASE(8, 2, 0)},
+               {"kilted", RELEASE(8, 6, 0)}, {"rolling", RELEASE(8, 6, 0)}};
+  const char *name = getenv("ROS_DISTRO");
+  for (size_t i = 0; name != NULL && i < sizeof known / sizeof *known; i++) {
+    if (strcmp(name, known[i].name) == 0) return known[i].version;
+  }
+  return 0;
+}
+
+/* Without a package.xml: what the library has tells most releases apart; Iron and Jazzy have the same functions, and
+ * there ROS_DISTRO decides or nothing does. The result is the first release of that kind. */
+static uint32_t version_by_symbols(const char *library)
+{
+  void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == NULL) return 0;
+  uint32_t version = 0;
+  if (dlsym(handle, "ros_trace_rcl_init") != NULL) {
+    uint32_t distribution = distribution_version();
+    if (dlsym(handle, "ros_trace_rmw_client_init") != NULL) {
+      version = RELEASE(8, 6, 0);
+    } else if (dlsym(handle, "ros_trace_rclcpp_intra_publish") == NULL) {
+      version = RELEASE(4, 1, 0);
+    } else if (distribution == RELEASE(6, 3, 0) || distribution == RELEASE(8, 2, 0)) {
+      version = distribution;
+    }
+  }
+  dlclose(handle);
+  return version;
+}
+
+static void look(void)
+{
+  static struct loaded loaded; /* not on the stack of a thread that may have little */
+  loaded.tracetools[0] = loaded.rmw[0] = '\0';
+  dl_iterate_phdr(note_library, &loaded);
+  if (release == 0 && loaded.tracetools[0] != '\0') {
+    uint32_t version = installed_version(loaded.tracetools);
+    release = version != 0 ? version : version_by_symbols(loaded.tracetools);
+  }
+  if (rmw_implementation[0] == '\0') memcpy(rmw_implementation, loaded.rmw, sizeof rmw_implementation);
+}
+
+void release_describe(struct tacho_file_header *header)
+{
+  const char *distribution = getenv("ROS_DISTRO");
+  snprintf(header->ros_distro, sizeof header->ros_distro, "%s", distribution != NULL ? distribution : "");
+  look();
+  header->tracetools = release;
+  memcpy(header->rmw_implementation, rmw_implementation, sizeof header->rmw_implementation);
+}
+
+void release_seek(void)
+{
+  static _Atomic int tries = 32; /* a program without either must not pay for ever */
+  if (release != 0 && rmw_implementation[0] != '\0') return;
+  if (atomic_load_explicit(&tries, memory_order_relaxed) <= 0 || atomic_exchange(&seeking, 1) != 0) return;
+  int saved = errno, cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  atomic_fetch_sub_explicit(&tries, 1, memory_order_relaxed);
+  look();
+  struct tacho_file_header *header = storage_header;
+  if (header != NULL) {
+    atomic_store_explicit((_Atomic uint32_t *)&header->tracetools, release, memory_order_relaxed);
+    memcpy(header->rmw_implementation, rmw_implementation, sizeof rmw_implementation);
+  }
+  atomic_store(&seeking, 0);
+  pthread_setcancelstate(cancel, NULL);
+  errno = saved;
+}
+
+void release_forget_seekers(void)
+{
+  atomic_store(&seeking, 0);
+}
+
+uint32_t release_known(void)
+{
+  return atomic_load_explicit(&release, memory_order_relaxed);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "storage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define SEGMENT_SIZE ((uint64_t)SEGMENT_CHUNKS * TACHO_CHUNK_SIZE)
+#define MAPPING_SIZE (SEGMENT_SIZE + TACHO_HEADER_SIZE)
+
+struct tacho_file_header *storage_header;
+char *storage_segments[SEGMENTS_MAX];
+
+/* The file stays open for fallocate and further mappings, on a high descriptor that programs which close or reuse low
+ * ones leave alone. Programs may still close it: it is looked at before each use, and opened again by path if need be. */
+static struct {
+  int fd;
+  dev_t device;
+  ino_t inode;
+  char path[4096];
+} file = {.fd = -1};
+
+_Static_assert(sizeof(struct tacho_file_header) <= TACHO_HEADER_SIZE, "the header fits its page");
+_Static_assert(sizeof(struct tacho_chunk_header) == 64, "the chunk header is what docs/event-file.md says");
+
+static bool is_our_file(int fd)
+{
+  struct stat found;
+  return fd >= 0 && fstat(fd, &found) == 0 && found.st_dev == file.device && found.st_ino == file.inode;
+}
+
+/* Moves a descriptor out of the way of programs that count on getting low ones. */
+static int move_high(int fd)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
+  long lowest = limit.rlim_cur > 1024 ? 1000 : (long)limit.rlim_cur - 8;
+  int high = lowest > fd ? fcntl(fd, F_DUPFD_CLOEXEC, (int)lowest) : -1;
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
+
+static bool reopen_if_closed(void)
+{
+  if (is_our_file(file.fd)) return true;
+  int fd = open(file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (!is_our_file(fd)) {
+    int cause = fd < 0 ? errno : ESTALE;
+    if (fd >= 0) close(fd);
+    errno = cause;
+    return false;
+  }
+  file.fd = move_high(fd);
+  return true;
+}
+
+/* fallocate, and where the file system has none (NFS 3), zeros written out. Storage must be there before it is mapped
+ * and used: a write to a mapping that the disk has no room for is SIGBUS. */
+static int allocate(uint64_t from, uint64_t to)
+{
+  static const char zeros[65536];
+  if (fallocate(file.fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  while (from < to) {
+    size_t size = to - from < sizeof zeros ? to - from : sizeof zeros;
+    ssize_t written = pwrite(file.fd, zeros, size, (off_t)from);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    from += (uint64_t)written;
+  }
+  return 0;
+}
+
+/* Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends the program: never ask. */
+static uint64_t file_size_limit(void)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+static char *map(uint64_t segment)
+{
+  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segment * SEGMENT_SIZE));
+  return at == MAP_FAILED ? NULL : at;
+}
+
+bool storage_grow(uint64_t wanted)
+{
+  struct tacho_file_header *header = storage_header;
+  uint64_t have = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
+  uint64_t chunks = wanted < header->chunks_max ? wanted : header->chunks_max;
+  if (chunks <= have) return chunks == wanted;
+
+  int cause = 0;
+  uint64_t limit = file_size_limit();
+  uint64_t fitting = limit < TACHO_HEADER_SIZE ? 0 : (limit - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
+  if (chunks > fitting) {
+    chunks = fitting;
+    cause = EFBIG;
+  }
+  if (!reopen_if_closed()) {
+    cause = errno;
+    chunks = 0;
+  }
+  /* A nearly full disk is used to its last chunk: halve the step until it fits. */
+  while (chunks > have) {
+    int refused = allocate(TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
+    if (refused == 0) break;
+    if (refused != EINTR) {
+      cause = refused;
+      chunks = have + (chunks - have) / 2;
+    }
+  }
+  for (uint64_t segment = have / SEGMENT_CHUNKS; chunks > have && segment <= (chunks - 1) / SEGMENT_CHUNKS; segment++) {
+    if (storage_segments[segment] != NULL) continue;
+    if ((storage_segments[segment] = map(segment)) == NULL) {
+      cause = errno;
+      chunks = segment * SEGMENT_CHUNKS;
+    }
+  }
+  if (chunks > have) {
+    atomic_store_explicit(storage_live(&header->chunks_allocated), chunks, memory_order_release);
+  }
+  if (cause != 0) {
+    atomic_store_explicit(storage_live(&header->storage_error), (uint64_t)cause, memory_order_relaxed);
+  }
+  return cause == 0 && chunks >= wanted;
+}
+
+void storage_populate(uint64_t from, uint64_t to)
+{
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  while (from < to) {
+    uint64_t segment_end = (from / SEGMENT_CHUNKS + 1) * SEGMENT_CHUNKS;
+    uint64_t upto = to < segment_end ? to : segment_end;
+    uintptr_t start = (uintptr_t)storage_chunk(from) & ~(page - 1);
+    uintptr_t end = (uintptr_t)storage_chunk(from) + (upto - from) * TACHO_CHUNK_SIZE;
+    if (madvise((void *)start, end - start, MADV_POPULATE_WRITE) != 0) {
+      /* Before Linux 5.14: a write fault that changes nothing, even under a thread that writes there now. */
+      for (uintptr_t at = (uintptr_t)storage_chunk(from); at < end; at += page) {
+        atomic_fetch_add_explicit((_Atomic uint64_t *)at, 0, memory_order_relaxed);
+      }
+    }
+    from = upto;
+  }
+}
+
+void storage_leave_to_parent(void)
+{
+  if (storage_header == NULL) return;
+  for (unsigned i = 0; i < SEGMENTS_MAX && storage_segments[i] != NULL; i++) {
+    munmap(storage_segments[i], MAPPING_SIZE);
+    storage_segments[i] = NULL;
+  }
+  storage_header = NULL;
+  if (is_our_file(file.fd)) close(file.fd);
+  file.fd = -1;
+}
+
+static void read_text(const char *path, char *text, size_t size)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
+  if (fd >= 0) close(fd);
+  text[length > 0 ? length : 0] = '\0';
+}
+
+static void describe_process(struct tacho_file_header *header)
+{
+  header->pid = (uint32_t)getpid();
+  header->ppid = (uint32_t)getppid();
+  read_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
+  header->boot_id[strcspn(header->boot_id, "\n")] = '\0';
+  struct utsname system;
+  if (uname(&system) == 0) snprintf(header->host, sizeof header->host, "%.63s", system.nodename);
+  ssize_t length = readlink("/proc/self/exe", header->executable, sizeof header->executable - 1);
+  header->executable[length > 0 ? length : 0] = '\0';
+
+  char arguments[sizeof header->command];
+  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  length = fd < 0 ? 0 : read(fd, arguments, sizeof arguments - 1);
+  if (fd >= 0) close(fd);
+  while (length > 0 && arguments[length - 1] == '\0') length--;
+  for (ssize_t i = 0; i < length; i++) header->command[i] = arguments[i] != '\0' ? arguments[i] : ' ';
+}
+
+int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size)
+{
+  uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  int length = snprintf(file.path, sizeof file.path, "%s/%d-%llu.events", directory, (int)getpid(),
+                        (unsigned long long)now);
+  if (length < 0 || (size_t)length >= sizeof file.path) {
+    snprintf(error, error_size, "%.64s...: a path of less than 4096 bytes was expected", directory);
+    return ENAMETOOLONG;
+  }
+  if (max_bytes < TACHO_HEADER_SIZE + TACHO_CHUNK_SIZE || file_size_limit() < TACHO_HEADER_SIZE + TACHO_CHUNK_SIZE) {
+    snprintf(error, error_size, "%s: TACHO_EVENTS_MAX_BYTES or RLIMIT_FSIZE is less than the %u bytes of a first chunk",
+             file.path, TACHO_HEADER_SIZE + TACHO_CHUNK_SIZE);
+    return EFBIG;
+  }
+  int fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+  struct stat made;
+  if (fd < 0 || fstat(fd, &made) != 0) goto failed;
+  file.fd = fd = move_high(fd);
+  file.device = made.st_dev;
+  file.inode = made.st_ino;
+
+  int refused = allocate(0, TACHO_HEADER_SIZE);
+  char *mapping = refused == 0 ? map(0) : NULL;
+  if (mapping == NULL) {
+    errno = refused != 0 ? refused : errno;
+    goto failed;
+  }
+  struct tacho_file_header *header = (struct tacho_file_header *)mapping;
+  header->header_size = TACHO_HEADER_SIZE;
+  header->chunk_size = TACHO_CHUNK_SIZE;
+  header->chunks_max = (max_bytes - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
+  if (header->chunks_max > (uint64_t)SEGMENTS_MAX * SEGMENT_CHUNKS) {
+    header->chunks_max = (uint64_t)SEGMENTS_MAX * SEGMENT_CHUNKS;
+  }
+  describe_process(header);
+  storage_segments[0] = mapping;
+  storage_header = header;
+  storage_grow(ahead);
+  if (header->chunks_allocated > 0) return 0;
+
+  errno = (int)header->storage_error;
+  storage_header = NULL;
+  storage_segments[0] = NULL;
+  munmap(mapping, MAPPING_SIZE);
+
+failed:;
+  int cause = errno;
+  if (fd >= 0) {
+    close(fd);
+    unlink(file.path);
+  }
+  file.fd = -1;
+  snprintf(error, error_size, "%s: %s", file.path, strerror(cause));
+  return cause;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The event file of this process: made, mapped, and kept ahead of what threads use. The program's own threads only ever
+ * reserve a chunk and look up its address; everything that can fail or wait is done before, by the keeper.
+ */
+#ifndef TACHO_RECORDER_STORAGE_H_
+#define TACHO_RECORDER_STORAGE_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tacho/events.h"
+
+#define SEGMENT_CHUNKS 512u /* 16 MiB of file a mapping: address space follows what is used (RLIMIT_AS, mlockall) */
+#define SEGMENTS_MAX 8192u  /* 128 GiB */
+
+/* The header of the open file; NULL while there is none. */
+extern struct tacho_file_header *storage_header;
+/* Mappings, each of one header's length and SEGMENT_CHUNKS chunks, the second overlapping the first's last page: so
+ * that their offsets are multiples of any page size. Written before chunks_allocated says that they may be used. */
+extern char *storage_segments[SEGMENTS_MAX];
+
+/* Makes `directory`/<pid>-<ns>.events with `ahead` chunks and fills in its header up to, but not with, the magic.
+ * 0, or an errno with what failed written to `error`. */
+int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size);
+
+/* Makes chunks up to `wanted` usable, as far as the limit, the disk and RLIMIT_FSIZE let it. False: not all of them,
+ * and header->storage_error says why unless it is the limit. One thread at a time. */
+bool storage_grow(uint64_t wanted);
+
+/* Takes page faults on chunks [from, to) now rather than on the program's path; contents stay. */
+void storage_populate(uint64_t from, uint64_t to);
+
+/* In a forked child: lets go of the parent's file. */
+void storage_leave_to_parent(void);
+
+static inline char *storage_chunk(uint64_t index)
+{
+  return storage_segments[index / SEGMENT_CHUNKS] + TACHO_HEADER_SIZE +
+         (index % SEGMENT_CHUNKS) * (uint64_t)TACHO_CHUNK_SIZE;
+}
+
+/* The live fields are plain words in events.h, for readers in any language; here they are atomic. */
+static inline _Atomic uint64_t *storage_live(uint64_t *field)
+{
+  return (_Atomic uint64_t *)field;
+}
+
+#endif /* TACHO_RECORDER_STORAGE_H_ */

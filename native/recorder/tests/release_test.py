@@ -1,0 +1,82 @@
+"""Runs the stand-in for rclcpp on a fake libtracetools of one release, and compares what it called with what was recorded.
+
+usage: release_test.py RECORDER PROGRAM LIBRARY NAME VERSION
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from event_file import read_directory
+
+recorder, program, library, name, version = sys.argv[1:]
+
+
+def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
+    """Runs the program with the libtracetools of `prefix`; its file, the calls it printed, and those recorded."""
+    events = pathlib.Path(tempfile.mkdtemp(dir=work))
+    environment = {key: value for key, value in os.environ.items() if key not in ("ROS_DISTRO", "LD_PRELOAD")}
+    environment |= {"LD_PRELOAD": recorder, "TACHO_EVENTS_DIR": str(events), "LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/x86_64-linux-gnu"}
+    if distro:
+        environment["ROS_DISTRO"] = distro
+    # RUNPATH would come after LD_LIBRARY_PATH, so the copy in the prefix is the one that is loaded.
+    called = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
+    assert called.stderr == "", called.stderr
+    (file,) = read_directory(events)
+    recorded = []
+    for event in file.events:
+        if event.kind == "clock_sync":
+            continue
+        line = " ".join([event.kind, *map(str, event.words)])
+        recorded.append(line + (" | " + " ".join(event.texts) if event.texts else ""))
+    assert file.closed == 1 and file.dropped == 0
+    return file, called.stdout.splitlines(), recorded
+
+
+def unknown(calls: list[str], message_first: bool) -> list[str]:
+    """The calls as they are recorded where the release is not known."""
+    first = 2 if message_first else 1
+    return [
+        f"rmw_publish_of_unknown_release {call.split()[first]}" if call.startswith("rmw_publish ") else call
+        for call in calls
+    ]
+
+
+with tempfile.TemporaryDirectory() as directory:
+    work = pathlib.Path(directory)
+    prefix = work / "prefix"
+    (prefix / "lib").mkdir(parents=True)
+    shutil.copy(library, prefix / "lib" / "libtracetools.so")
+
+    # No package.xml: by functions where they tell, by ROS_DISTRO where they do not.
+    by_functions = {"humble": "4.1.0", "kilted": "8.6.0"}.get(name)
+    file, called, recorded = run(prefix, None, work)
+    if by_functions:
+        assert file.tracetools == by_functions, file.tracetools
+        assert recorded == called
+    else:
+        assert file.tracetools == "0.0.0", file.tracetools
+        assert recorded == unknown(called, message_first=name == "iron")
+    file, called, recorded = run(prefix, name, work)
+    assert file.tracetools == {"iron": "6.3.0", "jazzy": "8.2.0"}.get(name, by_functions), file.tracetools
+    assert file.ros_distro == name
+    assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
+
+    # As installed: the version of the package decides, also against a ROS_DISTRO that lies.
+    (prefix / "share" / "tracetools").mkdir(parents=True)
+    (prefix / "share" / "tracetools" / "package.xml").write_text(
+        f"<package format='3'><name>tracetools</name>\n  <version>{version}</version></package>\n"
+    )
+    for distro in (None, "kilted" if name == "humble" else "humble"):
+        file, called, recorded = run(prefix, distro, work)
+        assert file.tracetools == version, file.tracetools
+        assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
+    # And in a multiarch folder below lib.
+    (prefix / "lib" / "x86_64-linux-gnu").mkdir()
+    (prefix / "lib" / "libtracetools.so").rename(prefix / "lib" / "x86_64-linux-gnu" / "libtracetools.so")
+    file, called, recorded = run(prefix, None, work)
+    assert file.tracetools == version, file.tracetools
+print(f"{name}: {len(called)} calls, all recorded as called")

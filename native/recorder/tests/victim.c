@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorded program of the tests: fires events in the way its first argument names, and keeps its own count of what
+ * returned, in a mapping that outlives it (second argument: the file). Event n of writer w is
+ * rcl_publish(publisher_handle = w, message = n).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WRITERS 4096
+
+/* Of the libtracetools this program is linked with, or of the recorder before it. */
+void ros_trace_rcl_publish(const void *publisher_handle, const void *message);
+void ros_trace_rcl_node_init(const void *node, const void *rmw, const char *name, const char *name_space);
+
+static _Atomic uint64_t *fired; /* fired[w]: events of writer w whose call returned */
+
+static void fire(uint64_t writer, uint64_t number)
+{
+  ros_trace_rcl_publish((const void *)writer, (const void *)number);
+  atomic_store_explicit(&fired[writer], number + 1, memory_order_release);
+}
+
+static uint64_t count;
+
+static void *fire_count(void *writer)
+{
+  for (uint64_t i = 0; i < count; i++) fire((uint64_t)writer, i);
+  return NULL;
+}
+
+static void *fire_on(void *writer)
+{
+  for (uint64_t i = 0;; i++) fire((uint64_t)writer, i);
+  return NULL;
+}
+
+static void run_threads(uint64_t first, uint64_t threads, void *(*body)(void *))
+{
+  pthread_t thread[WRITERS];
+  for (uint64_t i = 0; i < threads; i++) {
+    if (pthread_create(&thread[i], NULL, body, (void *)(first + i)) != 0) abort();
+  }
+  for (uint64_t i = 0; i < threads; i++) pthread_join(thread[i], NULL);
+}
+
+/* Writer 1 is the signal handler; writer 0 the code it interrupts. */
+static void on_signal(int number)
+{
+  (void)number;
+  int before = errno;
+  fire(1, atomic_load(&fired[1]));
+  if (errno != before) abort();
+}
+
+static int open_descriptors(void)
+{
+  int open = 0;
+  for (int fd = 0; fd < 4096; fd++) open += fcntl(fd, F_GETFD) >= 0;
+  return open;
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 4) return 2;
+  const char *mode = argv[1];
+  int fd = open(argv[2], O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ftruncate(fd, WRITERS * 8) != 0) return 2;
+  fired = mmap(NULL, WRITERS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fired == MAP_FAILED) return 2;
+  close(fd);
+  count = strtoull(argv[3], NULL, 10);
+
+  if (strcmp(mode, "silent") == 0) {
+    return open_descriptors();
+  } else if (strcmp(mode, "burst") == 0) { /* as a start-up: at once, texts among it */
+    for (uint64_t i = 0; i < count; i++) {
+      if (i % 8 == 0) ros_trace_rcl_node_init((void *)1, (void *)2, "a_node_with_a_long_name", "/in/a/name/space");
+      fire(0, i);
+    }
+  } else if (strcmp(mode, "threads") == 0) {
+    run_threads(0, 16, fire_count);
+  } else if (strcmp(mode, "short-threads") == 0) {
+    for (uint64_t round = 0; round < 8; round++) run_threads(round * 16, 16, fire_count);
+  } else if (strcmp(mode, "on") == 0) { /* until killed */
+    run_threads(0, 3, fire_on);
+  } else if (strcmp(mode, "fork") == 0) { /* parent 0, child 1 with events, child without, child of a child 2 */
+    fire_count((void *)0);
+    pid_t with = fork();
+    if (with == 0) {
+      fire_count((void *)1);
+      pid_t below = fork();
+      if (below == 0) {
+        fire_count((void *)2);
+        exit(0);
+      }
+      waitpid(below, NULL, 0);
+      exit(0);
+    }
+    pid_t without = fork();
+    if (without == 0) exit(0);
+    waitpid(with, NULL, 0);
+    waitpid(without, NULL, 0);
+    for (uint64_t i = count; i < 2 * count; i++) fire(0, i);
+  } else if (strcmp(mode, "fork-under-load") == 0) { /* fork while other threads write: children exit, none hangs */
+    pthread_t thread[2];
+    for (uint64_t i = 0; i < 2; i++) pthread_create(&thread[i], NULL, fire_count, (void *)i);
+    for (uint64_t i = 0; i < 20; i++) {
+      pid_t child = fork();
+      if (child == 0) {
+        fire(2 + i, 0);
+        exit(0);
+      }
+      waitpid(child, NULL, 0);
+    }
+    for (uint64_t i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+  } else if (strcmp(mode, "signals") == 0) {
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGALRM, &action, NULL);
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct itimerspec often = {{0, 20000}, {0, 20000}};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return 2;
+    timer_settime(timer, 0, &often, NULL);
+    errno = 77;
+    fire_count((void *)0);
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm, NULL);
+    if (errno != 77) return 4;
+  } else if (strcmp(mode, "close-all") == 0) { /* a program that closes what it does not know, and reuses numbers */
+    fire(0, 0);
+    for (int other = 3; other < 65536; other++) close(other);
+    int own = open(argv[2], O_RDWR);
+    for (uint64_t i = 1; i < count; i++) fire(0, i);
+    if (own != 3) return 5;
+  } else if (strcmp(mode, "exit-under-load") == 0) { /* main returns while threads write */
+    pthread_t thread;
+    for (uint64_t i = 0; i < 3; i++) pthread_create(&thread, NULL, fire_on, (void *)i);
+    while (atomic_load(&fired[0]) < count || atomic_load(&fired[1]) < count || atomic_load(&fired[2]) < count) {
+    }
+  } else if (strcmp(mode, "limit") == 0) { /* RLIMIT_FSIZE, argument 4; SIGXFSZ would end the program */
+    struct rlimit limit = {strtoull(argv[4], NULL, 10), RLIM_INFINITY};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+    fire_count((void *)0);
+  } else if (strcmp(mode, "paced") == 0) { /* 1000 events a millisecond: what no stack does for long */
+    struct timespec rest = {0, 1000000};
+    for (uint64_t i = 0; i < count; i++) {
+      fire(0, i);
+      if (i % 1000 == 999) nanosleep(&rest, NULL);
+    }
+  } else {
+    return 2;
+  }
+  return 0;
+}

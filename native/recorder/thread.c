@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "keeper.h"
+#include "release.h"
+#include "storage.h"
+
+#define MAX_BYTES (UINT64_C(1) << 30)
+/* 8 MiB: over 60,000 events of a start-up, texts included, even if the keeper never gets a CPU. */
+#define CHUNKS_AT_START 256u
+
+_Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
+enum tacho_clock thread_clock = TACHO_CLOCK_MONOTONIC;
+
+enum state { UNDECIDED, RECORDING, OFF };
+static _Atomic int state = UNDECIDED;
+/* Held while the first event makes the file. The other threads' first events wait for that, once: to drop them would
+ * lose the start, which is what everything later is understood by. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t nested_while_opening;
+
+static uint64_t max_bytes(void)
+{
+  const char *text = getenv("TACHO_EVENTS_MAX_BYTES");
+  if (text == NULL || *text == '\0') return MAX_BYTES;
+  char *end;
+  errno = 0;
+  unsigned long long bytes = strtoull(text, &end, 10);
+  if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9') return bytes;
+  fprintf(stderr, "tacho: TACHO_EVENTS_MAX_BYTES is '%s', a number of bytes was expected: using %llu\n", text,
+          (unsigned long long)MAX_BYTES);
+  return MAX_BYTES;
+}
+
+static void before_fork(void)
+{
+  if (thread_cursor.busy == 0) pthread_mutex_lock(&opening);
+}
+
+static void after_fork_in_parent(void)
+{
+  if (thread_cursor.busy == 0) pthread_mutex_unlock(&opening);
+}
+
+/* The child is a process of its own: it makes its own file, at its own first event. */
+static void after_fork_in_child(void)
+{
+  int saved = errno;
+  pthread_mutex_init(&opening, NULL);
+  storage_leave_to_parent();
+  keeper_forget();
+  release_forget_seekers();
+  memset(&thread_cursor, 0, sizeof thread_cursor);
+  if (atomic_load_explicit(&state, memory_order_relaxed) == RECORDING) {
+    atomic_store_explicit(&state, UNDECIDED, memory_order_relaxed);
+  }
+  errno = saved;
+}
+
+static bool open_file(const char *directory)
+{
+  char error[4400];
+  uint64_t limit = max_bytes();
+  thread_clock = clock_choose();
+  if (storage_open(directory, limit, CHUNKS_AT_START, error, sizeof error) != 0) {
+    fprintf(stderr, "tacho: this process (%d) is not recorded: %s\n", (int)getpid(), error);
+    return false;
+  }
+  struct tacho_file_header *header = storage_header;
+  struct clock_reading now = clock_read_all(thread_clock);
+  header->clock = thread_clock;
+  header->start_ticks = now.ticks;
+  header->start_monotonic_ns = now.monotonic_ns;
+  header->start_realtime_ns = now.realtime_ns;
+  header->start_bound_ns = now.bound_ns;
+  release_describe(header);
+  atomic_thread_fence(memory_order_release);
+  memcpy(header->magic, TACHO_MAGIC, sizeof header->magic);
+  return true;
+}
+
+static void decide(void)
+{
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  pthread_mutex_lock(&opening);
+  if (atomic_load_explicit(&state, memory_order_relaxed) == UNDECIDED) {
+    const char *directory = getenv("TACHO_EVENTS_DIR");
+    bool recording = directory != NULL && *directory != '\0' && open_file(directory);
+    if (recording) {
+      storage_populate(0, 1);
+      atomic_fetch_add_explicit(storage_live(&storage_header->dropped), atomic_exchange(&nested_while_opening, 0),
+                                memory_order_relaxed);
+    }
+    atomic_store_explicit(&state, recording ? RECORDING : OFF, memory_order_release);
+    if (recording) keeper_start();
+  }
+  pthread_mutex_unlock(&opening);
+  pthread_setcancelstate(cancel, NULL);
+}
+
+bool thread_recording(void)
+{
+  int now = atomic_load_explicit(&state, memory_order_acquire);
+  if (__builtin_expect(now != UNDECIDED, 1)) return now == RECORDING;
+  const char *directory = getenv("TACHO_EVENTS_DIR");
+  return directory != NULL && *directory != '\0';
+}
+
+void thread_drop_nested(void)
+{
+  if (atomic_load_explicit(&state, memory_order_acquire) == RECORDING) {
+    atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&thread_cursor.dropped, 1, memory_order_relaxed);
+  } else {
+    atomic_fetch_add_explicit(&nested_while_opening, 1, memory_order_relaxed);
+  }
+}
+
+/* A fresh chunk for this thread, or false where none is usable yet; what was reserved is kept for the next try. */
+static bool next_chunk(struct cursor *cursor, uint64_t ticks)
+{
+  struct tacho_file_header *header = storage_header;
+  cursor->next = cursor->end = NULL;
+  if (!cursor->claimed) {
+    cursor->claim = atomic_fetch_add_explicit(storage_live(&header->chunks_reserved), 1, memory_order_relaxed);
+    cursor->claimed = true;
+  }
+  keeper_note(cursor->claim);
+  if (cursor->claim >= atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_acquire)) return false;
+
+  if (cursor->tid == 0) {
+    cursor->tid = (uint32_t)syscall(SYS_gettid);
+    prctl(PR_GET_NAME, cursor->name);
+  }
+  struct tacho_chunk_header *chunk = (struct tacho_chunk_header *)storage_chunk(cursor->claim);
+  uint64_t dropped = atomic_load_explicit(&cursor->dropped, memory_order_relaxed);
+  chunk->tid = cursor->tid;
+  chunk->sequence = cursor->sequence++;
+  chunk->base_ticks = ticks;
+  chunk->dropped_before = dropped;
+  memcpy(chunk->thread_name, cursor->name, sizeof chunk->thread_name);
+  atomic_store_explicit((_Atomic uint32_t *)&chunk->magic, TACHO_CHUNK_MAGIC, memory_order_release);
+  atomic_fetch_sub_explicit(&cursor->dropped, dropped, memory_order_relaxed);
+  cursor->base_ticks = ticks;
+  cursor->next = (uint64_t *)(chunk + 1);
+  cursor->end = (uint64_t *)((char *)chunk + TACHO_CHUNK_SIZE);
+  cursor->claimed = false;
+  return true;
+}
+
+/* Makes sure that `needed` words fit; counts a drop where they cannot. */
+static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool count_drop)
+{
+  bool fits = cursor->next != NULL && (uint64_t)(cursor->end - cursor->next) >= needed &&
+              (ticks - cursor->base_ticks) >> 48 == 0;
+  if (fits || next_chunk(cursor, ticks)) return true;
+  if (count_drop) {
+    atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&cursor->dropped, 1, memory_order_relaxed);
+  }
+  return false;
+}
+
+static bool recording_decided(void)
+{
+  if (atomic_load_explicit(&state, memory_order_acquire) == UNDECIDED) decide();
+  return atomic_load_explicit(&state, memory_order_acquire) == RECORDING;
+}
+
+static bool begin(struct cursor *cursor)
+{
+  if (cursor->busy != 0) {
+    thread_drop_nested();
+    return false;
+  }
+  cursor->busy = 1;
+  atomic_signal_fence(memory_order_seq_cst);
+  return true;
+}
+
+static void end(struct cursor *cursor)
+{
+  atomic_signal_fence(memory_order_seq_cst);
+  cursor->busy = 0;
+}
+
+void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count)
+{
+  struct cursor *cursor = &thread_cursor;
+  if (atomic_load_explicit(&state, memory_order_relaxed) != OFF) {
+    int saved = errno;
+    if (recording_decided()) {
+      uint64_t ticks = clock_ticks(thread_clock);
+      if (make_room(cursor, ticks, 1 + count, true)) thread_write(cursor, ticks, kind, words, count);
+    }
+    errno = saved;
+  }
+  end(cursor);
+}
+
+/* One stretch of bytes as TACHO_TEXT records, handed over piece by piece. */
+struct text_writer {
+  struct cursor *cursor;
+  uint64_t ticks;
+  uint64_t words[TACHO_MAX_WORDS];
+  size_t bytes;
+};
+
+static void text_flush(struct text_writer *writer)
+{
+  size_t padded = (writer->bytes + 7) / 8 * 8;
+  memset((char *)writer->words + writer->bytes, 0, padded - writer->bytes);
+  thread_write(writer->cursor, writer->ticks, TACHO_TEXT, writer->words, (uint32_t)(padded / 8));
+  writer->bytes = 0;
+}
+
+static void text_add(struct text_writer *writer, const char *bytes, size_t size)
+{
+  while (size > 0) {
+    size_t room = sizeof writer->words - writer->bytes;
+    size_t part = size < room ? size : room;
+    memcpy((char *)writer->words + writer->bytes, bytes, part);
+    writer->bytes += part;
+    bytes += part;
+    size -= part;
+    if (writer->bytes == sizeof writer->words) text_flush(writer);
+  }
+}
+
+static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *words, uint32_t count,
+                      const char *const *texts, uint32_t text_count)
+{
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < text_count; i++) bytes += texts[i] != NULL ? strnlen(texts[i], TACHO_TEXT_MAX) + 1 : 1;
+  size_t text_words = (bytes + 7) / 8;
+  size_t heads = (text_words + TACHO_MAX_WORDS - 1) / TACHO_MAX_WORDS + 1;
+  uint64_t ticks = clock_ticks(thread_clock);
+  if (!make_room(cursor, ticks, text_words + heads + count, true)) return;
+
+  struct text_writer writer = {.cursor = cursor, .ticks = ticks};
+  for (uint32_t i = 0; i < text_count; i++) {
+    const char *text = texts[i] != NULL ? texts[i] : "";
+    size_t length = strnlen(text, TACHO_TEXT_MAX + 1);
+    if (length > TACHO_TEXT_MAX) {
+      text_add(&writer, text, TACHO_TEXT_MAX - 3);
+      text_add(&writer, "...", 4);
+    } else {
+      text_add(&writer, text, length + 1);
+    }
+  }
+  if (writer.bytes > 0) text_flush(&writer);
+  thread_write(cursor, ticks, kind, words, count);
+}
+
+void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
+                      uint32_t text_count)
+{
+  struct cursor *cursor = &thread_cursor;
+  if (atomic_load_explicit(&state, memory_order_relaxed) == OFF || !begin(cursor)) return;
+  int saved = errno;
+  if (recording_decided()) {
+    release_seek();
+    put_texts(cursor, kind, words, count, texts, text_count);
+  }
+  errno = saved;
+  end(cursor);
+}
+
+void thread_put_clock(void)
+{
+  struct cursor *cursor = &thread_cursor;
+  if (atomic_load_explicit(&state, memory_order_acquire) != RECORDING || !begin(cursor)) return;
+  int saved = errno;
+  struct clock_reading now = clock_read_all(thread_clock);
+  const uint64_t words[] = {now.monotonic_ns, now.realtime_ns, now.bound_ns};
+  if (make_room(cursor, now.ticks, 4, false)) thread_write(cursor, now.ticks, TACHO_CLOCK_SYNC, words, 3);
+  errno = saved;
+  end(cursor);
+}
+
+/* Before the first event, not with it: a thread may fork while another one opens the file. */
+__attribute__((constructor)) static void follow_forks(void)
+{
+  const char *directory = getenv("TACHO_EVENTS_DIR");
+  if (directory != NULL && *directory != '\0') pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* The program ends in order. Other threads, and destructors after this one, may still write: nothing is taken away. */
+__attribute__((destructor)) static void close_file(void)
+{
+  if (atomic_load_explicit(&state, memory_order_acquire) != RECORDING) return;
+  thread_put_clock();
+  atomic_store_explicit(storage_live(&storage_header->closed), 1, memory_order_release);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What programs call. Preloaded, these definitions come before those of libtracetools, for every caller: rcl, the rmw
+ * implementations, and rclcpp's headers compiled into the program. tracetools's own are not called: an LTTng session
+ * sees nothing of a process that is recorded here.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "release.h"
+#include "thread.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* A gid is 16 to 24 bytes, depending on the release: the first 16 identify in all. */
+static inline uint64_t half_gid(const uint8_t *gid, size_t half)
+{
+  uint64_t word = 0;
+  if (gid != NULL) memcpy(&word, gid + 8 * half, sizeof word);
+  return word;
+}
+
+#define P(pointer) (uint64_t)(uintptr_t)(pointer)
+#define I(number) (uint64_t)(number)
+#define GID(gid) half_gid(gid, 0), half_gid(gid, 1)
+#define TEXTS(...) {__VA_ARGS__}
+
+/* Each tracepoint is three functions: the plain one, whether it would record, and the one called after asking that. */
+#define DEFINE(name, parameters, ...)                                                        \
+  EXPORT void ros_trace_##name parameters;                                                   \
+  EXPORT void ros_trace_do_##name parameters __attribute__((alias("ros_trace_" #name)));     \
+  EXPORT bool ros_trace_enabled_##name(void);                                                \
+  EXPORT bool ros_trace_enabled_##name(void) { return thread_recording(); }                  \
+  EXPORT void ros_trace_##name parameters { __VA_ARGS__ }
+
+#define TRACEPOINT(name, kind, parameters, ...)                        \
+  DEFINE(name, parameters, const uint64_t words[] = {__VA_ARGS__};     \
+         thread_put(kind, words, sizeof words / sizeof(uint64_t));)
+
+#define TRACEPOINT_TEXT(name, kind, parameters, text_list, ...)                            \
+  DEFINE(name, parameters, const uint64_t words[] = {__VA_ARGS__};                         \
+         const char *const texts[] = text_list;                                            \
+         thread_put_texts(kind, words, sizeof words / sizeof *words, texts,                \
+                          sizeof texts / sizeof *texts);)
+
+#include "tracepoints.h"
+
+/* The one whose arguments depend on the release. Where it is not known the first argument alone is recorded, under a kind
+ * of its own: it is the one thing that is certainly an argument. The other two registers are read, never followed. */
+static inline void put_rmw_publish(const void *first, const void *second, int64_t third)
+{
+  uint32_t release = release_known();
+  if (__builtin_expect(release == 0, 0)) {
+    if (thread_recording()) release_seek();
+    release = release_known();
+  }
+  if (__builtin_expect(release >= RELEASE_OF_PUBLISH_WITH_HANDLE, 1)) {
+    const uint64_t words[] = {P(first), P(second), I(third)};
+    thread_put(TACHO_RMW_PUBLISH, words, 3);
+  } else if (release != 0) {
+    const uint64_t words[] = {0, P(first), 0};
+    thread_put(TACHO_RMW_PUBLISH, words, 3);
+  } else {
+    const uint64_t words[] = {P(first)};
+    thread_put(TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE, words, 1);
+  }
+}
+
+DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), put_rmw_publish(first, second, third);)
+
+EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
+EXPORT int tacho_recording(void);
+
+/* For programs of our own: one event of a kind of events.h with `count` words (at most TACHO_MAX_WORDS). */
+EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count)
+{
+  if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
+  thread_put(kind, words, count);
+}
+
+EXPORT int tacho_recording(void)
+{
+  return thread_recording();
+}
