@@ -42,6 +42,8 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        # Without a window the page would never be told that it has the focus.
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def __enter__(self):
         return self

@@ -116,6 +116,7 @@ export interface ChainFigures {
   instances: number;
   lost: number;
   end_to_end_ms?: Distribution;
+  repeat_means_ms?: Distribution;
   computation_ms?: Distribution;
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;

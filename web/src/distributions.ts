@@ -7,7 +7,7 @@ import type { DrawnDistribution } from "./data";
 import { canvas, drawing, h, s, section } from "./dom";
 import { count, ms, percent, significant } from "./format";
 import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
-import { repeatMeans } from "./repeats";
+import { repeatsOf, type Repeats } from "./repeats";
 import { withTip } from "./tip";
 import { fit } from "./waterfall";
 
@@ -16,7 +16,7 @@ interface Spread {
   index: number;
   drawn: DrawnDistribution;
   mean: number | undefined;
-  repeats: number[];
+  repeats: Repeats;
   whole: number;
 }
 
@@ -26,15 +26,15 @@ const LOG_FROM = 6;
 /** Distributions as a section; absent without an instance. */
 export function distributions(comparison: Comparison): HTMLElement | undefined {
   const spreads = comparison.runs.flatMap(({ run, drawn, figures }, index): Spread[] =>
-    drawn?.end_to_end == null ? [] : [{ label: run.label, index, drawn: drawn.end_to_end, mean: figures?.end_to_end_ms?.mean, repeats: repeatMeans(figures), whole: figures?.instances ?? 0 }]);
+    drawn?.end_to_end == null ? [] : [{ label: run.label, index, drawn: drawn.end_to_end, mean: figures?.end_to_end_ms?.mean, repeats: repeatsOf(figures?.repeat_means_ms), whole: figures?.instances ?? 0 }]);
   if (spreads.length === 0) return undefined;
   const remarks = spreads.flatMap(({ label, drawn, whole }) => [
     ...(drawn.thinned ? [`${label}: ${count(drawn.count)} instances, drawn by ${count(drawn.points.length)} evenly spaced ranks, the least and the greatest among them.`] : []),
     ...(drawn.count === whole ? [] : [`${label}: drawn from ${count(drawn.count)} instances in the tables; the figures are of ${count(whole)}.`]),
   ]);
-  const repeats = spreads.some((spread) => spread.repeats.length > 0);
+  const repeats = spreads.some((spread) => spread.repeats.count > 1);
   return section("distributions", "How it spreads", "Share of the instances that took no longer than the time below.",
-    curve(spreads), h("p", { class: "lead" }, `Boxes are quartiles with the median as line, whiskers reach to the last value within 1.5 times their distance; the rings are the least and the greatest value, the diamond is the mean${repeats ? ", the dots beneath are the means of the repeats" : ""}.`),
+    curve(spreads), h("p", { class: "lead reading" }, `Boxes are quartiles with the median as line, whiskers reach to the last value within 1.5 times their distance; the rings are the least and the greatest value, the diamond is the mean${repeats ? `, the dots beneath are the means of the repeats${spreads.some((spread) => spread.repeats.count > 5) ? ", of more than five their least, quartiles and greatest" : ""}` : ""}.`),
     boxes(spreads), ...remarks.map((remark) => h("p", { class: "remark" }, remark)),
     h("h3", {}, "What it is made of"), legend(CHAIN_PARTS), shares(comparison));
 }
@@ -73,7 +73,7 @@ function curve(spreads: Spread[]): HTMLElement {
 }
 
 function boxes(spreads: Spread[]): HTMLElement {
-  const dots = spreads.some(({ repeats }) => repeats.length > 0);
+  const dots = spreads.some(({ repeats }) => repeats.count > 1);
   const step = dots ? 46 : 34;
   return drawing("box plots of end-to-end times", (width) => {
     const left = width < 600 ? 84 : 170;
@@ -92,10 +92,13 @@ function boxes(spreads: Spread[]): HTMLElement {
         s("rect", { class: "quartiles", x: x(q1), y: y - 9, width: Math.max(x(q3) - x(q1), 1), height: 18 }), s("line", { class: "median", x1: x(median), x2: x(median), y1: y - 9, y2: y + 9 }),
         ...(least < low ? [s("circle", { cx: x(least), cy: y, r: 3 })] : []), ...(greatest > high ? [s("circle", { cx: x(greatest), cy: y, r: 3 })] : []),
         mean !== undefined && s("path", { class: "mean", d: `M${x(mean)},${y - 4.5} l4.5,4.5 l-4.5,4.5 l-4.5,-4.5 z` }));
-      for (const value of repeats) box.append(s("circle", { class: "repeat", cx: x(value), cy: y + 19, r: 3.5 }));
+      if (repeats.count > 1) {
+        const [first = 0, last = first] = [repeats.values[0], repeats.values[repeats.values.length - 1]];
+        box.append(s("line", { class: "repeat", x1: x(first), x2: x(last), y1: y + 19, y2: y + 19 }), ...repeats.values.map((value) => s("circle", { class: "repeat", cx: x(value), cy: y + 19, r: 3.5 })));
+      }
       svg.append(s("text", { class: "row-label", x: left - 10, y: y + 4, "text-anchor": "end" }, fit(label, left - 14)));
       svg.append(withTip(box, [label, `median ${ms(median)}, quartiles ${significant(q1)} to ${ms(q3)}`, `whiskers ${significant(low)} to ${ms(high)}, ${count(beyond)} of ${count(drawn.count)} beyond`,
-        `least ${ms(least)}, greatest ${ms(greatest)}, mean ${ms(mean)}`, ...(repeats.length > 0 ? [`means of ${repeats.length} repeats: ${repeats.map((value) => significant(value)).join(", ")} ms`] : [])], true));
+        `least ${ms(least)}, greatest ${ms(greatest)}, mean ${ms(mean)}`, ...(repeats.count > 1 ? [`means of ${repeats.count} repeats: ${repeats.count > 5 ? "least, quartiles, greatest " : ""}${repeats.values.map((value) => significant(value)).join(", ")} ms`] : [])], true));
     });
     return svg;
   });

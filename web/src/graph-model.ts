@@ -41,7 +41,7 @@ export interface Placed {
 }
 
 const LINE_CHARACTERS = 15;
-const CHARACTER_WIDTH = 6.6;
+const CHARACTER_WIDTH = 7.1;
 const LINE_HEIGHT = 15;
 
 /** Nodes and edges of all runs together, the critical chain's first. */
@@ -65,7 +65,7 @@ export function graphModel(runs: Run[], criticalPath: string[]): GraphModel {
 /** Layered layout. A node that names itself as subscriber keeps its loop out of the drawing; its tip says so. */
 export function place(model: GraphModel): Placed {
   const graph = new Graph({ multigraph: false });
-  graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 26, marginx: 2, marginy: 4, ranker: "network-simplex" });
+  graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 24, marginx: 2, marginy: 4, ranker: "network-simplex" });
   graph.setDefaultEdgeLabel(() => ({}));
   const critical = new Set(model.edges.filter((edge) => edge.critical).flatMap(({ from, to }) => [from, to]));
   // Names from a trace may be anything, `__proto__` too: the layout gets numbers.

@@ -2,19 +2,29 @@
 import { curveBasis, line } from "d3-shape";
 import type { Comparison } from "./compare";
 import type { Page } from "./data";
-import { canvas, h, s, section } from "./dom";
+import { drawing, h, s, section } from "./dom";
 import { ABSENT, count, fixed, significant } from "./format";
-import { graphModel, place, type GraphModel, type PlacedEdge } from "./graph-model";
+import { graphModel, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";
 import { withTip } from "./tip";
+
+/** Least scale at which the names can be read. */
+const SMALLEST = 0.8;
 
 /** The graph as a section; absent without nodes. */
 export function graph(page: Page, comparison: Comparison | undefined): HTMLElement | undefined {
   const model = graphModel(page.runs, comparison?.chain.path ?? []);
   if (model.nodes.length === 0) return undefined;
   const placed = place(model);
-  const svg = canvas(Math.ceil(placed.width) + 4, Math.ceil(placed.height) + 4);
-  svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", "graph of nodes and topics");
+  const lit = comparison === undefined ? "No chain is critical: none has an end-to-end time." : `The critical chain, ${comparison.chain.name}, is lit: of all paths, the one with the highest worst case.`;
+  return section("graph", "Nodes and topics", `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.`,
+    h("div", { class: "wide" }, drawing("graph of nodes and topics", (width) => drawn(page, model, placed, width))));
+}
+
+/** Shrunk to the width as far as names stay readable; a graph wider than that is scrolled. */
+function drawn(page: Page, model: GraphModel, placed: Placed, available: number): SVGSVGElement {
+  const [width, height] = [Math.ceil(placed.width) + 4, Math.ceil(placed.height) + 4];
+  const scale = Math.min(1, Math.max(available / width, SMALLEST));
+  const svg = s("svg", { width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}` });
   svg.append(s("defs", {}, arrow("arrow"), arrow("arrow-critical")));
   const curve = line<{ x: number; y: number }>((p) => p.x, (p) => p.y).curve(curveBasis);
   const edges = [...placed.edges].sort((a, b) => Number(a.critical) - Number(b.critical));
@@ -30,9 +40,7 @@ export function graph(page: Page, comparison: Comparison | undefined): HTMLEleme
     const drawn = s("g", { class: node.critical ? "node critical" : "node", transform: `translate(${node.x},${node.y})` }, box, text);
     svg.append(withTip(drawn, nodeTip(model, node.name), true));
   }
-  const lit = comparison === undefined ? "No chain is critical: none has an end-to-end time." : `The critical chain, ${comparison.chain.name}, is lit: of all paths, the one with the highest worst case.`;
-  return section("graph", "Nodes and topics", `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.`,
-    h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "graph, may be scrolled sideways" }, svg));
+  return svg;
 }
 
 function arrow(id: string): SVGElement {

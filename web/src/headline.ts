@@ -3,9 +3,8 @@ import { scaleLinear } from "d3-scale";
 import { compare, ends, type Comparison, type Compared } from "./compare";
 import type { Page } from "./data";
 import { canvas, drawing, h, s } from "./dom";
-import { count, factor, ms, percent } from "./format";
+import { count, factor, ms, percent, significant } from "./format";
 import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
-import { repeatMeans } from "./repeats";
 import { withTip } from "./tip";
 
 /** Title, answer, and one line a run. */
@@ -16,7 +15,7 @@ export function headline(page: Page): HTMLElement {
   if (comparison?.chain.end_to_end_ms === undefined) {
     header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
   } else {
-    header.append(h("h1", {}, title(comparison)), h("p", { class: "answer" }, answer(comparison)), runTable(comparison), legend(CHAIN_PARTS));
+    header.append(h("h1", {}, title(comparison)), ...answer(comparison), runTable(comparison), legend(CHAIN_PARTS));
     for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
   }
   if (first !== undefined) {
@@ -35,23 +34,22 @@ function title({ chain, runs }: Comparison): string {
   return `${ends(chain).first} to ${ends(chain).last}: from ${ms(before)} to ${ms(best.figures?.end_to_end_ms?.mean)}, ${change}`;
 }
 
-function answer({ chain, runs }: Comparison): string {
-  const shares = shareSentence(chain.end_to_end_ms?.mean, meanParts(chain));
+function answer({ chain, runs }: Comparison): HTMLElement[] {
   const best = fastest(runs.slice(1));
-  const nodes = Math.ceil(chain.path.length / 2);
-  const which = `Critical chain ${chain.name}, ${nodes} nodes, ${count(chain.instances)} instances${chain.lost > 0 ? `, ${count(chain.lost)} inputs without an output` : ""}.`;
-  if (best === undefined) return `${shares} ${which}`;
-  const after = best.figures;
-  return `${runs[0]?.run.label ?? ""}: ${shares} ${best.run.label}: ${shareSentence(after?.end_to_end_ms?.mean, after === undefined ? [] : meanParts(after))} ${which}`;
+  const shown = [runs[0], best].flatMap((entry) => (entry?.figures?.end_to_end_ms === undefined ? [] : [{ label: entry.run.label, figures: entry.figures }]));
+  const shares = shown.map(({ label, figures }) =>
+    h("p", { class: "answer" }, shown.length > 1 && h("b", {}, `${label}: `), shareSentence(figures.end_to_end_ms?.mean, meanParts(figures))));
+  const lost = chain.lost > 0 ? `, and ${count(chain.lost)} inputs that led to no output` : "";
+  return [...shares, h("p", { class: "lead" }, `The critical chain is ${chain.name}: ${Math.ceil(chain.path.length / 2)} nodes, ${count(chain.instances)} instances${lost}.`)];
 }
 
 /** Parts by size: the largest with its meaning, the others after it. */
 function shareSentence(whole: number | undefined, parts: ReturnType<typeof meanParts>): string {
-  if (whole === undefined || whole <= 0 || parts.length === 0) return "its parts were not measured.";
+  if (whole === undefined || whole <= 0 || parts.length === 0) return "Its parts were not measured.";
   const [most, ...rest] = [...parts].sort((a, b) => b.mean - a.mean);
   if (most === undefined) return "";
   const others = rest.map(({ part, mean }) => `${part} ${percent(mean / whole)}`).join(", ");
-  return `${percent(most.mean / whole)} is ${most.part} (${MEANING[most.part]})${others === "" ? "" : `; ${others}`}.`;
+  return `${percent(most.mean / whole)} is ${most.part}: ${MEANING[most.part]}. ${others === "" ? "" : `The rest: ${others}.`}`;
 }
 
 function fastest(runs: Compared[]): Compared | undefined {
@@ -62,8 +60,8 @@ function runTable({ runs }: Comparison): HTMLElement {
   const longest = Math.max(...runs.map(({ figures }) => figures?.end_to_end_ms?.mean ?? 0));
   const rows = runs.map((entry, i) => {
     const whole = entry.figures?.end_to_end_ms;
-    return h("tr", {}, h("th", { scope: "row" }, entry.run.label), h("td", {}, ms(whole?.mean)), h("td", {}, ms(whole?.max)),
-      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain), i > 0 && spread(runs[0], entry)), h("td", { class: "strip" }, strip(entry, longest)));
+    return h("tr", {}, h("th", { scope: "row" }, entry.run.label), h("td", {}, ms(whole?.mean), repeatRange(entry)), h("td", {}, ms(whole?.max)),
+      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain)), h("td", { class: "strip" }, strip(entry, longest)));
   });
   return h("table", { class: "runs" },
     h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "mean"), h("th", { scope: "col" }, "worst"), runs.length > 1 && h("th", { scope: "col" }, "gain"),
@@ -71,12 +69,10 @@ function runTable({ runs }: Comparison): HTMLElement {
     h("tbody", {}, ...rows));
 }
 
-/** Gain of each repeat over the same repeat of the first run: least and greatest. */
-function spread(before: Compared | undefined, after: Compared): HTMLElement | false {
-  const [one, other] = [repeatMeans(before?.figures), repeatMeans(after.figures)];
-  const gains = one.flatMap((mean, i) => { const to = other[i]; return to === undefined || to <= 0 ? [] : [mean / to]; });
-  if (gains.length < 2) return false;
-  return h("small", {}, `${factor(Math.min(...gains))} to ${factor(Math.max(...gains))} over ${gains.length} repeats`);
+/** Least and greatest mean of the repeats. */
+function repeatRange({ figures }: Compared): HTMLElement | false {
+  const repeats = figures?.repeat_means_ms;
+  return repeats !== undefined && repeats.count > 1 && h("small", {}, `${significant(repeats.min)} to ${significant(repeats.max)} in ${repeats.count} repeats`);
 }
 
 function strip(entry: Compared, longest: number): HTMLElement {

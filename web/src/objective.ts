@@ -1,7 +1,7 @@
 // Study E's objective: what response time its equations expect at each spin rate.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { area, line } from "d3-shape";
-import { logTicks, xAxis } from "./axis";
+import { logTicks, tickText, xAxis } from "./axis";
 import type { Objective, ObjectivePoint, Run } from "./data";
 import { canvas, drawing, h, s, section } from "./dom";
 import { ms, significant } from "./format";
@@ -32,7 +32,7 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective): 
     const x = scaleLog([low, high], [left, width - 12]);
     const y = scaleLinear([0, top * 1.05], [bottom, 18]);
     svg.append(xAxis(x, logTicks(low, high, 10), bottom, 18, "spin rate, Hz, logarithmic", width - 12));
-    for (const value of y.ticks(5)) svg.append(s("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 10, y: y(value) + 4, "text-anchor": "end" }, significant(value)));
+    for (const value of y.ticks(5)) svg.append(s("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 10, y: y(value) + 4, "text-anchor": "end" }, tickText(value)));
     svg.append(s("text", { class: "axis-title", x: left - 10, y: 10, "text-anchor": "end" }, "ms"));
     let below = (_point: ObjectivePoint): number => 0;
     for (const part of STACK) {

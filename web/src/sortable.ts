@@ -16,7 +16,7 @@ const ROWS_AT_FIRST = 100;
 
 /** The table, in the order of the data until a header is pressed. */
 export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[]): HTMLElement {
-  const numeric = columns.map((column) => rows.some((row) => typeof column.value(row) === "number"));
+  const numeric = columns.map((column) => column.unit !== undefined || rows.some((row) => typeof column.value(row) === "number"));
   const body = h("tbody", {});
   const more = h("button", { type: "button", class: "more" }, `show all ${rows.length} rows`);
   let order = [...rows];

@@ -17,6 +17,7 @@ export function tables(page: Page): HTMLElement {
 }
 
 function runTables({ summary }: Run): HTMLElement[] {
+  const severalEvidences = new Set(summary.chains.map(({ evidence }) => evidence)).size > 1;
   return [
     ...titled("Chains", "", summary.chains, sortable<ChainFigures>(summary.chains, [
       { title: "chain", value: (chain) => (chain.critical ? `${chain.name} (critical)` : chain.name) },
@@ -31,8 +32,9 @@ function runTables({ summary }: Run): HTMLElement[] {
       { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
       { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
       { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },
-      { title: "how outputs were tied to inputs", value: (chain) => chain.evidence },
     ])),
+    ...[...new Set(summary.chains.map(({ evidence }) => evidence))].filter((evidence) => evidence !== "").map((evidence) =>
+      h("p", { class: "provenance" }, `How outputs were tied to inputs${severalEvidences ? `, ${summary.chains.filter((chain) => chain.evidence === evidence).map(({ name }) => name).join(", ")}` : ""}: ${evidence}.`)),
     ...titled("Callbacks", "Their own execution time, from start to end, without waiting and transport. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
       summary.callbacks, sortable<CallbackFigures>(summary.callbacks, [
         { title: "node", value: (callback) => callback.node ?? `process ${callback.process_id}` },

@@ -122,7 +122,7 @@ pub struct PageHop<'a> {
     pub published_ms: Option<f64>,
     /// When its input was there.
     pub arrival_ms: Option<f64>,
-    /// Start of its callback.
+    /// Start of its callback; its publish call where there is no callback.
     pub start_ms: f64,
     /// Its output.
     pub output_ms: f64,
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn an_unknown_arrival_leaves_its_means_out() {
         let hop = |position, published_ns, arrival_ns, start_ns, output_ns| Hop {
-            instance: 0, position, execution: 0, published_ns, arrival_ns, start_ns, output_ns, queueing_ns: 0,
+            instance: 0, position, execution: None, published_ns, arrival_ns, start_ns, output_ns, queueing_ns: 0,
         };
         let hops = [hop(0, None, None, 0, 1_000_000), hop(1, Some(1_000_000), None, 4_000_000, 6_000_000)];
         let hops: Vec<&Hop> = hops.iter().collect();

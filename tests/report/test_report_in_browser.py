@@ -1,0 +1,210 @@
+"""The report, opened in a browser from a file: what it draws is what its data says, and no name in it is ever code."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from browser import Browser
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = ["graph", "waterfall", "distributions", "objective", "tables", "provenance"]
+ESCAPE, TAB = 27, 9
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Writes reports of made-up runs with the report's own writer; gives their paths by kind."""
+    directory = tmp_path_factory.mktemp("reports")
+    for kind in ("tuned", "single", "hostile", "empty"):
+        command = ["cargo", "run", "--quiet", "-p", "tacho-report", "--example", "sample_report", directory / f"{kind}.html", kind]
+        subprocess.run(command, cwd=ROOT, check=True)
+    return lambda kind: directory / f"{kind}.html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as browser:
+        yield browser
+
+
+def data_of(path):
+    """The data inside a report, read without a browser."""
+    text = Path(path).read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="tacho-data">(.*?)</script>', text, re.S)[1])
+
+
+def texts(browser, selector):
+    """Texts of all elements that match, with plain spaces."""
+    found = browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
+    return [re.sub(r"\s", " ", text) for text in found]
+
+
+def three_digits(value):
+    """Three significant digits as the page writes them, computed on its own."""
+    whole = len(str(int(float(f"{value:.3g}"))))
+    return f"{float(f'{value:.3g}'):.{max(3 - whole, 0)}f}"
+
+
+def assert_quiet(browser, path):
+    assert browser.complaints() == []
+    assert browser.requests() == [f"file://{path}"], "a report fetches nothing"
+
+
+@pytest.mark.parametrize("kind", ["tuned", "single", "hostile", "empty"])
+@pytest.mark.parametrize("width", [1280, 420])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_report_opens_from_a_file_without_complaint_or_request(browser, reports, kind, width, dark):
+    browser.open(reports(kind), width=width, dark=dark)
+    assert_quiet(browser, reports(kind))
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page is as wide as its window"
+
+
+def test_every_section_is_drawn(browser, reports):
+    browser.open(reports("tuned"))
+    assert browser.evaluate("[...document.querySelectorAll('section')].map(s => s.id)") == ["notes", *SECTIONS]
+    undrawn = browser.evaluate("[...document.querySelectorAll('.drawing')].filter(d => d.clientWidth && !d.querySelector('svg *')).length")
+    assert undrawn == 0
+    broken = browser.evaluate("[...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length")
+    assert broken == 0
+
+
+def test_the_headline_is_what_the_summaries_say(browser, reports):
+    browser.open(reports("tuned"))
+    chains = [run["summary"]["chains"][0] for run in data_of(reports("tuned"))["runs"]]
+    means = [chain["end_to_end_ms"]["mean"] for chain in chains]
+    title = texts(browser, "h1")[0]
+    assert f"from {three_digits(means[0])} ms to {three_digits(means[2])} ms, {three_digits(means[0] / means[2])}× faster" in title
+    rows = texts(browser, "table.runs tbody tr")
+    for row, chain, mean in zip(rows, chains, means, strict=True):
+        assert f"{three_digits(mean)} ms" in row
+        assert f"{three_digits(chain['end_to_end_ms']['max'])} ms" in row
+        assert "in 5 repeats" in row
+    assert f"{three_digits(means[0] / means[1])}×" in rows[1]
+    assert f"{100 * chains[0]['alignment_ms']['mean'] / means[0]:.1f} % is alignment" in texts(browser, ".answer")[0]
+
+
+def test_bars_are_as_long_as_the_times_they_stand_for(browser, reports):
+    browser.open(reports("tuned"))
+    runs = data_of(reports("tuned"))["runs"]
+    widths = browser.evaluate("""[...document.querySelectorAll('.staircases figure')].map(f =>
+        Object.fromEntries(['computation', 'transport', 'alignment', 'queueing'].map(p =>
+            [p, [...f.querySelectorAll('rect.part.' + p)].reduce((sum, r) => sum + r.width.baseVal.value, 0)])))""")
+    for run, drawn in zip(runs, widths, strict=True):
+        instance = next(i for i in run["chains"][0]["instances"] if i["rank"] == "median")
+        for part, width in drawn.items():
+            share = instance[f"{part}_ms"] / instance["end_to_end_ms"]
+            assert width / sum(drawn.values()) == pytest.approx(share, abs=0.01), (run["label"], part)
+    ends = browser.evaluate("""[...document.querySelectorAll('#waterfall .drawing')][0].querySelectorAll('rect.part').length""")
+    assert ends > 3 * 2 * 9, "every hop of both instances of every run"
+
+
+def test_the_critical_chain_is_lit(browser, reports):
+    browser.open(reports("tuned"))
+    path = data_of(reports("tuned"))["runs"][0]["summary"]["chains"][0]["path"]
+    lit = browser.evaluate("[...document.querySelectorAll('.node.critical')].map(n => n.getAttribute('aria-label').split(';')[0])")
+    assert sorted(lit) == sorted(path[::2])
+    assert browser.evaluate("document.querySelectorAll('.edge.critical').length") == len(path) // 2
+    assert browser.evaluate("document.querySelectorAll('.node:not(.critical)').length") > 0
+
+
+def test_an_edge_tells_rate_latency_and_loss_by_keyboard_and_by_pointer(browser, reports):
+    browser.open(reports("tuned"))
+    browser.evaluate("document.querySelector('#waterfall').scrollIntoView(); document.querySelector('.edge').focus()")
+    tip = browser.evaluate("document.querySelector('.tip').innerText")
+    assert "Hz, latency median" in tip and "lost" in tip and "untuned" in tip
+    browser.key("Escape", ESCAPE)
+    assert browser.evaluate("document.querySelector('.tip').hidden")
+    browser.key("Tab", TAB)
+    assert browser.evaluate("document.activeElement.classList.contains('edge')"), "Tab steps from edge to edge"
+    browser.evaluate("document.activeElement.blur(); document.querySelector('.staircases rect.alignment').scrollIntoView({block: 'center'})")
+    at = browser.evaluate("(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.staircases rect.alignment').getBoundingClientRect())")
+    browser.move(*at)
+    assert re.match(r"\S+: alignment [\d.]+\sms", browser.evaluate("document.querySelector('.tip').innerText"))
+
+
+def test_the_tables_hold_the_figures_and_sort(browser, reports):
+    browser.open(reports("tuned"))
+    callbacks = data_of(reports("tuned"))["runs"][0]["summary"]["callbacks"]
+    tables = "document.querySelectorAll('.tables table')"
+    column = f"[...{tables}[1].querySelectorAll('tbody tr')].map(r => r.cells[4].textContent)"
+    means = [f"{callback['duration_us']['mean'] / 1000:.3f}" for callback in callbacks]
+    assert browser.evaluate(column) == means
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    assert browser.evaluate(column) == sorted(means, key=float, reverse=True)
+    assert browser.evaluate(f"{tables}[1].querySelectorAll('th')[4].getAttribute('aria-sort')") == "descending"
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    assert browser.evaluate(column) == sorted(means, key=float)
+
+
+def test_what_was_not_measured_is_a_dash_and_never_zero(browser, reports):
+    browser.open(reports("tuned"))
+    cells = browser.evaluate("[...document.querySelectorAll('.tables table')[0].rows[2].cells].map(c => [c.textContent, c.title])")
+    assert [text for text, _ in cells[:4]] == ["camera_driver to image_detector", "2", "0", "40"]
+    assert cells[4:] == [["–", "not measured"]] * 8
+
+
+def test_choices_change_what_is_shown(browser, reports):
+    browser.open(reports("tuned"))
+    runs = data_of(reports("tuned"))["runs"]
+    browser.evaluate("document.querySelector('input[value=worst]').click()")
+    worst = [run["chains"][0]["instances"][2]["end_to_end_ms"] for run in runs]
+    assert texts(browser, ".staircases figcaption") == [
+        f"{run['label']}, worst instance: {three_digits(ms)} ms" for run, ms in zip(runs, worst, strict=True)
+    ]
+    browser.evaluate("document.querySelector('#tables input[value=arrival]').click()")
+    mean = runs[2]["summary"]["chains"][0]["end_to_end_ms"]["mean"]
+    assert f"{mean:.2f}" in texts(browser, ".tables table tbody tr")[0]
+
+
+def test_hostile_names_are_text(browser, reports):
+    browser.open(reports("hostile"))
+    assert browser.evaluate("document.title").startswith("Tachograph: </script><img")
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0
+    assert browser.evaluate("document.querySelectorAll('script').length") == 2, "the data and the program of the page"
+    assert browser.evaluate("[...document.querySelectorAll('*')].every(e => [...e.attributes].every(a => !a.name.startsWith('on')))")
+    name = "</script><img src=x onerror=\"document.title='owned'\">"
+    for place in ("table.runs th", "#notes b", ".tables td", "#provenance th"):
+        assert name in texts(browser, place), place
+    labels = browser.evaluate("[...document.querySelectorAll('.node')].map(n => n.getAttribute('aria-label'))")
+    assert any(label.startswith(name) for label in labels)
+    assert_quiet(browser, reports("hostile"))
+
+
+def test_nothing_measured_says_so(browser, reports):
+    browser.open(reports("empty"))
+    assert texts(browser, "h1") == ["No end-to-end time was measured"]
+    assert browser.evaluate("document.querySelectorAll('section')[0].id") == "tables"
+
+
+def test_a_page_without_data_says_what_fills_it(browser):
+    template = os.environ.get("TACHO_REPORT_TEMPLATE", ROOT / "build" / "web" / "report.html")
+    browser.open(template)
+    assert "tacho report RUN" in texts(browser, "main")[0]
+
+
+def test_the_page_stays_small_and_lets_no_other_script_run(reports):
+    template = Path(os.environ.get("TACHO_REPORT_TEMPLATE", ROOT / "build" / "web" / "report.html")).read_text(encoding="utf-8")
+    assert len(template) < 600_000
+    assert "script-src 'sha256-" in template and "default-src 'none'" in template
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_on_its_ground(browser, reports, dark):
+    """Contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3) for all text colours."""
+    browser.open(reports("tuned"), dark=dark)
+
+    def luminance(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    ground = luminance(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert (ground < 0.1) == dark
+    for selector in ("h1", ".lead", ".overline", ".gain:not(:empty)", "td.absent", "summary"):
+        text = luminance(browser.evaluate(f"getComputedStyle(document.querySelector({json.dumps(selector)})).color"))
+        light, deep = max(text, ground) + 0.05, min(text, ground) + 0.05
+        assert light / deep >= 4.5, selector
