@@ -12,7 +12,11 @@ export function withTip<E extends SVGElement>(element: E, lines: string[], focus
     element.addEventListener("focus", () => show(lines, element.getBoundingClientRect()));
     element.addEventListener("blur", hide);
   }
-  element.addEventListener("pointermove", (event) => show(lines, new DOMRect(event.clientX, event.clientY, 0, 0)));
+  element.addEventListener("pointermove", (event) => {
+    // The innermost element tells; what it stands on keeps quiet.
+    event.stopPropagation();
+    show(lines, new DOMRect(event.clientX, event.clientY, 0, 0));
+  });
   element.addEventListener("pointerleave", hide);
   return element;
 }
