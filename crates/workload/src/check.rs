@@ -181,7 +181,8 @@ impl Check<'_> {
                     );
                     continue;
                 }
-                let Some(previous) = index.checked_sub(1).and_then(|i| self.reading.workload.node(&chain.nodes[i])) else {
+                let Some(previous) = index.checked_sub(1).and_then(|i| self.reading.workload.node(&chain.nodes[i]))
+                else {
                     continue;
                 };
                 let joined = previous.publishes.iter().any(|p| node.subscribes.iter().any(|s| s.topic == p.topic));

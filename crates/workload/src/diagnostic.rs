@@ -59,7 +59,8 @@ impl fmt::Display for Diagnostic {
         // Tabs stay tabs, so that the underlining stands under what it means however wide the terminal shows them.
         let indent: String =
             self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let visible: String = self.source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let visible: String =
+            self.source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
         writeln!(f, "{margin} |")?;
         writeln!(f, "{number} | {visible}")?;
         writeln!(f, "{margin} | {indent}{}", "^".repeat(self.width))?;
@@ -190,9 +191,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;
     }
-    for j in 0..=b.len() {
-        rows[0][j] = j;
-    }
+    rows[0] = (0..=b.len()).collect();
     for i in 1..=a.len() {
         for j in 1..=b.len() {
             let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);

@@ -75,7 +75,11 @@ pub(crate) const NODE: Place = Place {
     what: "a node",
     keys: &[
         key("process", Form::Name, "Nodes with the same process name share a process; one of its own unless said."),
-        key("on", Form::Executor, "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate."),
+        key(
+            "on",
+            Form::Executor,
+            "arrival: woken by every message (the default). timer R Hz: computes and publishes at that rate.",
+        ),
         key("spin", Form::Frequency, "Wakes at this rate, takes at most one message of each queue, sleeps."),
         key("work", Form::Work, "What one activation computes: CPU time of its thread. Nothing unless said."),
         key("subscribes", Form::Subscriptions, "Topics it takes."),
@@ -101,7 +105,11 @@ pub(crate) const PUBLICATION: Place = Place {
     keys: &[
         key("type", Form::Word, "Message type as the middleware names it; chosen by size unless said."),
         key("size", Form::Size, "Data of one message."),
-        key("rate", Form::Frequency, "Published at this rate by a timer; without one, by the callback that takes an input."),
+        key(
+            "rate",
+            Form::Frequency,
+            "Published at this rate by a timer; without one, by the callback that takes an input.",
+        ),
         RELIABILITY,
         DURABILITY,
         HISTORY,
@@ -123,7 +131,11 @@ pub(crate) const RUN: Place = Place {
         key("seed", Form::Whole(0, u64::MAX), "Seed of the phases and of the distributions of work; 1 unless said."),
         key("cpus", Form::Cpus, "CPUs that a node may run on; all unless said."),
         key("domain", Form::Whole(0, 232), "Domain of the middleware; a free one unless said."),
-        key("in_node_clock", Form::Flag, "true: nodes also keep a clock of their own callbacks, to check the recorder by."),
+        key(
+            "in_node_clock",
+            Form::Flag,
+            "true: nodes also keep a clock of their own callbacks, to check the recorder by.",
+        ),
     ],
     planned: &["priority", "background"],
 };
@@ -139,10 +151,7 @@ pub(crate) const WORK: Place = Place {
 
 pub(crate) const NORMAL: Place = Place {
     what: "a normal distribution",
-    keys: &[
-        key("mean", Form::Duration, "Mean."),
-        key("std", Form::Duration, "Standard deviation."),
-    ],
+    keys: &[key("mean", Form::Duration, "Mean."), key("std", Form::Duration, "Standard deviation.")],
     planned: &[],
 };
 
@@ -160,7 +169,9 @@ impl Form {
             Form::Flag => "true or false".into(),
             Form::OneOf(words) => words.join(" or "),
             Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
-            Form::Work => "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]} or {normal: {mean: 2 ms, std: 0.2 ms}}".into(),
+            Form::Work => {
+                "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]} or {normal: {mean: 2 ms, std: 0.2 ms}}".into()
+            }
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),
             Form::Chains => "a map of chains, such as {localisation: [lidar, ndt]}".into(),
             Form::Cpus => "a map of nodes to lists of CPUs, such as {ndt: [1]}".into(),

@@ -58,7 +58,13 @@ pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
         Some(yaml) => reader.nodes(yaml, &mut reading),
         None => {
             reader.whole = false;
-            reader.report.error("no-nodes", root.span, "a workload without nodes", "no key `nodes`", Form::Nodes.expected());
+            reader.report.error(
+                "no-nodes",
+                root.span,
+                "a workload without nodes",
+                "no key `nodes`",
+                Form::Nodes.expected(),
+            );
         }
     }
     if let Some(yaml) = fields.get("chains") {
@@ -102,7 +108,13 @@ impl Reader<'_, '_> {
         let mut found: Vec<(&str, &Yaml, &Yaml)> = Vec::new();
         for (key, value) in entries {
             let Value::Scalar(name, _) = &key.value else {
-                self.report.error("not-a-name", key.span, format!("{what} without a name"), key.describe(), form.expected());
+                self.report.error(
+                    "not-a-name",
+                    key.span,
+                    format!("{what} without a name"),
+                    key.describe(),
+                    form.expected(),
+                );
                 self.whole = false;
                 continue;
             };
@@ -265,7 +277,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn named(&mut self, yaml: &Yaml, name: &'static str, form: Form, rule: &str, is: fn(&str) -> bool) -> Option<String> {
+    fn named(
+        &mut self,
+        yaml: &Yaml,
+        name: &'static str,
+        form: Form,
+        rule: &str,
+        is: fn(&str) -> bool,
+    ) -> Option<String> {
         let text = self.text(yaml, form)?;
         if !is(text) {
             self.report.error(name, yaml.span, "a name that cannot be used", yaml.describe(), rule);
@@ -301,7 +320,13 @@ impl Reader<'_, '_> {
     fn nodes(&mut self, yaml: &Yaml, reading: &mut Reading) {
         let Some(entries) = self.entries(yaml, Form::Nodes, "node") else { return };
         if entries.is_empty() {
-            self.report.error("no-nodes", yaml.span, "a workload without nodes", yaml.describe(), Form::Nodes.expected());
+            self.report.error(
+                "no-nodes",
+                yaml.span,
+                "a workload without nodes",
+                yaml.describe(),
+                Form::Nodes.expected(),
+            );
         }
         for (_, key, value) in entries {
             let Some(name) = self.name(key) else { continue };
@@ -337,7 +362,9 @@ impl Reader<'_, '_> {
                 "one of them: on: arrival, on: timer 10 Hz, or spin: 10 Hz",
             ),
             (Some(on), None) => node.executor = self.executor(on).unwrap_or(Executor::Arrival),
-            (None, Some(spin)) => node.executor = self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz }),
+            (None, Some(spin)) => {
+                node.executor = self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz })
+            }
             (None, None) => {}
         }
         if let Some(work) = fields.get("work") {
@@ -348,7 +375,8 @@ impl Reader<'_, '_> {
                 let Some(name) = self.topic(topic) else { continue };
                 let fields = value.and_then(|y| self.fields(y, &grammar::SUBSCRIPTION)).unwrap_or_default();
                 let latest = fields.get("latest").and_then(|y| self.flag(y));
-                if let (Executor::Timer { .. }, Some(false), Some(yaml)) = (node.executor, latest, fields.get("latest")) {
+                if let (Executor::Timer { .. }, Some(false), Some(yaml)) = (node.executor, latest, fields.get("latest"))
+                {
                     self.report.error(
                         "latest-on-timer",
                         yaml.span,

@@ -84,13 +84,15 @@ fn form(form: Form) -> Value {
             nodes
         }
         Form::Chains => {
-            let mut chains = named(NAME_PATTERN, json!({"type": "array", "items": name(), "minItems": 2, "uniqueItems": true}));
+            let mut chains =
+                named(NAME_PATTERN, json!({"type": "array", "items": name(), "minItems": 2, "uniqueItems": true}));
             chains["type"] = json!(["object", "null"]);
             chains
         }
         Form::Cpus => {
             let cpu = json!({"type": "integer", "minimum": 0, "maximum": 1023});
-            let mut cpus = named(NAME_PATTERN, json!({"type": "array", "items": cpu, "minItems": 1, "uniqueItems": true}));
+            let mut cpus =
+                named(NAME_PATTERN, json!({"type": "array", "items": cpu, "minItems": 1, "uniqueItems": true}));
             cpus["type"] = json!(["object", "null"]);
             cpus
         }

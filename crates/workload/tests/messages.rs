@@ -214,8 +214,14 @@ nodes:
 chains: {x: [a, b, a]}
 run: {duration: 5}
 ";
-    let expected =
-        [("missing-unit", 3, 13), ("out-of-range", 3, 40), ("wrong-value", 4, 31), ("unknown-key", 4, 37), ("cycle", 5, 20), ("missing-unit", 6, 17)];
+    let expected = [
+        ("missing-unit", 3, 13),
+        ("out-of-range", 3, 40),
+        ("wrong-value", 4, 31),
+        ("unknown-key", 4, 37),
+        ("cycle", 5, 20),
+        ("missing-unit", 6, 17),
+    ];
     assert_eq!(places(text), expected);
     let Err(errors) = parse(text, "w.yaml") else { panic!("six errors expected") };
     assert!(errors.to_string().ends_with("6 errors"), "{errors}");

@@ -76,7 +76,8 @@ impl Draw {
                     let latest = timer || (other + 1 != index && self.chance());
                     // Asked for what is offered.
                     let offered = node.publishes[0].qos;
-                    let qos = Qos { reliable: offered.reliable, transient_local: offered.transient_local, ..self.qos() };
+                    let qos =
+                        Qos { reliable: offered.reliable, transient_local: offered.transient_local, ..self.qos() };
                     subscribes.push(Subscription { topic: node.publishes[0].topic.clone(), qos, latest });
                 }
             }
@@ -95,7 +96,14 @@ impl Draw {
             };
             let process = if self.chance() { name.to_string() } else { "shared".into() };
             let work = self.work();
-            nodes.push(Node { name: name.to_string(), process, executor, subscribes, publishes: vec![publication], work });
+            nodes.push(Node {
+                name: name.to_string(),
+                process,
+                executor,
+                subscribes,
+                publishes: vec![publication],
+                work,
+            });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();
         let chains = if count > 1 { vec![Chain { name: "off".into(), nodes: chain }] } else { Vec::new() };
@@ -140,8 +148,8 @@ fn no_input_makes_the_parser_panic() {
     // The first nodes hold every construct; short inputs leave time for many mutations.
     let seeds = [&whole[whole.find("nodes:").unwrap_or(0)..][..1200], include_str!("../../../workloads/study-d.yaml")];
     const PIECES: [&str; 24] = [
-        "{", "}", "[", "]", ":", ",", "\n", "  ", "\t", "&a ", "*a", "!t ", "|\n", ">\n", "\"", "'", "- ", "? ", "#", "---\n", "10 Hz", "\u{0}",
-        "\u{feff}", "é🚗",
+        "{", "}", "[", "]", ":", ",", "\n", "  ", "\t", "&a ", "*a", "!t ", "|\n", ">\n", "\"", "'", "- ", "? ", "#",
+        "---\n", "10 Hz", "\u{0}", "\u{feff}", "é🚗",
     ];
     let mut draw = Draw(7);
     let mut accepted = 0;

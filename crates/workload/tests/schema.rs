@@ -34,7 +34,8 @@ fn json_of(text: &str) -> Value {
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
                 Some((false, items)) => Value::Array(items),
                 Some((true, items)) => {
-                    let pairs = items.chunks(2).map(|pair| (pair[0].as_str().expect("text keys").to_string(), pair[1].clone()));
+                    let pairs =
+                        items.chunks(2).map(|pair| (pair[0].as_str().expect("text keys").to_string(), pair[1].clone()));
                     Value::Object(pairs.collect::<Map<_, _>>())
                 }
                 None => panic!("the parser closes what it opened"),
@@ -153,8 +154,14 @@ const PLACES: [(&str, &str); 7] = [
         "/properties/nodes/additionalProperties/properties/work/anyOf/1/properties/normal",
         "nodes: {a: {work: {normal: {@: 1}}}}",
     ),
-    ("/properties/nodes/additionalProperties/properties/subscribes/anyOf/1/additionalProperties", "nodes: {a: {subscribes: {/t: {@: 1}}}}"),
-    ("/properties/nodes/additionalProperties/properties/publishes/anyOf/1/additionalProperties", "nodes: {a: {publishes: {/t: {@: 1}}}}"),
+    (
+        "/properties/nodes/additionalProperties/properties/subscribes/anyOf/1/additionalProperties",
+        "nodes: {a: {subscribes: {/t: {@: 1}}}}",
+    ),
+    (
+        "/properties/nodes/additionalProperties/properties/publishes/anyOf/1/additionalProperties",
+        "nodes: {a: {publishes: {/t: {@: 1}}}}",
+    ),
     ("/properties/run", "nodes: {a: {}}\nrun: {@: 1}"),
 ];
 
@@ -165,7 +172,9 @@ fn maps(schema: &Value, place: String, found: &mut Vec<(String, Vec<String>)>) {
     }
     match schema {
         Value::Object(map) => map.iter().for_each(|(key, value)| maps(value, format!("{place}/{key}"), found)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(i, value)| maps(value, format!("{place}/{i}"), found)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, value)| maps(value, format!("{place}/{i}"), found))
+        }
         _ => {}
     }
 }

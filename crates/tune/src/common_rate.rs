@@ -1,0 +1,376 @@
+//! Study E's search for the spin rate that all nodes of a chain share.
+//!
+//! For a chain of n nodes on m cores, all spinning at SR:
+//!
+//! 1. R(SR) = sum over the chain of e_i + AD_i + PD_i
+//! 2. AD_1 = 0; AD_i = 1000 / SR ms for the others: at worst a message just misses a wake.
+//! 3. PD_i is the least fixed point of PD = e_i + (1/m) sum over the other nodes j of ceil(PD / p_j) c_j, where c_j is
+//!    the time of a *callback check* (wake, look, sleep) and p_j the period of node j: 1000 / SR ms in the chain, its own
+//!    elsewhere.
+//! 4. The best SR is the one of 10, 20 ... 1000 Hz with the least R.
+//!
+//! # How the text is read
+//!
+//! **e_i is counted once.** PD_i of equation 3 begins with e_i, so that the sum of equation 1, taken by the letter, holds
+//! the computation twice. It does not depend on SR and moves no optimum. [`ObjectivePoint::response_ms`] holds it once,
+//! so that the three parts add up to a time that can be compared with a measured one: computation is the sum of e_i,
+//! preemption the sum of PD_i - e_i.
+//!
+//! **Divergence.** Where the checks alone need as much as the cores give, (1/m) sum c_j / p_j >= 1, no fixed point
+//! exists and R is infinite: the rate cannot be chosen. Such rates are listed apart from the curve.
+//!
+//! **The published optima need a longer check than the published one.** The study gives a check of 0.27 us and best
+//! rates of 300 Hz, 220 Hz with a check of 0.5 ms in one node and 180 Hz with 1.0 ms. No reading that was tried gives all of
+//! them (24.66 ms of computation, split as in `workloads/autoware-localisation.yaml`):
+//!
+//! | reading | best rate | 0.5 ms in the last node | 1.0 ms |
+//! | --- | --- | --- | --- |
+//! | as written, 0.27 us, 1 core | 1000 Hz | 540 Hz | 390 Hz |
+//! | as written, 0.27 us, 2, 4 or 8 cores | 1000 Hz | | |
+//! | 0.27 ms instead of us, 1 core | 190 Hz | 170 Hz | 160 Hz |
+//! | 0.27 ms, 2 cores | 380 Hz | 350 Hz | 320 Hz |
+//! | execution times in place of checks in equation 3, 12 cores | 300 Hz | 300 Hz | 280 Hz |
+//! | 0.19 ms, 1 core | 320 Hz | 220 Hz | 180 Hz |
+//!
+//! With 0.27 us the checks cost 0.06 ms at 1000 Hz, where alignment still falls by 0.08 ms from one rate to the next; of
+//! some 15,000 random choices of 7 to 9 nodes, 1 to 4 cores, check and split, none with that check came to 300 Hz, and the
+//! nearest of all (0.196 ms, 7 nodes, 1 core) gave 300, 220 and 190 Hz. So the three rates fit each other, and a check of
+//! 0.2 ms or so that holds all that a wake costs. The equations are kept as written, and the check is measured on the
+//! machine at hand.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A node of the chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChainNode {
+    /// Its name.
+    pub name: String,
+    /// e_i: execution time of its callback, ms.
+    pub execution_ms: f64,
+    /// c_i: time of one callback check, ms.
+    pub check_ms: f64,
+}
+
+/// A node outside of the chain that wakes on its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherNode {
+    /// Its name.
+    pub name: String,
+    /// p_j, ms.
+    pub period_ms: f64,
+    /// c_j: time of one callback check, ms.
+    pub check_ms: f64,
+}
+
+/// What the search needs to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommonRate {
+    /// Nodes of the chain, source first.
+    pub chain: Vec<ChainNode>,
+    /// Nodes outside of it that wake on their own.
+    pub others: Vec<OtherNode>,
+    /// m.
+    pub cores: u32,
+}
+
+/// R at one rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ObjectivePoint {
+    /// SR.
+    pub hz: f64,
+    /// computation + alignment + preemption.
+    pub response_ms: f64,
+    /// Sum of e_i.
+    pub computation_ms: f64,
+    /// Sum of AD_i: the worst case, twice the mean.
+    pub alignment_ms: f64,
+    /// Sum of PD_i - e_i.
+    pub preemption_ms: f64,
+}
+
+/// `RUN/objective.json`: the curve, its least point and what it was made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ObjectiveCurve {
+    /// What was searched over.
+    pub input: CommonRate,
+    /// Rates at which R is finite, ascending.
+    pub points: Vec<ObjectivePoint>,
+    /// Rates at which R is infinite.
+    pub diverging_hz: Vec<f64>,
+    /// The rate with the least R; the lowest of several.
+    pub best_hz: f64,
+}
+
+/// Why there is no best rate.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SearchError {
+    /// Nothing to tune.
+    #[error("a chain of {0} nodes has no alignment to tune: expected at least 2")]
+    ShortChain(usize),
+    /// m = 0.
+    #[error("0 cores: expected at least 1")]
+    NoCores,
+    /// A negative time, a period of zero, NaN.
+    #[error("node `{node}`: {what} is {found} ms, expected {expected}")]
+    BadTime {
+        /// Node.
+        node: String,
+        /// Which time.
+        what: &'static str,
+        /// Its value.
+        found: f64,
+        /// In words.
+        expected: &'static str,
+    },
+    /// R is infinite everywhere.
+    #[error("callback checks leave no time for the chain on {cores} cores even at 10 Hz")]
+    Overloaded {
+        /// m.
+        cores: u32,
+    },
+}
+
+/// Rounding of quotients such as 10 / (1000 / 300): far below a check, far above the error of a few divisions.
+const ROUNDING: f64 = 1e-9;
+/// Steps toward a fixed point. One step brings it nearer by the share of the cores that checks use, so that only shares
+/// above 0.9999 need more: the response is then beyond any use, and counts as infinite.
+const MAX_STEPS: usize = 200_000;
+
+impl CommonRate {
+    /// The rates that study E tries.
+    pub fn rates() -> impl Iterator<Item = f64> {
+        (1..=100).map(|n| f64::from(n * 10))
+    }
+
+    /// R and its parts at one rate (equations 1 to 3); absent where it is infinite.
+    pub fn at(&self, hz: f64) -> Option<ObjectivePoint> {
+        let period_ms = 1000.0 / hz;
+        let computation_ms = self.chain.iter().map(|node| node.execution_ms).sum();
+        let alignment_ms = self.chain.iter().skip(1).map(|_| period_ms).sum();
+        let mut preemption_ms = 0.0;
+        for (index, node) in self.chain.iter().enumerate() {
+            preemption_ms += self.preemption(index, period_ms)? - node.execution_ms;
+        }
+        let response_ms = computation_ms + alignment_ms + preemption_ms;
+        Some(ObjectivePoint { hz, response_ms, computation_ms, alignment_ms, preemption_ms })
+    }
+
+    /// All rates, and the best of them (equation 4).
+    pub fn curve(&self) -> Result<ObjectiveCurve, SearchError> {
+        self.validate()?;
+        let mut points: Vec<ObjectivePoint> = Vec::new();
+        let mut diverging_hz = Vec::new();
+        for hz in Self::rates() {
+            match self.at(hz) {
+                Some(point) => points.push(point),
+                None => diverging_hz.push(hz),
+            }
+        }
+        let best = points.iter().min_by(|a, b| a.response_ms.total_cmp(&b.response_ms));
+        let best_hz = best.ok_or(SearchError::Overloaded { cores: self.cores })?.hz;
+        Ok(ObjectiveCurve { input: self.clone(), points, diverging_hz, best_hz })
+    }
+
+    /// PD_i of equation 3, ms.
+    fn preemption(&self, index: usize, period_ms: f64) -> Option<f64> {
+        let cores = f64::from(self.cores);
+        let others: Vec<(f64, f64)> = self
+            .chain
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index)
+            .map(|(_, node)| (period_ms, node.check_ms))
+            .chain(self.others.iter().map(|node| (node.period_ms, node.check_ms)))
+            .filter(|(_, check_ms)| *check_ms > 0.0)
+            .collect();
+        let used: f64 = others.iter().map(|(period_ms, check_ms)| check_ms / period_ms).sum::<f64>() / cores;
+        if used >= 1.0 - ROUNDING {
+            return None;
+        }
+        let execution_ms = self.chain[index].execution_ms;
+        let mut delay_ms = execution_ms;
+        for _ in 0..MAX_STEPS {
+            let checks: f64 =
+                others.iter().map(|(p, check_ms)| (delay_ms / p - ROUNDING).ceil().max(0.0) * check_ms).sum();
+            let next_ms = execution_ms + checks / cores;
+            // It only grows, and stops exactly, since the steps of `ceil` are finite.
+            if next_ms <= delay_ms {
+                return Some(next_ms);
+            }
+            delay_ms = next_ms;
+        }
+        None
+    }
+
+    fn validate(&self) -> Result<(), SearchError> {
+        if self.chain.len() < 2 {
+            return Err(SearchError::ShortChain(self.chain.len()));
+        }
+        if self.cores == 0 {
+            return Err(SearchError::NoCores);
+        }
+        let times = |name: &String, times: &[(&'static str, f64, bool)]| {
+            for &(what, found, fits) in times {
+                if !fits || !found.is_finite() {
+                    let expected = if what == "period" { "more than 0" } else { "0 or more" };
+                    return Err(SearchError::BadTime { node: name.clone(), what, found, expected });
+                }
+            }
+            Ok(())
+        };
+        for node in &self.chain {
+            let (e, c) = (node.execution_ms, node.check_ms);
+            times(&node.name, &[("execution time", e, e >= 0.0), ("callback check", c, c >= 0.0)])?;
+        }
+        for node in &self.others {
+            let (p, c) = (node.period_ms, node.check_ms);
+            times(&node.name, &[("period", p, p > 0.0), ("callback check", c, c >= 0.0)])?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computation of `workloads/autoware-localisation.yaml`, 24.66 ms.
+    const AUTOWARE: [f64; 9] = [0.86, 2.9, 2.4, 12.1, 1.2, 2.5, 1.3, 0.6, 0.8];
+
+    fn chain(execution_ms: &[f64], check_ms: f64, cores: u32) -> CommonRate {
+        let node = |(index, e): (usize, &f64)| ChainNode { name: format!("n{index}"), execution_ms: *e, check_ms };
+        CommonRate { chain: execution_ms.iter().enumerate().map(node).collect(), others: Vec::new(), cores }
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
+    #[test]
+    fn without_checks_only_alignment_depends_on_the_rate() {
+        let search = chain(&AUTOWARE, 0.0, 2);
+        for hz in CommonRate::rates() {
+            let point = search.at(hz).expect("finite");
+            assert!(close(point.alignment_ms, 8.0 * 1000.0 / hz));
+            assert!(close(point.computation_ms, 24.66) && close(point.preemption_ms, 0.0));
+            assert!(close(point.response_ms, 24.66 + 8000.0 / hz));
+        }
+        assert_eq!(search.curve().expect("a best rate").best_hz, 1000.0);
+    }
+
+    /// Two nodes of 10 and 5 ms at 100 Hz, checks of 1 ms, one core. PD_1 = 10 + ceil(PD_1 / 10) x 1: 10 -> 11 -> 12
+    /// -> 12. PD_2 = 5 + ceil(PD_2 / 10) x 1: 5 -> 6 -> 6.
+    #[test]
+    fn the_fixed_point_is_the_one_computed_by_hand() {
+        let point = chain(&[10.0, 5.0], 1.0, 1).at(100.0).expect("finite");
+        assert!(close(point.alignment_ms, 10.0));
+        assert!(close(point.preemption_ms, (12.0 - 10.0) + (6.0 - 5.0)), "{point:?}");
+        assert!(close(point.response_ms, 15.0 + 10.0 + 3.0));
+    }
+
+    /// The same on two cores, each check counting half: PD_1 = 10 -> 10.5 -> 11 -> 11; PD_2 = 5 -> 5.5 -> 5.5.
+    #[test]
+    fn cores_share_the_interference() {
+        let point = chain(&[10.0, 5.0], 1.0, 2).at(100.0).expect("finite");
+        assert!(close(point.preemption_ms, 1.0 + 0.5), "{point:?}");
+    }
+
+    /// Another node of period 4 ms and check 0.5 ms: PD_1 = 10 + ceil(PD_1/10) x 1 + ceil(PD_1/4) x 0.5:
+    /// 10 -> 12.5 -> 14 -> 14; PD_2 = 5 -> 7 -> 7.
+    #[test]
+    fn nodes_outside_of_the_chain_keep_their_own_period() {
+        let mut search = chain(&[10.0, 5.0], 1.0, 1);
+        search.others.push(OtherNode { name: "other".into(), period_ms: 4.0, check_ms: 0.5 });
+        let point = search.at(100.0).expect("finite");
+        assert!(close(point.preemption_ms, 4.0 + 2.0), "{point:?}");
+    }
+
+    /// At 300 Hz the period is 3.33.. ms, and 10 ms hold exactly three of them, not four.
+    #[test]
+    fn a_delay_of_whole_periods_holds_that_many_checks() {
+        let point = chain(&[10.0, 0.0], 0.0, 1).at(300.0).expect("finite");
+        assert!(close(point.preemption_ms, 0.0));
+        let mut search = chain(&[9.0, 0.0], 0.0, 1);
+        search.chain[1].check_ms = 1.0 / 3.0;
+        // 9 -> 9 + 3/3 = 10 -> 10.
+        assert!(close(search.at(300.0).expect("finite").preemption_ms, 1.0));
+    }
+
+    #[test]
+    fn checks_that_use_all_cores_make_the_response_infinite() {
+        // Two nodes: one other check of 2 ms each. 500 Hz: 2 ms of 2 ms.
+        let search = chain(&[1.0, 1.0], 2.0, 1);
+        assert_eq!(search.at(500.0), None);
+        assert!(search.at(490.0).is_some());
+        let curve = search.curve().expect("a best rate");
+        assert_eq!(curve.diverging_hz.len(), 51);
+        assert_eq!(curve.points.len() + curve.diverging_hz.len(), 100);
+        assert_eq!(chain(&[1.0, 1.0], 100.0, 1).curve(), Err(SearchError::Overloaded { cores: 1 }));
+        // As near to it as a number can be: an answer, and soon.
+        let near = chain(&[1.0, 1.0], 2.0 * (1.0 - 1e-7), 1);
+        assert!(near.at(500.0).is_none_or(|point| point.response_ms > 1e5));
+    }
+
+    /// See the module documentation: the published check of 0.27 us gives 1000 Hz.
+    #[test]
+    fn the_published_check_does_not_give_the_published_rate() {
+        for nodes in [7, 8, 9] {
+            for cores in [1, 2, 4, 8] {
+                let search = chain(&vec![24.66 / nodes as f64; nodes], 0.00027, cores);
+                assert_eq!(search.curve().expect("a best rate").best_hz, 1000.0);
+            }
+        }
+    }
+
+    /// The other rows of the table in the module documentation.
+    #[test]
+    fn the_documented_readings_give_the_documented_rates() {
+        let best = |check_ms: f64, cores: u32| {
+            [0.0, 0.5, 1.0].map(|added_ms| {
+                let mut search = chain(&AUTOWARE, check_ms, cores);
+                search.chain[8].check_ms += added_ms;
+                search.curve().expect("a best rate").best_hz
+            })
+        };
+        assert_eq!(best(0.00027, 1), [1000.0, 540.0, 390.0]);
+        assert_eq!([2, 4, 8].map(|cores| best(0.00027, cores)[0]), [1000.0; 3]);
+        assert_eq!(best(0.27, 1), [190.0, 170.0, 160.0]);
+        assert_eq!(best(0.27, 2), [380.0, 350.0, 320.0]);
+        assert_eq!(best(0.19, 1), [320.0, 220.0, 180.0]);
+        let executions = [0.0, 0.5, 1.0].map(|added_ms| {
+            let mut search = chain(&AUTOWARE, 0.0, 12);
+            search.chain.iter_mut().for_each(|node| node.check_ms = node.execution_ms);
+            search.chain[8].check_ms += added_ms;
+            search.curve().expect("a best rate").best_hz
+        });
+        assert_eq!(executions, [300.0, 300.0, 280.0]);
+    }
+
+    /// At 300 Hz the study measured 21.23 ms of alignment over the chain; AD is its worst case, 8 x 3.33 ms.
+    #[test]
+    fn the_worst_case_alignment_bounds_the_measured_one() {
+        let alignment_ms = chain(&AUTOWARE, 0.0, 1).at(300.0).expect("finite").alignment_ms;
+        assert!(close(alignment_ms, 80.0 / 3.0) && alignment_ms > 21.23 && alignment_ms / 2.0 < 21.23);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_says_why() {
+        assert_eq!(chain(&[1.0], 0.0, 1).curve(), Err(SearchError::ShortChain(1)));
+        assert_eq!(chain(&[1.0, 1.0], 0.0, 0).curve(), Err(SearchError::NoCores));
+        assert!(matches!(chain(&[1.0, f64::NAN], 0.0, 1).curve(), Err(SearchError::BadTime { .. })));
+        assert!(matches!(chain(&[1.0, 1.0], -1.0, 1).curve(), Err(SearchError::BadTime { .. })));
+    }
+
+    #[test]
+    fn the_curve_survives_its_file() {
+        let curve = chain(&AUTOWARE, 0.19, 1).curve().expect("a best rate");
+        let text = serde_json::to_string(&curve).expect("JSON");
+        let read: ObjectiveCurve = serde_json::from_str(&text).expect("the same");
+        assert_eq!((read.best_hz, &read.diverging_hz, &read.input), (320.0, &curve.diverging_hz, &curve.input));
+        assert_eq!(read.points.len(), curve.points.len());
+        assert!(read.points.iter().zip(&curve.points).all(|(a, b)| close(a.response_ms, b.response_ms)));
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(json["points"][0]["hz"], 10.0);
+    }
+}
