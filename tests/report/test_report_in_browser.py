@@ -11,7 +11,7 @@ import pytest
 from browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["graph", "waterfall", "distributions", "objective", "tables", "provenance"]
+SECTIONS = ["graph", "waterfall", "distributions", "proof", "objective", "tables", "provenance"]
 ESCAPE, TAB = 27, 9
 
 
@@ -100,6 +100,20 @@ def test_bars_are_as_long_as_the_times_they_stand_for(browser, reports):
             assert width / sum(drawn.values()) == pytest.approx(share, abs=0.01), (run["label"], part)
     ends = browser.evaluate("""[...document.querySelectorAll('#waterfall .drawing')][0].querySelectorAll('rect.part').length""")
     assert ends > 3 * 2 * 9, "every hop of both instances of every run"
+
+
+def test_every_repeat_of_a_proof_is_drawn_with_its_gain(browser, reports):
+    browser.open(reports("tuned"))
+    proofs = [run["proof"] for run in data_of(reports("tuned"))["runs"] if run["proof"]]
+    gains = [pair["before"]["end_to_end_ms"] / pair["after"]["end_to_end_ms"] for proof in proofs for pair in proof["repeats"]]
+    assert texts(browser, ".pair .value") == [f"{three_digits(gain)}×" for gain in gains]
+    ranges = [f"{three_digits(proof['ratio']['least'])}× to {three_digits(proof['ratio']['greatest'])}×" for proof in proofs]
+    assert texts(browser, "table.runs .gain small") == ranges
+
+
+def test_paper_holds_the_whole_width(browser, reports):
+    browser.open(reports("tuned"), width=720, media="print")
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_the_critical_chain_is_lit(browser, reports):

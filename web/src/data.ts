@@ -174,6 +174,8 @@ export interface HopMeans {
 export interface Objective {
   points: ObjectivePoint[];
   best_hz: number;
+  /** Rates without a finite response. */
+  diverging_hz?: number[];
 }
 
 export interface ObjectivePoint {
@@ -182,6 +184,19 @@ export interface ObjectivePoint {
   computation_ms: number;
   alignment_ms: number;
   preemption_ms: number;
+}
+
+/** Before and after over the same draws of phases, crates/tune/src/prove.rs. */
+export interface Proof {
+  chain: string;
+  ratio: { mean: number; least: number; greatest: number };
+  repeats: { repeat: number; before: RepeatFigures; after: RepeatFigures }[];
+  notes?: string[];
+}
+
+export interface RepeatFigures {
+  end_to_end_ms?: number;
+  worst_ms?: number;
 }
 
 /** The data inside the page; an error says what is wrong with it. */

@@ -5,6 +5,7 @@ import type { Page } from "./data";
 import { canvas, drawing, h, s } from "./dom";
 import { count, factor, ms, percent, significant } from "./format";
 import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
+import { proofOf } from "./proof";
 import { withTip } from "./tip";
 
 /** Title, answer, and one line a run. */
@@ -61,7 +62,7 @@ function runTable({ runs }: Comparison): HTMLElement {
   const rows = runs.map((entry, i) => {
     const whole = entry.figures?.end_to_end_ms;
     return h("tr", {}, h("th", { scope: "row" }, entry.run.label), h("td", {}, ms(whole?.mean), repeatRange(entry)), h("td", {}, ms(whole?.max)),
-      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain)), h("td", { class: "strip" }, strip(entry, longest)));
+      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain), i > 0 && gainRange(entry)), h("td", { class: "strip" }, strip(entry, longest)));
   });
   return h("table", { class: "runs" },
     h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "mean"), h("th", { scope: "col" }, "worst"), runs.length > 1 && h("th", { scope: "col" }, "gain"),
@@ -73,6 +74,12 @@ function runTable({ runs }: Comparison): HTMLElement {
 function repeatRange({ figures }: Compared): HTMLElement | false {
   const repeats = figures?.repeat_means_ms;
   return repeats !== undefined && repeats.count > 1 && h("small", {}, `${significant(repeats.min)} to ${significant(repeats.max)} in ${repeats.count} repeats`);
+}
+
+/** Least and greatest gain of a single pair of repeats, where the run was proved. */
+function gainRange({ run }: Compared): HTMLElement | false {
+  const ratio = proofOf(run)?.ratio;
+  return ratio !== undefined && h("small", {}, `${factor(ratio.least)} to ${factor(ratio.greatest)}`);
 }
 
 function strip(entry: Compared, longest: number): HTMLElement {

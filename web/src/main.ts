@@ -8,6 +8,7 @@ import { graph } from "./graph";
 import { headline } from "./headline";
 import { objective } from "./objective";
 import { patterns } from "./parts";
+import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
 import { tables } from "./tables";
 import { waterfall } from "./waterfall";
@@ -18,7 +19,7 @@ function show(report: HTMLElement): void {
   document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
   const sections = [
     headline(page), notes(page), graph(page, comparison),
-    comparison && waterfall(comparison), comparison && distributions(comparison), objective(page.runs), tables(page), provenance(page),
+    comparison && waterfall(comparison), comparison && distributions(comparison), proofs(page.runs), objective(page.runs), tables(page), provenance(page),
   ];
   report.replaceChildren(patterns(), ...sections.filter((section) => section !== undefined));
 }

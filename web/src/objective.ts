@@ -17,9 +17,11 @@ export function objective(runs: Run[]): HTMLElement | undefined {
   if (run === undefined || curve == null) return undefined;
   const points = [...curve.points].sort((a, b) => a.hz - b.hz);
   const best = points.find(({ hz }) => hz === curve.best_hz);
+  const diverging = curve.diverging_hz ?? [];
   const near = best === undefined ? [] : points.filter(({ response_ms }) => response_ms <= 3 * best.response_ms);
   return section("objective", "Response against spin rate",
     `Expected by the model of study E for ${run.label}, not measured: alignment falls as nodes wake more often, the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
+    ...(diverging.length > 0 ? [h("p", { class: "remark" }, `At ${diverging.length} rates, from ${significant(Math.min(...diverging))} Hz on, the model has no finite response; they are not drawn.`)] : []),
     legend(STACK), panel("whole range", points, curve), ...(near.length > 2 && near.length < points.length ? [h("h3", {}, "Near the best"), panel("near the best", near, curve)] : []));
 }
 

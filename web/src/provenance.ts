@@ -2,6 +2,7 @@
 import type { Page, Run } from "./data";
 import { h, section } from "./dom";
 import { ABSENT, bytes, count, fixed } from "./format";
+import { proofOf } from "./proof";
 
 /** Notes of all runs, each text once; absent when there is none. */
 export function notes(page: Page): HTMLElement | undefined {
@@ -20,7 +21,8 @@ export function notes(page: Page): HTMLElement | undefined {
   return h("section", { id: "notes", class: "notes", "aria-labelledby": "notes-title" }, h("h2", { id: "notes-title" }, "Missing, doubtful or lost"), h("ul", {}, ...items));
 }
 
-function runNotes({ info, notes, summary }: Run): { name: string; count: number; text: string }[] {
+function runNotes(run: Run): { name: string; count: number; text: string }[] {
+  const { info, notes, summary, proof } = run;
   const dropped = summary.points.reduce((sum, point) => sum + point.dropped_events, 0);
   return [
     ...(info.cut_short ? [{ name: "cut short", count: 0, text: "the run ended early; figures are of what is there" }] : []),
@@ -28,6 +30,7 @@ function runNotes({ info, notes, summary }: Run): { name: string; count: number;
     ...(dropped > 0 ? [{ name: "dropped events", count: dropped, text: "the recorder had no space for them: times and counts near them are too low" }] : []),
     ...info.processes.filter(({ code, signal }) => signal !== undefined || (code ?? 0) !== 0)
       .map(({ name, pid, code, signal }) => ({ name: "process", count: 0, text: `${name} (${pid}) ended by ${signal === undefined ? `exit code ${code ?? ABSENT}` : `signal ${signal}`}` })),
+    ...(proof !== null && proofOf(run) === undefined ? [{ name: "proof", count: 0, text: "proof.json of this run has another shape than this report reads, and is left out" }] : []),
     ...notes,
   ];
 }
@@ -50,8 +53,12 @@ export function provenance(page: Page): HTMLElement {
   ];
   const same = (value: (run: Run) => string): boolean => new Set(page.runs.map(value)).size === 1;
   const body = rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name),
-    ...(same(value) ? [h("td", { colspan: page.runs.length }, value(page.runs[0] as Run))] : page.runs.map((run) => h("td", {}, value(run))))));
+    ...(same(value) ? [fact(value(page.runs[0] as Run), page.runs.length)] : page.runs.map((run) => fact(value(run), 1)))));
   return section("provenance", "Machine and versions", "", h("div", { class: "wide" }, h("table", { class: "facts" },
     page.runs.length > 1 && h("thead", {}, h("tr", {}, h("td", {}), ...page.runs.map(({ label }) => h("th", { scope: "col" }, label)))), h("tbody", {}, ...body))),
     h("p", { class: "provenance" }, `Written by tacho ${page.tacho_version}. This file is complete in itself and fetches nothing.`));
+}
+
+function fact(text: string, colspan: number): HTMLElement {
+  return h("td", { colspan, ...(text === ABSENT ? { class: "absent", title: "not measured" } : {}) }, text);
 }

@@ -59,13 +59,13 @@ function oneScale(comparison: Comparison, shown: (rank: Rank) => Shown[]): HTMLE
 function staircase({ label, instance }: Shown): HTMLElement {
   const figure = drawing(`${label}, ${instance.rank} instance, by node`, (width) => {
     const narrow = width < 600;
-    const [left, right, step, top] = [narrow ? 104 : 170, narrow ? 8 : 166, 22, 18];
+    const [left, right, step, top] = [narrow ? 104 : 170, narrow ? 8 : 176, 22, 18];
     const bottom = top + instance.hops.length * step + 4;
     const svg = canvas(width, bottom + 40);
     const x = scaleLinear([0, instance.end_to_end_ms], [left, width - right]);
     svg.append(xAxis(x, x.ticks(narrow ? 4 : 8), bottom, top, "ms", width - right));
     if (!narrow) {
-      svg.append(s("text", { class: "column", x: width - 86, y: 10, "text-anchor": "end" }, "waits, ms"), s("text", { class: "column", x: width, y: 10, "text-anchor": "end" }, "computes, ms"));
+      svg.append(s("text", { class: "column", x: width - 100, y: 10, "text-anchor": "end" }, "waits, ms"), s("text", { class: "column", x: width, y: 10, "text-anchor": "end" }, "computes, ms"));
     }
     instance.hops.forEach((hop, position) => {
       const y = top + position * step;
@@ -73,7 +73,7 @@ function staircase({ label, instance }: Shown): HTMLElement {
       for (const stretch of stretches(hop, position)) row.append(bar(stretch, instance, x, y + 3, step - 6));
       if (position > 0 && hop.published_ms !== null) row.append(s("line", { class: "hand-over", x1: x(hop.published_ms), x2: x(hop.published_ms), y1: y - 3, y2: y + 3 }));
       if (!narrow) {
-        row.append(s("text", { class: "figure", x: width - 86, y: y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)), s("text", { class: "figure", x: width, y: y + 15, "text-anchor": "end" }, fixed(hop.output_ms - hop.start_ms, 2)));
+        row.append(s("text", { class: "figure", x: width - 100, y: y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)), s("text", { class: "figure", x: width, y: y + 15, "text-anchor": "end" }, fixed(hop.output_ms - hop.start_ms, 2)));
       }
       svg.append(withTip(row, hopTip(hop, position), true));
     });

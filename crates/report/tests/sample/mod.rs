@@ -37,7 +37,12 @@ impl Draw {
 pub fn tuned() -> Vec<ReportRun> {
     let mut untuned = run("untuned", Wake::Spin { hz: 10.0 });
     untuned.objective = Some(objective());
-    vec![untuned, run("common rate", Wake::Spin { hz: 300.0 }), run("arrival", Wake::Arrival)]
+    let mut after = [run("common rate", Wake::Spin { hz: 300.0 }), run("arrival", Wake::Arrival)];
+    for run in &mut after {
+        run.proof = Some(proof(&untuned.tables, &run.tables));
+    }
+    let [common_rate, arrival] = after;
+    vec![untuned, common_rate, arrival]
 }
 
 /// One simulated run of five repeats.
@@ -98,7 +103,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
     let of = |part: fn(&Instance) -> i64| distribution(tables.instances.iter().map(|i| part(i) as f64 / 1e6).collect());
     let chain = ChainFigures {
         name: "localisation".into(), path: path.clone(), critical: true, evidence: EVIDENCE.into(), instances: tables.instances.len() as u64, lost: 2,
-        end_to_end_ms: of(|i| i.end_to_end_ns), repeat_means_ms: repeat_means(tables), computation_ms: of(|i| i.computation_ns), alignment_ms: of(|i| i.alignment_ns),
+        end_to_end_ms: of(|i| i.end_to_end_ns), repeat_means_ms: distribution(repeat_means(tables)), computation_ms: of(|i| i.computation_ns), alignment_ms: of(|i| i.alignment_ns),
         queueing_ms: of(|i| i.queueing_ns), transport_ms: of(|i| i.transport_ns), ..ChainFigures::default()
     };
     let beside = ChainFigures { name: "camera_driver to image_detector".into(), path: ["camera_driver", "/image_raw", "image_detector"].map(String::from).into(),
@@ -133,12 +138,23 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
 }
 
 /// Means of the repeats, which stand apart by more than any instance lasts.
-fn repeat_means(tables: &Tables) -> Option<Distribution> {
+fn repeat_means(tables: &Tables) -> Vec<f64> {
     let mut repeats: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for instance in &tables.instances {
         repeats.entry(instance.start_ns / 1_000_000_000_000).or_default().push(instance.end_to_end_ns as f64 / 1e6);
     }
-    distribution(repeats.values().map(|times| times.iter().sum::<f64>() / times.len() as f64).collect())
+    repeats.values().map(|times| times.iter().sum::<f64>() / times.len() as f64).collect()
+}
+
+/// What a proof of the two would say, as far as the report reads it.
+fn proof(before: &Tables, after: &Tables) -> serde_json::Value {
+    let pairs: Vec<(f64, f64)> = repeat_means(before).into_iter().zip(repeat_means(after)).collect();
+    let gains = pairs.iter().map(|(before, after)| before / after);
+    let mean = pairs.iter().map(|pair| pair.0).sum::<f64>() / pairs.iter().map(|pair| pair.1).sum::<f64>();
+    let repeats: Vec<_> = pairs.iter().enumerate().map(|(repeat, (before, after))| {
+        serde_json::json!({"repeat": repeat, "before": {"end_to_end_ms": before}, "after": {"end_to_end_ms": after}})
+    }).collect();
+    serde_json::json!({"chain": "localisation", "ratio": {"mean": mean, "least": gains.clone().fold(f64::INFINITY, f64::min), "greatest": gains.fold(0.0, f64::max)}, "repeats": repeats})
 }
 
 /// Study E's objective for this chain, without its preemption by other nodes.
@@ -150,7 +166,7 @@ fn objective() -> serde_json::Value {
         serde_json::json!({"hz": hz, "computation_ms": computation, "alignment_ms": alignment, "preemption_ms": preemption, "response_ms": computation + alignment + preemption})
     }).collect();
     let best = points.iter().min_by(|a, b| a["response_ms"].as_f64().unwrap().total_cmp(&b["response_ms"].as_f64().unwrap())).unwrap()["hz"].clone();
-    serde_json::json!({"points": points, "best_hz": best})
+    serde_json::json!({"points": points, "best_hz": best, "diverging_hz": [1010.0]})
 }
 
 fn distribution(mut values: Vec<f64>) -> Option<Distribution> {
