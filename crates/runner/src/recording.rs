@@ -1,0 +1,406 @@
+//! Recording: a folder of event files, the environment that makes a program write one, and what was in them in the end.
+//!
+//! [`record`] is `tacho record -- COMMAND`: any program, unmodified. [`Recording`] alone serves the runner of workloads.
+
+use crate::clock::ClockSync;
+use crate::machine::machine;
+use crate::preload;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant, SystemTime};
+use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::run::{ProcessExit, RunInfo};
+use tacho_events::RunDirectory;
+
+/// How long descendants of the command may go on after it before their files are left as they are: daemons (`ros2 daemon`) stay
+/// for hours, nodes that are shutting down need less than this.
+const AFTER_THE_COMMAND: Duration = Duration::from_secs(5);
+
+/// Why a recording could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The recorder is not where it should be, or cannot be named in LD_PRELOAD.
+    #[error("the recorder {path}: {found}")]
+    Recorder {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What is wrong.
+        found: String,
+    },
+    /// The run directory already holds events.
+    #[error("{0}: holds a run already; expected a new directory, or one without events/")]
+    Taken(PathBuf),
+    /// The command cannot be started.
+    #[error("{command}: {cause}")]
+    Command {
+        /// As it was given.
+        command: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A file or folder of the run.
+    #[error("{path}: {cause}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |cause| Error::Io { path: path.to_owned(), cause }
+}
+
+/// A recording that is going on: processes started with [`Recording::environment`] write into it.
+pub struct Recording {
+    events: PathBuf,
+    recorder: PathBuf,
+    clock: ClockSync,
+}
+
+/// A process that was recorded, from its event file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedProcess {
+    /// Its event file.
+    pub file: PathBuf,
+    /// Process id, in its own namespace.
+    pub pid: u32,
+    /// Command line.
+    pub command: String,
+    /// Release of tracetools, `8.6.0`; absent where it was not found.
+    pub tracetools: Option<String>,
+    /// Middleware, `rmw_fastrtps_cpp`; absent where none was loaded.
+    pub rmw_implementation: Option<String>,
+    /// ROS_DISTRO; absent where it was not set.
+    pub ros_distro: Option<String>,
+    /// Events that were not written.
+    pub dropped_events: u64,
+    /// What stopped its file from growing, where something did.
+    pub storage_error: Option<String>,
+    /// Whether it ended in order.
+    pub ended: bool,
+    /// Whether it was still running when the recording ended; its file was then left alone.
+    pub running: bool,
+}
+
+impl Recording {
+    /// Makes `RUN/events`, checks the recorder, and starts to relate the clocks.
+    pub fn start(run: &RunDirectory, recorder: &Path) -> Result<Recording, Error> {
+        let refused = |found: String| Error::Recorder { path: recorder.to_owned(), found };
+        let recorder = recorder.canonicalize().map_err(|cause| refused(cause.to_string()))?;
+        if recorder.as_os_str().as_bytes().iter().any(|byte| b" :\t\n".contains(byte)) {
+            return Err(refused("LD_PRELOAD takes no path with a blank or a colon; move or link it elsewhere".into()));
+        }
+        let events = run.events();
+        fs::create_dir_all(&events).map_err(at(&events))?;
+        let events = events.canonicalize().map_err(at(&events))?;
+        if fs::read_dir(&events).map_err(at(&events))?.next().is_some() {
+            return Err(Error::Taken(run.path().to_owned()));
+        }
+        let sync = events.join("clock.sync");
+        let clock = ClockSync::start(&sync).map_err(at(&sync))?;
+        Ok(Recording { events, recorder, clock })
+    }
+
+    /// What a process, and all that it starts, needs in its environment to be recorded here.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        vec![
+            ("LD_PRELOAD".into(), preload::prepended(&self.recorder, std::env::var_os("LD_PRELOAD"))),
+            ("TACHO_EVENTS_DIR".into(), self.events.clone().into()),
+        ]
+    }
+
+    /// Waits, up to `limit`, until no process writes into this recording any more; whether that is so.
+    pub fn wait_for_writers(&self, limit: Duration) -> Result<bool, Error> {
+        let end = Instant::now() + limit;
+        loop {
+            if mapped_event_files(&self.event_files()?).is_empty() {
+                return Ok(true);
+            }
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends the recording: cuts what files of ended processes have beyond their last chunk, and says what is in them.
+    pub fn finish(self) -> Result<Vec<RecordedProcess>, Error> {
+        let files = self.event_files()?;
+        let Recording { events, clock, .. } = self;
+        clock.finish().map_err(at(&events.join("clock.sync")))?;
+        let running = mapped_event_files(&files);
+        let mut processes = Vec::new();
+        for path in files {
+            let file = File::options().read(true).write(true).open(&path).map_err(at(&path))?;
+            let is_running = running.contains(&path);
+            if !is_running {
+                cut_tail(&file).map_err(at(&path))?;
+            }
+            let mut page = Vec::new();
+            (&file).take(HEADER_SIZE as u64).read_to_end(&mut page).map_err(at(&path))?;
+            // A process that was killed while it made its file recorded nothing; the reader says so of the file.
+            if let Ok(header) = FileHeader::read(&page) {
+                processes.push(RecordedProcess::of(path, header, is_running));
+            }
+        }
+        File::open(&events).and_then(|folder| folder.sync_all()).map_err(at(&events))?;
+        Ok(processes)
+    }
+
+    fn event_files(&self) -> Result<Vec<PathBuf>, Error> {
+        let entries: io::Result<Vec<_>> = fs::read_dir(&self.events).and_then(|entries| entries.map(|e| Ok(e?.path())).collect());
+        let mut files = entries.map_err(at(&self.events))?;
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "events"));
+        files.sort();
+        Ok(files)
+    }
+}
+
+impl RecordedProcess {
+    fn of(file: PathBuf, header: FileHeader, running: bool) -> RecordedProcess {
+        let told = |text: String| Some(text).filter(|text| !text.is_empty());
+        RecordedProcess {
+            file,
+            pid: header.pid,
+            command: header.command,
+            tracetools: header.tracetools.map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")),
+            rmw_implementation: told(header.rmw_implementation),
+            ros_distro: told(header.ros_distro),
+            dropped_events: header.dropped,
+            storage_error: Some(header.storage_error)
+                .filter(|error| *error != 0)
+                .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
+            ended: header.closed,
+            running,
+        }
+    }
+
+    /// What is missing of this process's events, and why.
+    fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let who = format!("process {} ({})", self.pid, self.command);
+        if self.dropped_events > 0 {
+            let why = self.storage_error.as_deref().unwrap_or("TACHO_EVENTS_MAX_BYTES reached, or faster than storage could grow");
+            missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
+        }
+        if self.tracetools.is_none() {
+            missing.push(format!(
+                "the release of tracetools in {who} is not known: where it calls rmw_publish, only one argument was recorded"
+            ));
+        }
+        if self.running {
+            missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
+        }
+        missing
+    }
+}
+
+/// Those of `files` that some process has mapped. Found by name in all /proc/PID/maps that may be read: also right for processes in
+/// other pid namespaces, where the pid in the file means another process here. Names hold a pid and the ns of their making.
+fn mapped_event_files(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let names: BTreeMap<&OsStr, &PathBuf> = files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
+    let mut mapped = BTreeSet::new();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for process in processes.filter(|entry| entry.file_name().as_bytes()[0].is_ascii_digit()) {
+        let maps = fs::read(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
+        for line in maps.split(|byte| *byte == b'\n') {
+            let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            if let Some(path) = names.get(OsStr::from_bytes(name)) {
+                mapped.insert((*path).clone());
+            }
+        }
+    }
+    mapped
+}
+
+/// Cuts an event file after the last chunk that was handed out, and brings it to the disk.
+fn cut_tail(file: &File) -> io::Result<()> {
+    const CHUNKS_RESERVED: u64 = 72; // offset in struct tacho_file_header
+    let mut reserved = [0; 8];
+    match file.read_exact_at(&mut reserved, CHUNKS_RESERVED) {
+        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        result => result?,
+    }
+    let used = (CHUNK_SIZE as u64).saturating_mul(u64::from_le_bytes(reserved)).saturating_add(HEADER_SIZE as u64);
+    if used < file.metadata()?.len() {
+        file.set_len(used)?;
+    }
+    file.sync_all()
+}
+
+/// What came of `tacho record`.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Exit code to pass on: the command's, or 128 + the signal that ended it.
+    pub code: i32,
+    /// As written to `run.json`.
+    pub info: RunInfo,
+    /// Processes that wrote events.
+    pub processes: Vec<RecordedProcess>,
+    /// Why there are no events, where there are none.
+    pub nothing_recorded: Option<String>,
+}
+
+/// Runs `command` in the foreground, recorded, until it has ended: `tacho record -- COMMAND`.
+///
+/// The command stays in the process group of tacho, so that ^C and ^Z of the terminal reach it as without tacho, which itself
+/// waits for the command's end. A signal sent to tacho alone (`kill`) is sent on to the command. Descendants that still write when
+/// the command has ended are given [5 seconds](AFTER_THE_COMMAND); those that stay are named in `run.json`. `run.json` is there from the start, marked
+/// as cut short, so that a run whose tacho was killed is a run, too.
+///
+/// Call it from the main thread before others are started: signals of tacho are blocked here and inherited by later threads.
+pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path) -> Result<Recorded, Error> {
+    let program = command.first().cloned().unwrap_or_default();
+    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let recording = Recording::start(run, recorder)?;
+    let mut info = RunInfo {
+        verb: "record".into(),
+        command: words.clone(),
+        tacho_version: env!("CARGO_PKG_VERSION").into(),
+        started_at: rfc3339(SystemTime::now()),
+        machine: machine(),
+        missing: vec!["tacho was ended before the command".into()],
+        cut_short: true,
+        ..RunInfo::default()
+    };
+    let run_json = run.path().join("run.json");
+    run.write_info(&info).map_err(at(&run_json))?;
+
+    let start = Instant::now();
+    let signals = Signals::block();
+    let child = start_command(command, &recording, signals.before).map_err(|cause| Error::Command {
+        command: program.to_string_lossy().into_owned(),
+        cause,
+    });
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            recording.finish()?;
+            return Err(error);
+        }
+    };
+    let pid = child.id();
+    let status = signals.wait(&mut child).map_err(at(Path::new("waitpid")))?;
+    info.duration_s = start.elapsed().as_secs_f64();
+    recording.wait_for_writers(AFTER_THE_COMMAND)?;
+    let processes = recording.finish()?;
+
+    info.cut_short = false;
+    info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal() }];
+    info.versions = versions(&processes);
+    info.missing = processes.iter().flat_map(RecordedProcess::missing).collect();
+    let nothing_recorded = processes.is_empty().then(|| why_nothing(&program));
+    info.missing.extend(nothing_recorded.clone());
+    run.write_info(&info).map_err(at(&run_json))?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(Recorded { code, info, processes, nothing_recorded })
+}
+
+fn start_command(command: &[OsString], recording: &Recording, signals_before: libc::sigset_t) -> io::Result<Child> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command was given"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(recording.environment());
+    // Between fork and exec: sigprocmask is async-signal-safe.
+    unsafe {
+        command.pre_exec(move || match libc::sigprocmask(libc::SIG_SETMASK, &signals_before, std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        });
+    }
+    command.spawn()
+}
+
+/// Versions of what was found below, joined where processes differ.
+fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for process in processes {
+        for (name, value) in
+            [("tracetools", &process.tracetools), ("rmw", &process.rmw_implementation), ("ros_distro", &process.ros_distro)]
+        {
+            found.entry(name).or_default().extend(value.as_deref());
+        }
+    }
+    let joined = found.into_iter().map(|(name, values)| (name.to_owned(), values.into_iter().collect::<Vec<_>>().join(", ")));
+    joined.filter(|(_, values)| !values.is_empty()).collect()
+}
+
+fn why_nothing(program: &OsStr) -> String {
+    let obstacle = preload::find_program(program).and_then(|path| preload::obstacle(&path));
+    let reason = obstacle.unwrap_or_else(|| {
+        "no process of it called a function of tracetools: either none of them is a ROS 2 program of Humble or later, or it was built with \
+         TRACETOOLS_DISABLED, or its environment was cleared on the way (env -i, sudo, a container)"
+            .to_owned()
+    });
+    format!("nothing was recorded: {reason}")
+}
+
+/// The signals that would end tacho, blocked and looked at while the command runs.
+struct Signals {
+    watched: libc::sigset_t,
+    before: libc::sigset_t,
+}
+
+impl Signals {
+    fn block() -> Signals {
+        // Zeroed sets are valid, and these calls cannot fail on valid sets and signals.
+        unsafe {
+            let mut signals: Signals = std::mem::zeroed();
+            libc::sigemptyset(&mut signals.watched);
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGCHLD] {
+                libc::sigaddset(&mut signals.watched, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &signals.watched, &mut signals.before);
+            signals
+        }
+    }
+
+    /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already.
+    fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            // SIGCHLD ends the wait at once; should another thread have eaten it, this does.
+            let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            let signal = unsafe { libc::sigtimedwait(&self.watched, &mut cause, &limit) };
+            let sent_by_a_process = cause.si_code <= 0; // SI_USER and its like; the kernel's own are positive
+            if signal > 0 && signal != libc::SIGCHLD && sent_by_a_process {
+                // Not yet waited for, so the pid is still the child's.
+                unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+            }
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // Restores what was; a ^C that is still pending was the command's, and is taken away first.
+        unsafe {
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            while libc::sigtimedwait(&self.watched, std::ptr::null_mut(), &now) > 0 {}
+            libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut());
+        }
+    }
+}
+
+/// A time as RFC 3339, UTC, whole seconds.
+pub fn rfc3339(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    // Zeroed tm is valid; gmtime_r fails only for years beyond i32.
+    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
+    unsafe { libc::gmtime_r(&(seconds as libc::time_t), &mut parts) };
+    let (year, month) = (parts.tm_year + 1900, parts.tm_mon + 1);
+    format!("{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec)
+}

@@ -1,0 +1,150 @@
+//! `record` on small C programs with the recorder as built from native/recorder.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use tacho_events::RunDirectory;
+use tacho_runner::recording::{record, Error, Recorded, Recording};
+
+/// A program that calls tracetools, if it is preloaded: `fires COUNT [SECONDS [LIFETIME OF A CHILD LEFT BEHIND]]`, exits with 7.
+const FIRES: &str = r#"
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((weak)) void ros_trace_rcl_init(const void *context);
+static void fire(long count) { for (long i = 0; i < count; i++) if (ros_trace_rcl_init) ros_trace_rcl_init((void *)i); }
+int main(int argc, char **argv) {
+  long count = atol(argv[1]);
+  fire(count);
+  if (argc > 3 && fork() == 0) { fire(count); sleep(atoi(argv[3])); fire(count); exit(0); }
+  if (argc > 2) sleep(atoi(argv[2]));
+  return 7;
+}
+"#;
+
+struct Built {
+    folder: tempfile::TempDir,
+}
+
+impl Built {
+    fn recorder(&self) -> PathBuf {
+        self.folder.path().join("libtacho_recorder.so")
+    }
+
+    fn program(&self, name: &str) -> OsString {
+        self.folder.path().join(name).into()
+    }
+}
+
+fn cc(arguments: &[&str]) {
+    let done = Command::new("cc").args(arguments).output().expect("a C compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let built = Built { folder: tempfile::tempdir().unwrap() };
+        let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
+        let sources: Vec<String> = ["clock", "keeper", "release", "storage", "thread", "tracepoints"]
+            .map(|name| native.join("recorder").join(name).with_extension("c").display().to_string())
+            .into();
+        let include = format!("-I{}", native.join("include").display());
+        let library = built.recorder().display().to_string();
+        let mut arguments = vec!["-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", &include, "-o", &library];
+        arguments.extend(sources.iter().map(String::as_str));
+        cc(&arguments);
+        let source = built.folder.path().join("fires.c").display().to_string();
+        std::fs::write(&source, FIRES).unwrap();
+        cc(&[&source, "-o", built.program("fires").to_str().unwrap()]);
+        cc(&[&source, "-static", "-o", built.program("fires_static").to_str().unwrap()]);
+        built
+    })
+}
+
+fn record_words(folder: &Path, words: &[OsString]) -> Result<Recorded, Error> {
+    record(words, &RunDirectory::new(folder.join("run")), &built().recorder())
+}
+
+#[test]
+fn a_recorded_program_leaves_its_events_and_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = record_words(folder.path(), &[built().program("fires"), "5".into()]).unwrap();
+    assert_eq!(done.code, 7);
+    assert_eq!(done.nothing_recorded, None);
+    let [process] = done.processes.as_slice() else { panic!("{:?}", done.processes) };
+    assert!(process.ended && !process.running && process.dropped_events == 0);
+    let run = RunDirectory::new(folder.path().join("run"));
+    let info = run.info().unwrap();
+    assert_eq!(info, done.info);
+    assert!(!info.cut_short && info.duration_s > 0.0);
+    assert_eq!(info.processes[0].code, Some(7));
+    assert_eq!(info.processes[0].pid, process.pid);
+    // The page of the header, one chunk of the program, perhaps one of the keeper.
+    let size = std::fs::metadata(&process.file).unwrap().len();
+    assert!((4096 + 32768..=4096 + 2 * 32768).contains(&size), "{size}");
+}
+
+#[test]
+fn a_run_that_recorded_nothing_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = record_words(folder.path(), &[built().program("fires_static"), "5".into()]).unwrap();
+    assert!(done.nothing_recorded.unwrap().contains("statically linked"));
+    let folder = tempfile::tempdir().unwrap();
+    let done = record_words(folder.path(), &["true".into()]).unwrap();
+    assert_eq!(done.code, 0);
+    assert!(done.nothing_recorded.as_ref().unwrap().contains("tracetools"));
+    assert_eq!(done.info.missing, vec![done.nothing_recorded.unwrap()]);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = record_words(folder.path(), &["no-such-command".into()]).unwrap_err();
+    assert!(error.to_string().starts_with("no-such-command: "), "{error}");
+}
+
+#[test]
+fn a_run_directory_is_not_written_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    record_words(folder.path(), &[built().program("fires"), "1".into()]).unwrap();
+    let error = record_words(folder.path(), &[built().program("fires"), "1".into()]).unwrap_err();
+    assert!(matches!(error, Error::Taken(_)), "{error}");
+}
+
+#[test]
+fn a_signal_that_ended_the_command_is_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["sh", "-c", "kill -TERM $$"].map(OsString::from);
+    let done = record_words(folder.path(), &words).unwrap();
+    assert_eq!(done.code, 128 + libc::SIGTERM);
+    assert_eq!(done.info.processes[0].signal, Some(libc::SIGTERM));
+}
+
+#[test]
+fn descendants_that_outlive_the_command_a_little_are_recorded_to_their_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = record_words(folder.path(), &[built().program("fires"), "5".into(), "0".into(), "1".into()]).unwrap();
+    assert_eq!(done.processes.len(), 2);
+    assert!(done.processes.iter().all(|process| process.ended && !process.running));
+}
+
+#[test]
+fn files_of_running_processes_are_left_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = Recording::start(&RunDirectory::new(folder.path()), &built().recorder()).unwrap();
+    let mut child =
+        Command::new(built().program("fires")).args(["5", "60"]).envs(recording.environment()).spawn().unwrap();
+    let events = folder.path().join("events");
+    let has_file = || std::fs::read_dir(&events).unwrap().flatten().any(|e| e.metadata().unwrap().len() > 1 << 20);
+    while !has_file() {
+        std::thread::yield_now();
+    }
+    assert!(!recording.wait_for_writers(std::time::Duration::ZERO).unwrap());
+    let processes = recording.finish().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(processes[0].running && !processes[0].ended);
+    assert!(std::fs::metadata(&processes[0].file).unwrap().len() > 1 << 20, "it was not cut");
+}
