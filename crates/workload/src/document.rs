@@ -36,12 +36,17 @@ pub(crate) struct SyntaxError {
 /// Deepest nesting that any workload needs is 6; deeper input is refused before recursion could hurt.
 const MAX_DEPTH: usize = 32;
 /// Values in a document, aliases expanded: more than the largest workload that a machine could run.
-const MAX_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 200_000;
 
 impl Yaml {
     /// `null`, `~` or nothing.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null"))
+    }
+
+    /// A scalar without quotes: what YAML may read as something else than text.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.value, Value::Scalar(_, true))
     }
 
     /// What stands there, in words, for `found:`.

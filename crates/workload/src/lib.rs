@@ -22,6 +22,7 @@ mod rates;
 mod read;
 mod schema;
 pub mod units;
+mod values;
 mod write;
 
 pub use diagnostic::{Diagnostic, Errors, Severity, Warning};

@@ -3,8 +3,9 @@
 use crate::grammar::{self, Form, Place, NAME_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
 use serde_json::{json, Map, Value};
 
-/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] accepts; what needs the whole graph
-/// (topics without ends, chains, QoS) only the parser knows.
+/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] accepts, save for names that YAML takes for
+/// something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics without ends, chains,
+/// QoS) only the parser knows.
 pub fn schema() -> Value {
     let mut schema = place(&grammar::TOP, &["nodes"]);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");

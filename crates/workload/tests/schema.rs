@@ -1,6 +1,8 @@
 //! The schema for editors agrees with the parser: on the ready-made workloads, on every example of the documentation, and
 //! key by key.
 
+mod generated;
+
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{json, Map, Value};
 use std::path::{Path, PathBuf};
@@ -124,6 +126,17 @@ fn every_example_of_the_documentation_is_right_and_valid() {
         }
     }
     assert!(examples >= 5, "{examples}");
+}
+
+#[test]
+fn every_generated_workload_is_valid() {
+    let validator = validator();
+    for seed in 0..500 {
+        let text = tacho_workload::write(&generated::Draw(seed).workload());
+        let errors: Vec<_> =
+            validator.iter_errors(&json_of(&text)).map(|e| format!("{}: {e}", e.instance_path)).collect();
+        assert!(errors.is_empty(), "seed {seed}\n{text}\n{errors:#?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! Workloads drawn at random, with all kinds of options.
+
+use std::time::Duration;
+use tacho_workload::model::*;
+
+/// SplitMix64: small, known, the same on every machine.
+pub struct Draw(pub u64);
+
+impl Draw {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e3779b97f4a7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d049bb133111eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn chance(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn hz(&mut self) -> f64 {
+        match self.below(3) {
+            0 => (1 + self.below(1000)) as f64,
+            1 => (1 + self.below(1_000_000)) as f64 / 1000.0,
+            _ => f64::from_bits(0x3ff0_0000_0000_0000 + self.below(1 << 56)).min(1e6),
+        }
+    }
+
+    fn time(&mut self) -> Duration {
+        let bits = self.below(41);
+        Duration::from_nanos(self.next() >> (63 - bits))
+    }
+
+    fn qos(&mut self) -> Qos {
+        let keep_all = self.chance();
+        let depth = if keep_all { 10 } else { 1 + self.below(100) as u32 };
+        Qos { reliable: self.chance(), transient_local: self.chance(), keep_all, depth }
+    }
+
+    fn executor(&mut self) -> Executor {
+        match self.below(3) {
+            0 => Executor::Arrival,
+            1 => Executor::Spin { hz: self.hz() },
+            _ => Executor::Timer { hz: self.hz() },
+        }
+    }
+
+    fn work(&mut self) -> Work {
+        let (a, b) = (self.time(), self.time());
+        match self.below(4) {
+            0 => Work::None,
+            1 => Work::Fixed(a),
+            2 => Work::Uniform { min: a.min(b), max: a.max(b) },
+            _ => Work::Normal { mean: a, std: b },
+        }
+    }
+
+    /// A chain of nodes with all kinds of options; each reads the one before, and sometimes others.
+    pub fn workload(&mut self) -> Workload {
+        const NAMES: [&str; 8] = ["on", "null", "lidar", "y", "ndt_matching", "_x1", "true", "Sink"];
+        const TYPES: [&str; 5] = ["", "TwistStamped", "PointCloud1m", "sensor_msgs/msg/Image", "42"];
+        let count = 1 + self.below(NAMES.len() as u64) as usize;
+        let mut nodes: Vec<Node> = Vec::new();
+        for (index, name) in NAMES.iter().take(count).enumerate() {
+            let executor = self.executor();
+            let timer = matches!(executor, Executor::Timer { .. });
+            let mut subscribes = Vec::new();
+            for (other, node) in nodes.iter().enumerate() {
+                if other + 1 == index || self.chance() {
+                    let latest = timer || (other + 1 != index && self.chance());
+                    // Asked for what is offered.
+                    let offered = node.publishes[0].qos;
+                    let qos =
+                        Qos { reliable: offered.reliable, transient_local: offered.transient_local, ..self.qos() };
+                    subscribes.push(Subscription { topic: node.publishes[0].topic.clone(), qos, latest });
+                }
+            }
+            let rate_hz = match executor {
+                Executor::Timer { .. } => None,
+                Executor::Spin { hz } => self.chance().then_some(hz / 2.0),
+                Executor::Arrival if index == 0 => Some(self.hz()),
+                Executor::Arrival => self.chance().then(|| self.hz()),
+            };
+            let publication = Publication {
+                topic: format!("/out/t{index}"),
+                message_type: TYPES[self.below(5) as usize].into(),
+                size_bytes: 1 + (self.next() >> (34 + self.below(30))),
+                rate_hz,
+                qos: self.qos(),
+            };
+            let process = if self.chance() { name.to_string() } else { "shared".into() };
+            let work = self.work();
+            nodes.push(Node {
+                name: name.to_string(),
+                process,
+                executor,
+                subscribes,
+                publishes: vec![publication],
+                work,
+            });
+        }
+        let chain = nodes.iter().map(|node| node.name.clone()).collect();
+        let chains = if count > 1 { vec![Chain { name: "off".into(), nodes: chain }] } else { Vec::new() };
+        let cpus = if self.chance() { vec![(NAMES[0].to_string(), vec![1, 0])] } else { Vec::new() };
+        let run = RunOptions {
+            duration: self.time() + Duration::from_nanos(1),
+            repeats: 1 + self.below(100) as u32,
+            seed: self.next(),
+            cpus,
+            domain: self.chance().then(|| self.below(233) as u32),
+            in_node_clock: self.chance(),
+        };
+        let transport = if self.chance() { "udp".into() } else { String::new() };
+        Workload { middleware: "ros2".into(), transport, nodes, chains, run }
+    }
+}
