@@ -26,7 +26,11 @@ function oneFile(): Plugin {
       page.source = String(page.source)
         .replace(/\s*<script[^>]* src=.*?<\/script>/s, "")
         .replace(/\s*<link rel="stylesheet".*?>/s, "")
-        .replace("</head>", () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style.trim()}</style>\n</head>`)
+        .replace(
+          "</head>",
+          () =>
+            `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style.trim()}</style>\n</head>`,
+        )
         .replace("</body>", () => `<script>${script}</script>\n</body>`);
     },
   };

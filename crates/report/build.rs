@@ -16,13 +16,19 @@ fn main() {
     let page = match fs::read_to_string(&template) {
         Ok(page) => page,
         Err(error) => {
-            println!("cargo::error={}: {error}: the report page is not built; run `make web` first", template.display());
+            println!(
+                "cargo::error={}: {error}: the report page is not built; run `make web` first",
+                template.display()
+            );
             return;
         }
     };
     let marks = page.matches(MARK).count();
     if marks != 1 {
-        println!("cargo::error={}: found {marks} places for the data, expected 1: {MARK}; run `make web` again", template.display());
+        println!(
+            "cargo::error={}: found {marks} places for the data, expected 1: {MARK}; run `make web` again",
+            template.display()
+        );
         return;
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("report.html");

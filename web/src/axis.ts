@@ -8,11 +8,28 @@ interface Ticked {
 }
 
 /** A horizontal time axis below `y`, with thin lines up to `top`. */
-export function xAxis(scale: Ticked, values: number[], y: number, top: number, title: string, end: number): SVGGElement {
+export function xAxis(
+  scale: Ticked,
+  values: number[],
+  y: number,
+  top: number,
+  title: string,
+  end: number,
+): SVGGElement {
   const marks = values.map((value) =>
-    s("g", { transform: `translate(${scale(value).toFixed(2)},0)` }, s("line", { class: "grid", y1: top, y2: y }), s("text", { class: "tick", y: y + 16, "text-anchor": "middle" }, tickText(value))),
+    s(
+      "g",
+      { transform: `translate(${scale(value).toFixed(2)},0)` },
+      s("line", { class: "grid", y1: top, y2: y }),
+      s("text", { class: "tick", y: y + 16, "text-anchor": "middle" }, tickText(value)),
+    ),
   );
-  return s("g", { class: "axis", "aria-hidden": "true" }, ...marks, s("text", { class: "axis-title", x: end, y: y + 34, "text-anchor": "end" }, title));
+  return s(
+    "g",
+    { class: "axis", "aria-hidden": "true" },
+    ...marks,
+    s("text", { class: "axis-title", x: end, y: y + 34, "text-anchor": "end" }, title),
+  );
 }
 
 /** A tick: as many decimals as it has, none for show. */

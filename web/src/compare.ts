@@ -31,7 +31,9 @@ export function compare(page: Page): Comparison | undefined {
       figures,
       drawn: run.chains.find((candidate) => samePath(candidate.path, chain.path)),
       gain: before !== undefined && after !== undefined && after > 0 ? before / after : undefined,
-      otherCritical: run.summary.chains.find((candidate) => candidate.critical && !samePath(candidate.path, chain.path)),
+      otherCritical: run.summary.chains.find(
+        (candidate) => candidate.critical && !samePath(candidate.path, chain.path),
+      ),
     };
   });
   return { chain, runs };

@@ -52,7 +52,8 @@ export function graphModel(runs: Run[], criticalPath: string[]): GraphModel {
     const key = JSON.stringify([from, to, topic]);
     if (!edges.has(key)) edges.set(key, { from, to, topic, critical });
   };
-  for (let i = 0; i + 2 < criticalPath.length; i += 2) add(criticalPath[i] ?? "", criticalPath[i + 2] ?? "", criticalPath[i + 1] ?? "", true);
+  for (let i = 0; i + 2 < criticalPath.length; i += 2)
+    add(criticalPath[i] ?? "", criticalPath[i + 2] ?? "", criticalPath[i + 1] ?? "", true);
   for (const { summary } of runs) {
     for (const { topic, publishers, subscribers } of summary.topics) {
       for (const name of [...publishers, ...subscribers]) nodes.add(name);
@@ -72,7 +73,10 @@ export function place(model: GraphModel): Placed {
   const key = new Map(model.nodes.map((name, i) => [name, `n${i}`]));
   for (const name of model.nodes) {
     const lines = wrap(name, LINE_CHARACTERS);
-    graph.setNode(key.get(name) ?? "", { width: Math.max(...lines.map((line) => line.length), 5) * CHARACTER_WIDTH + 16, height: lines.length * LINE_HEIGHT + 12 });
+    graph.setNode(key.get(name) ?? "", {
+      width: Math.max(...lines.map((line) => line.length), 5) * CHARACTER_WIDTH + 16,
+      height: lines.length * LINE_HEIGHT + 12,
+    });
   }
   const between = new Map<string, PlacedEdge>();
   for (const { from, to, topic, critical: lit } of model.edges) {
@@ -83,7 +87,8 @@ export function place(model: GraphModel): Placed {
     edge.critical ||= lit;
     between.set(pair, edge);
   }
-  for (const { from, to, critical: lit } of between.values()) graph.setEdge(key.get(from) ?? "", key.get(to) ?? "", { weight: lit ? 8 : 1, minlen: 1 });
+  for (const { from, to, critical: lit } of between.values())
+    graph.setEdge(key.get(from) ?? "", key.get(to) ?? "", { weight: lit ? 8 : 1, minlen: 1 });
   layout(graph);
   const size = graph.graph() as { width?: number; height?: number };
   return {
@@ -93,7 +98,10 @@ export function place(model: GraphModel): Placed {
       const { x, y, width, height } = graph.node(key.get(name) ?? "") as PlacedNode;
       return { name, lines: wrap(name, LINE_CHARACTERS), critical: critical.has(name), x, y, width, height };
     }),
-    edges: [...between.values()].map((edge) => ({ ...edge, points: (graph.edge(key.get(edge.from) ?? "", key.get(edge.to) ?? "") as PlacedEdge).points })),
+    edges: [...between.values()].map((edge) => ({
+      ...edge,
+      points: (graph.edge(key.get(edge.from) ?? "", key.get(edge.to) ?? "") as PlacedEdge).points,
+    })),
   };
 }
 

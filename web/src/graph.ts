@@ -15,9 +15,20 @@ export function graph(page: Page, comparison: Comparison | undefined): HTMLEleme
   const model = graphModel(page.runs, comparison?.chain.path ?? []);
   if (model.nodes.length === 0) return undefined;
   const placed = place(model);
-  const lit = comparison === undefined ? "No chain is critical: none has an end-to-end time." : `The critical chain, ${comparison.chain.name}, is lit: of all paths, the one with the highest worst case.`;
-  return section("graph", "Nodes and topics", `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.`,
-    h("div", { class: "wide" }, drawing("graph of nodes and topics", (width) => drawn(page, model, placed, width))));
+  const lit =
+    comparison === undefined
+      ? "No chain is critical: none has an end-to-end time."
+      : `The critical chain, ${comparison.chain.name}, is lit: of all paths, the one with the highest worst case.`;
+  return section(
+    "graph",
+    "Nodes and topics",
+    `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.`,
+    h(
+      "div",
+      { class: "wide" },
+      drawing("graph of nodes and topics", (width) => drawn(page, model, placed, width)),
+    ),
+  );
 }
 
 /** Shrunk to the width as far as names stay readable; a graph wider than that is scrolled. */
@@ -26,25 +37,54 @@ function drawn(page: Page, model: GraphModel, placed: Placed, available: number)
   const scale = Math.min(1, Math.max(available / width, SMALLEST));
   const svg = s("svg", { width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}` });
   svg.append(s("defs", {}, arrow("arrow"), arrow("arrow-critical")));
-  const curve = line<{ x: number; y: number }>((p) => p.x, (p) => p.y).curve(curveBasis);
+  const curve = line<{ x: number; y: number }>(
+    (p) => p.x,
+    (p) => p.y,
+  ).curve(curveBasis);
   const edges = [...placed.edges].sort((a, b) => Number(a.critical) - Number(b.critical));
   for (const edge of edges) {
     const path = curve(edge.points) ?? "";
-    const drawn = s("g", { class: edge.critical ? "edge critical" : "edge" },
-      s("path", { class: "line", d: path, "marker-end": `url(#${edge.critical ? "arrow-critical" : "arrow"})` }), s("path", { class: "reach", d: path }));
+    const drawn = s(
+      "g",
+      { class: edge.critical ? "edge critical" : "edge" },
+      s("path", { class: "line", d: path, "marker-end": `url(#${edge.critical ? "arrow-critical" : "arrow"})` }),
+      s("path", { class: "reach", d: path }),
+    );
     svg.append(withTip(drawn, edgeTip(page, edge), true));
   }
   for (const node of placed.nodes) {
-    const text = s("text", { "text-anchor": "middle" }, ...node.lines.map((part, i) => s("tspan", { x: 0, y: (i - (node.lines.length - 1) / 2) * 15 + 4 }, part)));
+    const text = s(
+      "text",
+      { "text-anchor": "middle" },
+      ...node.lines.map((part, i) => s("tspan", { x: 0, y: (i - (node.lines.length - 1) / 2) * 15 + 4 }, part)),
+    );
     const box = s("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 4 });
-    const drawn = s("g", { class: node.critical ? "node critical" : "node", transform: `translate(${node.x},${node.y})` }, box, text);
+    const drawn = s(
+      "g",
+      { class: node.critical ? "node critical" : "node", transform: `translate(${node.x},${node.y})` },
+      box,
+      text,
+    );
     svg.append(withTip(drawn, nodeTip(model, node.name), true));
   }
   return svg;
 }
 
 function arrow(id: string): SVGElement {
-  return s("marker", { id, viewBox: "0 0 8 8", refX: 7.5, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { d: "M0.5,1 L7.5,4 L0.5,7 z" }));
+  return s(
+    "marker",
+    {
+      id,
+      viewBox: "0 0 8 8",
+      refX: 7.5,
+      refY: 4,
+      markerWidth: 8,
+      markerHeight: 8,
+      markerUnits: "userSpaceOnUse",
+      orient: "auto",
+    },
+    s("path", { d: "M0.5,1 L7.5,4 L0.5,7 z" }),
+  );
 }
 
 /** Rate, latency and loss of each topic on a line, in each run. */
@@ -65,5 +105,9 @@ function edgeTip(page: Page, edge: PlacedEdge): string[] {
 function nodeTip(model: GraphModel, name: string): string[] {
   const inputs = new Set(model.edges.filter((edge) => edge.to === name).map((edge) => edge.topic));
   const outputs = new Set(model.edges.filter((edge) => edge.from === name).map((edge) => edge.topic));
-  return [name, ...(inputs.size > 0 ? [`takes ${[...inputs].join(", ")}`] : []), ...(outputs.size > 0 ? [`publishes ${[...outputs].join(", ")}`] : [])];
+  return [
+    name,
+    ...(inputs.size > 0 ? [`takes ${[...inputs].join(", ")}`] : []),
+    ...(outputs.size > 0 ? [`publishes ${[...outputs].join(", ")}`] : []),
+  ];
 }

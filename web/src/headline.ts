@@ -12,7 +12,16 @@ import { withTip } from "./tip";
 export function headline(page: Page): HTMLElement {
   const comparison = compare(page);
   const first = page.runs[0];
-  const header = h("header", {}, h("p", { class: "overline" }, "Tachograph report", first !== undefined && ` · ${first.info.started_at.slice(0, 10)}`));
+  const header = h(
+    "header",
+    {},
+    h(
+      "p",
+      { class: "overline" },
+      "Tachograph report",
+      first !== undefined && ` · ${first.info.started_at.slice(0, 10)}`,
+    ),
+  );
   if (comparison?.chain.end_to_end_ms === undefined) {
     header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
   } else {
@@ -21,8 +30,14 @@ export function headline(page: Page): HTMLElement {
   }
   if (first !== undefined) {
     const machine = first.info.machine;
-    header.append(h("p", { class: "provenance" }, h("code", {}, first.info.command.join(" ")),
-      ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`));
+    header.append(
+      h(
+        "p",
+        { class: "provenance" },
+        h("code", {}, first.info.command.join(" ")),
+        ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`,
+      ),
+    );
   }
   return header;
 }
@@ -30,18 +45,34 @@ export function headline(page: Page): HTMLElement {
 function title({ chain, runs }: Comparison): string {
   const before = chain.end_to_end_ms?.mean;
   const best = fastest(runs.slice(1));
-  if (best?.gain === undefined) return `${ends(chain).first} to ${ends(chain).last} takes ${ms(before)} on average, ${ms(chain.end_to_end_ms?.max)} at worst`;
+  if (best?.gain === undefined)
+    return `${ends(chain).first} to ${ends(chain).last} takes ${ms(before)} on average, ${ms(chain.end_to_end_ms?.max)} at worst`;
   const change = best.gain >= 1 ? `${factor(best.gain)} faster` : `${factor(1 / best.gain)} slower`;
   return `${ends(chain).first} to ${ends(chain).last}: from ${ms(before)} to ${ms(best.figures?.end_to_end_ms?.mean)}, ${change}`;
 }
 
 function answer({ chain, runs }: Comparison): HTMLElement[] {
   const best = fastest(runs.slice(1));
-  const shown = [runs[0], best].flatMap((entry) => (entry?.figures?.end_to_end_ms === undefined ? [] : [{ label: entry.run.label, figures: entry.figures }]));
+  const shown = [runs[0], best].flatMap((entry) =>
+    entry?.figures?.end_to_end_ms === undefined ? [] : [{ label: entry.run.label, figures: entry.figures }],
+  );
   const shares = shown.map(({ label, figures }) =>
-    h("p", { class: "answer" }, shown.length > 1 && h("b", {}, `${label}: `), shareSentence(figures.end_to_end_ms?.mean, meanParts(figures))));
+    h(
+      "p",
+      { class: "answer" },
+      shown.length > 1 && h("b", {}, `${label}: `),
+      shareSentence(figures.end_to_end_ms?.mean, meanParts(figures)),
+    ),
+  );
   const lost = chain.lost > 0 ? `, and ${count(chain.lost)} inputs that led to no output` : "";
-  return [...shares, h("p", { class: "lead" }, `The critical chain is ${chain.name}: ${Math.ceil(chain.path.length / 2)} nodes, ${count(chain.instances)} instances${lost}.`)];
+  return [
+    ...shares,
+    h(
+      "p",
+      { class: "lead" },
+      `The critical chain is ${chain.name}: ${Math.ceil(chain.path.length / 2)} nodes, ${count(chain.instances)} instances${lost}.`,
+    ),
+  ];
 }
 
 /** Parts by size: the largest with its meaning, the others after it. */
@@ -61,19 +92,44 @@ function runTable({ runs }: Comparison): HTMLElement {
   const longest = Math.max(...runs.map(({ figures }) => figures?.end_to_end_ms?.mean ?? 0));
   const rows = runs.map((entry, i) => {
     const whole = entry.figures?.end_to_end_ms;
-    return h("tr", {}, h("th", { scope: "row" }, entry.run.label), h("td", {}, ms(whole?.mean), repeatRange(entry)), h("td", {}, ms(whole?.max)),
-      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain), i > 0 && gainRange(entry)), h("td", { class: "strip" }, strip(entry, longest)));
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, entry.run.label),
+      h("td", {}, ms(whole?.mean), repeatRange(entry)),
+      h("td", {}, ms(whole?.max)),
+      runs.length > 1 && h("td", { class: "gain" }, i === 0 ? "" : factor(entry.gain), i > 0 && gainRange(entry)),
+      h("td", { class: "strip" }, strip(entry, longest)),
+    );
   });
-  return h("table", { class: "runs" },
-    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "mean"), h("th", { scope: "col" }, "worst"), runs.length > 1 && h("th", { scope: "col" }, "gain"),
-      h("th", { scope: "col", class: "strip" }, "mean, by part"))),
-    h("tbody", {}, ...rows));
+  return h(
+    "table",
+    { class: "runs" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("td", {}),
+        h("th", { scope: "col" }, "mean"),
+        h("th", { scope: "col" }, "worst"),
+        runs.length > 1 && h("th", { scope: "col" }, "gain"),
+        h("th", { scope: "col", class: "strip" }, "mean, by part"),
+      ),
+    ),
+    h("tbody", {}, ...rows),
+  );
 }
 
 /** Least and greatest mean of the repeats. */
 function repeatRange({ figures }: Compared): HTMLElement | false {
   const repeats = figures?.repeat_means_ms;
-  return repeats !== undefined && repeats.count > 1 && h("small", {}, `${significant(repeats.min)} to ${significant(repeats.max)} in ${repeats.count} repeats`);
+  return (
+    repeats !== undefined &&
+    repeats.count > 1 &&
+    h("small", {}, `${significant(repeats.min)} to ${significant(repeats.max)} in ${repeats.count} repeats`)
+  );
 }
 
 /** Least and greatest gain of a single pair of repeats, where the run was proved. */
@@ -89,7 +145,13 @@ function strip(entry: Compared, longest: number): HTMLElement {
     let from = 0;
     for (const { part, mean } of entry.figures === undefined ? [] : meanParts(entry.figures)) {
       const rect = s("rect", { class: `part ${part}`, x: x(from), y: 2, width: x(mean), height: 16 });
-      svg.append(withTip(rect, [`${entry.run.label}: ${part}`, `${ms(mean)}, ${percent(mean / (entry.figures?.end_to_end_ms?.mean ?? Number.NaN))}`, MEANING[part]]));
+      svg.append(
+        withTip(rect, [
+          `${entry.run.label}: ${part}`,
+          `${ms(mean)}, ${percent(mean / (entry.figures?.end_to_end_ms?.mean ?? Number.NaN))}`,
+          MEANING[part],
+        ]),
+      );
       from += mean;
     }
     return svg;
@@ -102,17 +164,24 @@ function remarks(page: Page, { chain, runs }: Comparison): string[] {
     if (entry.figures === undefined) found.push(`${entry.run.label} has no chain with this path.`);
     if (entry.otherCritical !== undefined && entry.figures !== undefined) {
       const other = entry.otherCritical;
-      found.push(`In ${entry.run.label} another chain is critical: ${other.name}, ${ms(other.end_to_end_ms?.max)} at worst. The figures here stay with ${chain.name}.`);
+      found.push(
+        `In ${entry.run.label} another chain is critical: ${other.name}, ${ms(other.end_to_end_ms?.max)} at worst. The figures here stay with ${chain.name}.`,
+      );
     }
   }
-  const hosts = new Set(page.runs.map(({ info: { machine } }) => [machine.host, machine.cpu, machine.cpus, machine.kernel, machine.preemption].join("\n")));
+  const hosts = new Set(
+    page.runs.map(({ info: { machine } }) =>
+      [machine.host, machine.cpu, machine.cpus, machine.kernel, machine.preemption].join("\n"),
+    ),
+  );
   if (hosts.size > 1) found.push("These runs are of different machines or kernels: part of the difference is theirs.");
   return found;
 }
 
 function communication(page: Page): string {
   const point = page.runs[0]?.summary.points[0];
-  if (point === undefined) return "This run has no chain whose outputs could be followed back to their inputs. Topics and callbacks are below, as far as they were seen.";
+  if (point === undefined)
+    return "This run has no chain whose outputs could be followed back to their inputs. Topics and callbacks are below, as far as they were seen.";
   const loss = point.loss_percent === undefined ? "" : `, ${count(point.lost)} lost`;
   return `${count(point.sent)} messages sent, ${count(point.received)} received${loss}. No output could be followed back to its input.`;
 }

@@ -18,8 +18,15 @@ function show(report: HTMLElement): void {
   const comparison = compare(page);
   document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
   const sections = [
-    headline(page), notes(page), graph(page, comparison),
-    comparison && waterfall(comparison), comparison && distributions(comparison), proofs(page.runs), objective(page.runs), tables(page), provenance(page),
+    headline(page),
+    notes(page),
+    graph(page, comparison),
+    comparison && waterfall(comparison),
+    comparison && distributions(comparison),
+    proofs(page.runs),
+    objective(page.runs),
+    tables(page),
+    provenance(page),
   ];
   report.replaceChildren(patterns(), ...sections.filter((section) => section !== undefined));
 }
@@ -29,7 +36,10 @@ if (report !== null) {
   try {
     show(report);
   } catch (error) {
-    report.replaceChildren(h("h1", {}, "This report cannot be shown"), h("p", { class: "answer" }, error instanceof Error ? error.message : String(error)));
+    report.replaceChildren(
+      h("h1", {}, "This report cannot be shown"),
+      h("p", { class: "answer" }, error instanceof Error ? error.message : String(error)),
+    );
     throw error;
   }
 }

@@ -19,10 +19,25 @@ export function objective(runs: Run[]): HTMLElement | undefined {
   const best = points.find(({ hz }) => hz === curve.best_hz);
   const diverging = curve.diverging_hz ?? [];
   const near = best === undefined ? [] : points.filter(({ response_ms }) => response_ms <= 3 * best.response_ms);
-  return section("objective", "Response against spin rate",
+  return section(
+    "objective",
+    "Response against spin rate",
     `Expected by the model of study E for ${run.label}, not measured: alignment falls as nodes wake more often, the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
-    ...(diverging.length > 0 ? [h("p", { class: "remark" }, `At ${diverging.length} rates, from ${significant(Math.min(...diverging))} Hz on, the model has no finite response; they are not drawn.`)] : []),
-    legend(STACK), panel("whole range", points, curve), ...(near.length > 2 && near.length < points.length ? [h("h3", {}, "Near the best"), panel("near the best", near, curve)] : []));
+    ...(diverging.length > 0
+      ? [
+          h(
+            "p",
+            { class: "remark" },
+            `At ${diverging.length} rates, from ${significant(Math.min(...diverging))} Hz on, the model has no finite response; they are not drawn.`,
+          ),
+        ]
+      : []),
+    legend(STACK),
+    panel("whole range", points, curve),
+    ...(near.length > 2 && near.length < points.length
+      ? [h("h3", {}, "Near the best"), panel("near the best", near, curve)]
+      : []),
+  );
 }
 
 function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective): HTMLElement {
@@ -34,29 +49,64 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective): 
     const x = scaleLog([low, high], [left, width - 12]);
     const y = scaleLinear([0, top * 1.05], [bottom, 18]);
     svg.append(xAxis(x, logTicks(low, high, 10), bottom, 18, "spin rate, Hz, logarithmic", width - 12));
-    for (const value of y.ticks(5)) svg.append(s("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 10, y: y(value) + 4, "text-anchor": "end" }, tickText(value)));
+    for (const value of y.ticks(5))
+      svg.append(
+        s("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }),
+        s("text", { class: "tick", x: left - 10, y: y(value) + 4, "text-anchor": "end" }, tickText(value)),
+      );
     svg.append(s("text", { class: "axis-title", x: left - 10, y: 10, "text-anchor": "end" }, "ms"));
     let below = (_point: ObjectivePoint): number => 0;
     for (const part of STACK) {
       const [under, value] = [below, (point: ObjectivePoint): number => point[`${part}_ms`]];
       const over = (point: ObjectivePoint): number => under(point) + value(point);
-      const shape = area<ObjectivePoint>((point) => x(point.hz), (point) => y(under(point)), (point) => y(over(point)));
+      const shape = area<ObjectivePoint>(
+        (point) => x(point.hz),
+        (point) => y(under(point)),
+        (point) => y(over(point)),
+      );
       svg.append(s("path", { class: `part ${part}`, d: shape(points) ?? "" }));
       below = over;
     }
-    svg.append(s("path", { class: "response", d: line<ObjectivePoint>((point) => x(point.hz), (point) => y(point.response_ms))(points) ?? "" }));
+    svg.append(
+      s("path", {
+        class: "response",
+        d:
+          line<ObjectivePoint>(
+            (point) => x(point.hz),
+            (point) => y(point.response_ms),
+          )(points) ?? "",
+      }),
+    );
     const best = points.find(({ hz }) => hz === best_hz);
     if (best !== undefined) {
       const right = x(best.hz) > width / 2;
-      svg.append(s("line", { class: "best", x1: x(best.hz), x2: x(best.hz), y1: 18, y2: bottom }), s("circle", { class: "best", cx: x(best.hz), cy: y(best.response_ms), r: 4.5 }),
-        s("text", { class: "best", x: x(best.hz) + (right ? -8 : 8), y: 30, "text-anchor": right ? "end" : "start" }, `${significant(best.hz)} Hz: ${ms(best.response_ms)}`));
+      svg.append(
+        s("line", { class: "best", x1: x(best.hz), x2: x(best.hz), y1: 18, y2: bottom }),
+        s("circle", { class: "best", cx: x(best.hz), cy: y(best.response_ms), r: 4.5 }),
+        s(
+          "text",
+          { class: "best", x: x(best.hz) + (right ? -8 : 8), y: 30, "text-anchor": right ? "end" : "start" },
+          `${significant(best.hz)} Hz: ${ms(best.response_ms)}`,
+        ),
+      );
     }
     points.forEach((point, i) => {
       const from = x(points[i - 1]?.hz ?? point.hz);
       const to = x(points[i + 1]?.hz ?? point.hz);
       const middle = x(point.hz);
-      const reach = s("rect", { class: "reach", x: (from + middle) / 2, y: 18, width: Math.max((to - from) / 2, 1), height: bottom - 18 });
-      svg.append(withTip(reach, [`${significant(point.hz)} Hz: ${ms(point.response_ms)}`, ...STACK.map((part) => `${part} ${ms(point[`${part}_ms`])}`)]));
+      const reach = s("rect", {
+        class: "reach",
+        x: (from + middle) / 2,
+        y: 18,
+        width: Math.max((to - from) / 2, 1),
+        height: bottom - 18,
+      });
+      svg.append(
+        withTip(reach, [
+          `${significant(point.hz)} Hz: ${ms(point.response_ms)}`,
+          ...STACK.map((part) => `${part} ${ms(point[`${part}_ms`])}`),
+        ]),
+      );
     });
     return svg;
   });

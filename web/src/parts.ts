@@ -20,7 +20,12 @@ export const CHAIN_PARTS = ["computation", "transport", "alignment", "queueing"]
 
 /** Mean of each part that was measured. */
 export function meanParts(chain: ChainFigures): { part: Part; mean: number }[] {
-  const figures = { computation: chain.computation_ms, transport: chain.transport_ms, alignment: chain.alignment_ms, queueing: chain.queueing_ms };
+  const figures = {
+    computation: chain.computation_ms,
+    transport: chain.transport_ms,
+    alignment: chain.alignment_ms,
+    queueing: chain.queueing_ms,
+  };
   return CHAIN_PARTS.flatMap((part) => {
     const mean = figures[part]?.mean;
     return mean === undefined ? [] : [{ part, mean }];
@@ -30,7 +35,16 @@ export function meanParts(chain: ChainFigures): { part: Part; mean: number }[] {
 /** The legend for some parts. */
 export function legend(parts: readonly Part[]): HTMLElement {
   const items = parts.map((part) =>
-    h("li", { title: MEANING[part] }, s("svg", { width: 22, height: 11, "aria-hidden": "true" }, s("rect", { class: `part ${part}`, width: 22, height: 11 })), h("span", {}, part)),
+    h(
+      "li",
+      { title: MEANING[part] },
+      s(
+        "svg",
+        { width: 22, height: 11, "aria-hidden": "true" },
+        s("rect", { class: `part ${part}`, width: 22, height: 11 }),
+      ),
+      h("span", {}, part),
+    ),
   );
   return h("ul", { class: "legend" }, ...items);
 }
@@ -38,13 +52,22 @@ export function legend(parts: readonly Part[]): HTMLElement {
 /** The patterns that styles refer to; once a page. */
 export function patterns(): SVGSVGElement {
   const pattern = (part: Part, size: number, ...marks: SVGElement[]): SVGElement =>
-    s("pattern", { id: `pattern-${part}`, width: size, height: size, patternUnits: "userSpaceOnUse", class: `pattern ${part}` }, s("rect", { class: "ground", width: size, height: size }), ...marks);
+    s(
+      "pattern",
+      { id: `pattern-${part}`, width: size, height: size, patternUnits: "userSpaceOnUse", class: `pattern ${part}` },
+      s("rect", { class: "ground", width: size, height: size }),
+      ...marks,
+    );
   return s(
-    "svg", { width: 0, height: 0, "aria-hidden": "true", class: "patterns" },
-    s("defs", {},
+    "svg",
+    { width: 0, height: 0, "aria-hidden": "true", class: "patterns" },
+    s(
+      "defs",
+      {},
       pattern("alignment", 6, s("path", { d: "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" })),
       pattern("queueing", 5, s("circle", { cx: 1.5, cy: 1.5, r: 1 }), s("circle", { cx: 4, cy: 4, r: 1 })),
       pattern("undivided", 5, s("path", { d: "M0,2.5 h5" })),
-      pattern("preemption", 6, s("path", { d: "M0,0 l6,6 M5,-1 l2,2 M-1,5 l2,2" }))),
+      pattern("preemption", 6, s("path", { d: "M0,0 l6,6 M5,-1 l2,2 M-1,5 l2,2" })),
+    ),
   );
 }

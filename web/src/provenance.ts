@@ -16,21 +16,58 @@ export function notes(page: Page): HTMLElement | undefined {
     }
   }
   if (found.size === 0) return undefined;
-  const items = [...found.values()].map((note) => h("li", {}, h("b", {}, note.name), note.count > 0 && ` (${count(note.count)})`, `: ${note.text}`,
-    page.runs.length > 1 && h("small", {}, ` ${note.runs.length === page.runs.length ? "all runs" : note.runs.join(", ")}`)));
-  return h("section", { id: "notes", class: "notes", "aria-labelledby": "notes-title" }, h("h2", { id: "notes-title" }, "Missing, doubtful or lost"), h("ul", {}, ...items));
+  const items = [...found.values()].map((note) =>
+    h(
+      "li",
+      {},
+      h("b", {}, note.name),
+      note.count > 0 && ` (${count(note.count)})`,
+      `: ${note.text}`,
+      page.runs.length > 1 &&
+        h("small", {}, ` ${note.runs.length === page.runs.length ? "all runs" : note.runs.join(", ")}`),
+    ),
+  );
+  return h(
+    "section",
+    { id: "notes", class: "notes", "aria-labelledby": "notes-title" },
+    h("h2", { id: "notes-title" }, "Missing, doubtful or lost"),
+    h("ul", {}, ...items),
+  );
 }
 
 function runNotes(run: Run): { name: string; count: number; text: string }[] {
   const { info, notes, summary, proof } = run;
   const dropped = summary.points.reduce((sum, point) => sum + point.dropped_events, 0);
   return [
-    ...(info.cut_short ? [{ name: "cut short", count: 0, text: "the run ended early; figures are of what is there" }] : []),
+    ...(info.cut_short
+      ? [{ name: "cut short", count: 0, text: "the run ended early; figures are of what is there" }]
+      : []),
     ...info.missing.map((text) => ({ name: "missing", count: 0, text })),
-    ...(dropped > 0 ? [{ name: "dropped events", count: dropped, text: "the recorder had no space for them: times and counts near them are too low" }] : []),
-    ...info.processes.filter(({ code, signal }) => signal !== undefined || (code ?? 0) !== 0)
-      .map(({ name, pid, code, signal }) => ({ name: "process", count: 0, text: `${name} (${pid}) ended by ${signal === undefined ? `exit code ${code ?? ABSENT}` : `signal ${signal}`}` })),
-    ...(proof !== null && proofOf(run) === undefined ? [{ name: "proof", count: 0, text: "proof.json of this run has another shape than this report reads, and is left out" }] : []),
+    ...(dropped > 0
+      ? [
+          {
+            name: "dropped events",
+            count: dropped,
+            text: "the recorder had no space for them: times and counts near them are too low",
+          },
+        ]
+      : []),
+    ...info.processes
+      .filter(({ code, signal }) => signal !== undefined || (code ?? 0) !== 0)
+      .map(({ name, pid, code, signal }) => ({
+        name: "process",
+        count: 0,
+        text: `${name} (${pid}) ended by ${signal === undefined ? `exit code ${code ?? ABSENT}` : `signal ${signal}`}`,
+      })),
+    ...(proof !== null && proofOf(run) === undefined
+      ? [
+          {
+            name: "proof",
+            count: 0,
+            text: "proof.json of this run has another shape than this report reads, and is left out",
+          },
+        ]
+      : []),
     ...notes,
   ];
 }
@@ -49,14 +86,45 @@ export function provenance(page: Page): HTMLElement {
     ["frequency governor", ({ info }) => info.machine.governor ?? ABSENT],
     ["clock source", ({ info }) => info.machine.clocksource],
     ["tacho", ({ info }) => info.tacho_version],
-    ...[...new Set(page.runs.flatMap(({ info }) => Object.keys(info.versions)))].sort().map((name): [string, (run: Run) => string] => [name, ({ info }) => new Map(Object.entries(info.versions)).get(name) ?? ABSENT]),
+    ...[...new Set(page.runs.flatMap(({ info }) => Object.keys(info.versions)))]
+      .sort()
+      .map((name): [string, (run: Run) => string] => [
+        name,
+        ({ info }) => new Map(Object.entries(info.versions)).get(name) ?? ABSENT,
+      ]),
   ];
   const same = (value: (run: Run) => string): boolean => new Set(page.runs.map(value)).size === 1;
-  const body = rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name),
-    ...(same(value) ? [fact(value(page.runs[0] as Run), page.runs.length)] : page.runs.map((run) => fact(value(run), 1)))));
-  return section("provenance", "Machine and versions", "", h("div", { class: "wide" }, h("table", { class: "facts" },
-    page.runs.length > 1 && h("thead", {}, h("tr", {}, h("td", {}), ...page.runs.map(({ label }) => h("th", { scope: "col" }, label)))), h("tbody", {}, ...body))),
-    h("p", { class: "provenance" }, `Written by tacho ${page.tacho_version}. This file is complete in itself and fetches nothing.`));
+  const body = rows.map(([name, value]) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, name),
+      ...(same(value)
+        ? [fact(value(page.runs[0] as Run), page.runs.length)]
+        : page.runs.map((run) => fact(value(run), 1))),
+    ),
+  );
+  return section(
+    "provenance",
+    "Machine and versions",
+    "",
+    h(
+      "div",
+      { class: "wide" },
+      h(
+        "table",
+        { class: "facts" },
+        page.runs.length > 1 &&
+          h("thead", {}, h("tr", {}, h("td", {}), ...page.runs.map(({ label }) => h("th", { scope: "col" }, label)))),
+        h("tbody", {}, ...body),
+      ),
+    ),
+    h(
+      "p",
+      { class: "provenance" },
+      `Written by tacho ${page.tacho_version}. This file is complete in itself and fetches nothing.`,
+    ),
+  );
 }
 
 function fact(text: string, colspan: number): HTMLElement {

@@ -16,22 +16,39 @@ const ROWS_AT_FIRST = 100;
 
 /** The table, in the order of the data until a header is pressed. */
 export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[]): HTMLElement {
-  const numeric = columns.map((column) => column.unit !== undefined || rows.some((row) => typeof column.value(row) === "number"));
+  const numeric = columns.map(
+    (column) => column.unit !== undefined || rows.some((row) => typeof column.value(row) === "number"),
+  );
   const body = h("tbody", {});
   const more = h("button", { type: "button", class: "more" }, `show all ${rows.length} rows`);
   let order = [...rows];
   let all = rows.length <= ROWS_AT_FIRST;
   const fill = (): void => {
     const shown = all ? order : order.slice(0, ROWS_AT_FIRST);
-    body.replaceChildren(...shown.map((row) => h("tr", {}, ...columns.map((column, i) => cell(column.value(row), column.decimals ?? 0, numeric[i] === true)))));
+    body.replaceChildren(
+      ...shown.map((row) =>
+        h("tr", {}, ...columns.map((column, i) => cell(column.value(row), column.decimals ?? 0, numeric[i] === true))),
+      ),
+    );
     more.hidden = all;
   };
-  more.addEventListener("click", () => { all = true; fill(); });
+  more.addEventListener("click", () => {
+    all = true;
+    fill();
+  });
   const headers = columns.map((column, i) => {
-    const button = h("button", { type: "button" }, column.title, column.unit !== undefined && h("small", {}, ` ${column.unit}`));
+    const button = h(
+      "button",
+      { type: "button" },
+      column.title,
+      column.unit !== undefined && h("small", {}, ` ${column.unit}`),
+    );
     const header = h("th", { scope: "col", class: numeric[i] === true ? "number" : null }, button);
     button.addEventListener("click", () => {
-      const down = header.getAttribute("aria-sort") === "none" || header.getAttribute("aria-sort") === null ? numeric[i] === true : header.getAttribute("aria-sort") === "ascending";
+      const down =
+        header.getAttribute("aria-sort") === "none" || header.getAttribute("aria-sort") === null
+          ? numeric[i] === true
+          : header.getAttribute("aria-sort") === "ascending";
       for (const other of headers) other.removeAttribute("aria-sort");
       header.setAttribute("aria-sort", down ? "descending" : "ascending");
       order = sorted(rows, column.value, down);
@@ -40,7 +57,12 @@ export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[
     return header;
   });
   fill();
-  return h("div", { class: "wide" }, h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ...headers)), body), more);
+  return h(
+    "div",
+    { class: "wide" },
+    h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ...headers)), body),
+    more,
+  );
 }
 
 /** Rows by a value; what was not measured comes last either way. */
@@ -57,5 +79,7 @@ export function sorted<T>(rows: readonly T[], value: SortColumn<T>["value"], des
 
 function cell(value: number | string | null | undefined, decimals: number, numeric: boolean): HTMLElement {
   if (value === null || value === undefined) return h("td", { class: "absent", title: "not measured" }, ABSENT);
-  return typeof value === "number" ? h("td", { class: "number" }, fixed(value, decimals)) : h("td", { class: numeric ? "number" : null }, value);
+  return typeof value === "number"
+    ? h("td", { class: "number" }, fixed(value, decimals))
+    : h("td", { class: numeric ? "number" : null }, value);
 }

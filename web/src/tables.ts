@@ -7,38 +7,75 @@ import { sortable } from "./sortable";
 /** The tables, of one run at a time. */
 export function tables(page: Page): HTMLElement {
   const holder = h("div", { class: "tables" });
-  const labels = page.runs.map(({ label }, i) => (page.runs.findIndex((run) => run.label === label) === i ? label : `${label} (${i + 1})`));
+  const labels = page.runs.map(({ label }, i) =>
+    page.runs.findIndex((run) => run.label === label) === i ? label : `${label} (${i + 1})`,
+  );
   const fill = (label: string): void => {
     const run = page.runs[labels.indexOf(label)];
     if (run !== undefined) holder.replaceChildren(...runTables(run));
   };
   fill(labels[0] ?? "");
-  return section("tables", "All figures", "A press on a header sorts. An en dash is a figure that was not measured.", labels.length > 1 && choice("run", labels, labels[0] ?? "", fill), holder);
+  return section(
+    "tables",
+    "All figures",
+    "A press on a header sorts. An en dash is a figure that was not measured.",
+    labels.length > 1 && choice("run", labels, labels[0] ?? "", fill),
+    holder,
+  );
 }
 
 function runTables({ summary }: Run): HTMLElement[] {
   const severalEvidences = new Set(summary.chains.map(({ evidence }) => evidence)).size > 1;
   return [
-    ...titled("Chains", "", summary.chains, sortable<ChainFigures>(summary.chains, [
-      { title: "chain", value: (chain) => (chain.critical ? `${chain.name} (critical)` : chain.name) },
-      { title: "nodes", value: (chain) => Math.ceil(chain.path.length / 2) },
-      { title: "instances", value: (chain) => chain.instances },
-      { title: "lost", value: (chain) => chain.lost },
-      { title: "mean", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.mean },
-      { title: "median", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.median },
-      { title: "p99", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.p99 },
-      { title: "worst", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.max },
-      { title: "computation", unit: "ms", decimals: 2, value: (chain) => chain.computation_ms?.mean },
-      { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
-      { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
-      { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },
-    ])),
-    ...[...new Set(summary.chains.map(({ evidence }) => evidence))].filter((evidence) => evidence !== "").map((evidence) =>
-      h("p", { class: "provenance" }, `How outputs were tied to inputs${severalEvidences ? `, ${summary.chains.filter((chain) => chain.evidence === evidence).map(({ name }) => name).join(", ")}` : ""}: ${evidence}.`)),
-    ...titled("Callbacks", "Their own execution time, from start to end, without waiting and transport. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
-      summary.callbacks, sortable<CallbackFigures>(summary.callbacks, [
+    ...titled(
+      "Chains",
+      "",
+      summary.chains,
+      sortable<ChainFigures>(summary.chains, [
+        { title: "chain", value: (chain) => (chain.critical ? `${chain.name} (critical)` : chain.name) },
+        { title: "nodes", value: (chain) => Math.ceil(chain.path.length / 2) },
+        { title: "instances", value: (chain) => chain.instances },
+        { title: "lost", value: (chain) => chain.lost },
+        { title: "mean", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.mean },
+        { title: "median", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.median },
+        { title: "p99", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.p99 },
+        { title: "worst", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.max },
+        { title: "computation", unit: "ms", decimals: 2, value: (chain) => chain.computation_ms?.mean },
+        { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
+        { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
+        { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },
+      ]),
+    ),
+    ...[...new Set(summary.chains.map(({ evidence }) => evidence))]
+      .filter((evidence) => evidence !== "")
+      .map((evidence) =>
+        h(
+          "p",
+          { class: "provenance" },
+          `How outputs were tied to inputs${
+            severalEvidences
+              ? `, ${summary.chains
+                  .filter((chain) => chain.evidence === evidence)
+                  .map(({ name }) => name)
+                  .join(", ")}`
+              : ""
+          }: ${evidence}.`,
+        ),
+      ),
+    ...titled(
+      "Callbacks",
+      "Their own execution time, from start to end, without waiting and transport. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
+      summary.callbacks,
+      sortable<CallbackFigures>(summary.callbacks, [
         { title: "node", value: (callback) => callback.node ?? `process ${callback.process_id}` },
-        { title: "callback", value: (callback) => callback.topic ?? (callback.period_ms === undefined ? `${callback.kind} ${callback.callback}` : `${callback.kind} of ${callback.period_ms} ms`) },
+        {
+          title: "callback",
+          value: (callback) =>
+            callback.topic ??
+            (callback.period_ms === undefined
+              ? `${callback.kind} ${callback.callback}`
+              : `${callback.kind} of ${callback.period_ms} ms`),
+        },
         { title: "count", value: (callback) => callback.count },
         { title: "min", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.min) },
         { title: "mean", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.mean) },
@@ -46,33 +83,47 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "max", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.max) },
         { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => scaled(callback.queue_wait_us?.mean) },
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
-      ])),
-    ...titled("Topics", "Latency from the publish call to the first line of the callback, unless a note says otherwise.", summary.topics, sortable<TopicFigures>(summary.topics, [
-      { title: "topic", value: (topic) => topic.topic },
-      { title: "from", value: (topic) => topic.publishers.join(", ") },
-      { title: "to", value: (topic) => topic.subscribers.join(", ") },
-      { title: "sent", value: (topic) => topic.sent },
-      { title: "received", value: (topic) => topic.received },
-      { title: "lost", value: (topic) => topic.lost },
-      { title: "rate", unit: "Hz", decimals: 2, value: (topic) => topic.rate_hz },
-      { title: "median", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.median },
-      { title: "p99", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.p99 },
-      { title: "max", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.max },
-    ])),
-    ...titled("Communication as a whole", "", summary.points, sortable(summary.points, [
-      { title: "middleware", value: (point) => (point.transport === "" ? point.middleware : `${point.middleware}, ${point.transport}`) },
-      { title: "publishers", value: (point) => point.publishers },
-      { title: "subscribers", value: (point) => point.subscribers },
-      { title: "due", value: (point) => point.due },
-      { title: "sent", value: (point) => point.sent },
-      { title: "received", value: (point) => point.received },
-      { title: "lost", value: (point) => point.lost },
-      { title: "loss", unit: "%", decimals: 3, value: (point) => point.loss_percent },
-      { title: "late", value: (point) => point.late },
-      { title: "median", unit: "µs", decimals: 0, value: (point) => point.latency_us?.median },
-      { title: "p99", unit: "µs", decimals: 0, value: (point) => point.latency_us?.p99 },
-      { title: "events dropped", value: (point) => point.dropped_events },
-    ])),
+      ]),
+    ),
+    ...titled(
+      "Topics",
+      "Latency from the publish call to the first line of the callback, unless a note says otherwise.",
+      summary.topics,
+      sortable<TopicFigures>(summary.topics, [
+        { title: "topic", value: (topic) => topic.topic },
+        { title: "from", value: (topic) => topic.publishers.join(", ") },
+        { title: "to", value: (topic) => topic.subscribers.join(", ") },
+        { title: "sent", value: (topic) => topic.sent },
+        { title: "received", value: (topic) => topic.received },
+        { title: "lost", value: (topic) => topic.lost },
+        { title: "rate", unit: "Hz", decimals: 2, value: (topic) => topic.rate_hz },
+        { title: "median", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.median },
+        { title: "p99", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.p99 },
+        { title: "max", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.max },
+      ]),
+    ),
+    ...titled(
+      "Communication as a whole",
+      "",
+      summary.points,
+      sortable(summary.points, [
+        {
+          title: "middleware",
+          value: (point) => (point.transport === "" ? point.middleware : `${point.middleware}, ${point.transport}`),
+        },
+        { title: "publishers", value: (point) => point.publishers },
+        { title: "subscribers", value: (point) => point.subscribers },
+        { title: "due", value: (point) => point.due },
+        { title: "sent", value: (point) => point.sent },
+        { title: "received", value: (point) => point.received },
+        { title: "lost", value: (point) => point.lost },
+        { title: "loss", unit: "%", decimals: 3, value: (point) => point.loss_percent },
+        { title: "late", value: (point) => point.late },
+        { title: "median", unit: "µs", decimals: 0, value: (point) => point.latency_us?.median },
+        { title: "p99", unit: "µs", decimals: 0, value: (point) => point.latency_us?.p99 },
+        { title: "events dropped", value: (point) => point.dropped_events },
+      ]),
+    ),
   ];
 }
 

@@ -18,39 +18,72 @@ interface Shown {
 
 /** The waterfall as a section; absent where no run has an instance with its hops. */
 export function waterfall(comparison: Comparison): HTMLElement | undefined {
-  const shown = (rank: Rank): Shown[] => comparison.runs.flatMap(({ run, drawn }) => {
-    const instance = drawn?.instances.find((candidate) => candidate.rank === rank && candidate.hops.length > 0);
-    return instance === undefined ? [] : [{ label: run.label, instance }];
-  });
+  const shown = (rank: Rank): Shown[] =>
+    comparison.runs.flatMap(({ run, drawn }) => {
+      const instance = drawn?.instances.find((candidate) => candidate.rank === rank && candidate.hops.length > 0);
+      return instance === undefined ? [] : [{ label: run.label, instance }];
+    });
   const all = (["median", "worst"] as const).flatMap((rank) => shown(rank));
   if (all.length === 0) return undefined;
-  const parts = new Set<Part>([...CHAIN_PARTS, ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part)]);
+  const parts = new Set<Part>([
+    ...CHAIN_PARTS,
+    ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part),
+  ]);
 
   const staircases = h("div", { class: "staircases" });
   const fill = (rank: Rank): void => staircases.replaceChildren(...shown(rank).map((entry) => staircase(entry)));
   fill("median");
-  return section("waterfall", "The chain, step by step",
+  return section(
+    "waterfall",
+    "The chain, step by step",
     "Each instance is one output followed back to the input it descends from. The median instance is the one whose end-to-end time is the median, or the lower of two.",
     legend([...parts]),
-    h("h3", {}, "All on one scale"), oneScale(comparison, shown),
+    h("h3", {}, "All on one scale"),
+    oneScale(comparison, shown),
     h("h3", {}, "Each on its own scale"),
-    choice("instance", ["best", "median", "worst"] as const, "median", fill), staircases, ...hopMeans(comparison));
+    choice("instance", ["best", "median", "worst"] as const, "median", fill),
+    staircases,
+    ...hopMeans(comparison),
+  );
 }
 
 function oneScale(comparison: Comparison, shown: (rank: Rank) => Shown[]): HTMLElement {
-  const rows = comparison.runs.flatMap(({ run }) => (["median", "worst"] as const).flatMap((rank) => shown(rank).filter(({ label }) => label === run.label).map((entry) => ({ ...entry, rank }))));
+  const rows = comparison.runs.flatMap(({ run }) =>
+    (["median", "worst"] as const).flatMap((rank) =>
+      shown(rank)
+        .filter(({ label }) => label === run.label)
+        .map((entry) => ({ ...entry, rank })),
+    ),
+  );
   const longest = Math.max(...rows.map(({ instance }) => instance.end_to_end_ms));
   return drawing("median and worst instance of each run on one time axis", (width) => {
     const [left, right, step] = [width < 600 ? 132 : 170, 60, 26];
     const svg = canvas(width, rows.length * step + 44);
     const x = scaleLinear([0, longest], [left, width - right]);
-    svg.append(xAxis(x, x.ticks(width < 600 ? 4 : 8), rows.length * step + 2, 0, "ms since the first node's callback began", width - right));
+    svg.append(
+      xAxis(
+        x,
+        x.ticks(width < 600 ? 4 : 8),
+        rows.length * step + 2,
+        0,
+        "ms since the first node's callback began",
+        width - right,
+      ),
+    );
     rows.forEach(({ label, instance, rank }, i) => {
       const y = i * step + (rank === "worst" ? 0 : 4);
-      svg.append(s("text", { class: "row-label", x: left - 10, y: y + 13, "text-anchor": "end" },
-        rank === "median" ? s("tspan", {}, fit(label, left - 62)) : null, s("tspan", { class: "faint", dx: 5 }, rank)));
+      svg.append(
+        s(
+          "text",
+          { class: "row-label", x: left - 10, y: y + 13, "text-anchor": "end" },
+          rank === "median" ? s("tspan", {}, fit(label, left - 62)) : null,
+          s("tspan", { class: "faint", dx: 5 }, rank),
+        ),
+      );
       for (const stretch of waterfallOf(instance)) svg.append(bar(stretch, instance, x, y, 18));
-      svg.append(s("text", { class: "value", x: x(instance.end_to_end_ms) + 6, y: y + 13 }, ms(instance.end_to_end_ms)));
+      svg.append(
+        s("text", { class: "value", x: x(instance.end_to_end_ms) + 6, y: y + 13 }, ms(instance.end_to_end_ms)),
+      );
     });
     return svg;
   });
@@ -65,48 +98,101 @@ function staircase({ label, instance }: Shown): HTMLElement {
     const x = scaleLinear([0, instance.end_to_end_ms], [left, width - right]);
     svg.append(xAxis(x, x.ticks(narrow ? 4 : 8), bottom, top, "ms", width - right));
     if (!narrow) {
-      svg.append(s("text", { class: "column", x: width - 100, y: 10, "text-anchor": "end" }, "waits, ms"), s("text", { class: "column", x: width, y: 10, "text-anchor": "end" }, "computes, ms"));
+      svg.append(
+        s("text", { class: "column", x: width - 100, y: 10, "text-anchor": "end" }, "waits, ms"),
+        s("text", { class: "column", x: width, y: 10, "text-anchor": "end" }, "computes, ms"),
+      );
     }
     instance.hops.forEach((hop, position) => {
       const y = top + position * step;
-      const row = s("g", { class: "hop" }, s("rect", { class: "reach", x: 0, y, width, height: step }), s("text", { class: "row-label", x: left - 10, y: y + 15, "text-anchor": "end" }, fit(hop.node, left - 14)));
+      const row = s(
+        "g",
+        { class: "hop" },
+        s("rect", { class: "reach", x: 0, y, width, height: step }),
+        s("text", { class: "row-label", x: left - 10, y: y + 15, "text-anchor": "end" }, fit(hop.node, left - 14)),
+      );
       for (const stretch of stretches(hop, position)) row.append(bar(stretch, instance, x, y + 3, step - 6));
-      if (position > 0 && hop.published_ms !== null) row.append(s("line", { class: "hand-over", x1: x(hop.published_ms), x2: x(hop.published_ms), y1: y - 3, y2: y + 3 }));
+      if (position > 0 && hop.published_ms !== null)
+        row.append(
+          s("line", { class: "hand-over", x1: x(hop.published_ms), x2: x(hop.published_ms), y1: y - 3, y2: y + 3 }),
+        );
       if (!narrow) {
-        row.append(s("text", { class: "figure", x: width - 100, y: y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)), s("text", { class: "figure", x: width, y: y + 15, "text-anchor": "end" }, fixed(hop.output_ms - hop.start_ms, 2)));
+        row.append(
+          s("text", { class: "figure", x: width - 100, y: y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)),
+          s(
+            "text",
+            { class: "figure", x: width, y: y + 15, "text-anchor": "end" },
+            fixed(hop.output_ms - hop.start_ms, 2),
+          ),
+        );
       }
       svg.append(withTip(row, hopTip(hop, position), true));
     });
     return svg;
   });
-  return h("figure", {}, h("figcaption", {}, h("b", {}, label), `, ${instance.rank} instance: ${ms(instance.end_to_end_ms)}`), figure);
+  return h(
+    "figure",
+    {},
+    h("figcaption", {}, h("b", {}, label), `, ${instance.rank} instance: ${ms(instance.end_to_end_ms)}`),
+    figure,
+  );
 }
 
-function bar(stretch: Stretch, instance: Instance, x: (value: number) => number, y: number, height: number): SVGElement {
-  const rect = s("rect", { class: `part ${stretch.part}`, x: x(stretch.from), y, width: Math.max(x(stretch.to) - x(stretch.from), 0.4), height });
+function bar(
+  stretch: Stretch,
+  instance: Instance,
+  x: (value: number) => number,
+  y: number,
+  height: number,
+): SVGElement {
+  const rect = s("rect", {
+    class: `part ${stretch.part}`,
+    x: x(stretch.from),
+    y,
+    width: Math.max(x(stretch.to) - x(stretch.from), 0.4),
+    height,
+  });
   const node = instance.hops[stretch.position]?.node ?? ABSENT;
-  return withTip(rect, [`${node}: ${stretch.part} ${ms(stretch.to - stretch.from)}`, `from ${fixed(stretch.from, 2)} to ${fixed(stretch.to, 2)} ms`, MEANING[stretch.part]]);
+  return withTip(rect, [
+    `${node}: ${stretch.part} ${ms(stretch.to - stretch.from)}`,
+    `from ${fixed(stretch.from, 2)} to ${fixed(stretch.to, 2)} ms`,
+    MEANING[stretch.part],
+  ]);
 }
 
 function hopTip(hop: Hop, position: number): string[] {
-  return [hop.node, ...(hop.topic === null ? [] : [`input ${hop.topic}`]), ...stretches(hop, position).map(({ part, from, to }) => `${part} ${ms(to - from)}`), `output at ${fixed(hop.output_ms, 2)} ms`];
+  return [
+    hop.node,
+    ...(hop.topic === null ? [] : [`input ${hop.topic}`]),
+    ...stretches(hop, position).map(({ part, from, to }) => `${part} ${ms(to - from)}`),
+    `output at ${fixed(hop.output_ms, 2)} ms`,
+  ];
 }
 
 /** Mean parts of each node, a table a run. */
 function hopMeans(comparison: Comparison): HTMLElement[] {
-  return comparison.runs.filter(({ drawn }) => (drawn?.hops.length ?? 0) > 0).map(({ run, drawn }) => h("details", {},
-    h("summary", {}, `Mean of each node: ${run.label}, ${drawn?.hops[0]?.count ?? 0} instances`),
-    sortable(drawn?.hops ?? [], [
-      { title: "node", value: (hop) => hop.node },
-      { title: "transport", unit: "ms", decimals: 3, value: (hop) => hop.transport_ms },
-      { title: "alignment", unit: "ms", decimals: 3, value: (hop) => hop.alignment_ms },
-      { title: "queueing", unit: "ms", decimals: 3, value: (hop) => hop.queueing_ms },
-      { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.computation_ms },
-    ])));
+  return comparison.runs
+    .filter(({ drawn }) => (drawn?.hops.length ?? 0) > 0)
+    .map(({ run, drawn }) =>
+      h(
+        "details",
+        {},
+        h("summary", {}, `Mean of each node: ${run.label}, ${drawn?.hops[0]?.count ?? 0} instances`),
+        sortable(drawn?.hops ?? [], [
+          { title: "node", value: (hop) => hop.node },
+          { title: "transport", unit: "ms", decimals: 3, value: (hop) => hop.transport_ms },
+          { title: "alignment", unit: "ms", decimals: 3, value: (hop) => hop.alignment_ms },
+          { title: "queueing", unit: "ms", decimals: 3, value: (hop) => hop.queueing_ms },
+          { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.computation_ms },
+        ]),
+      ),
+    );
 }
 
 /** A label shortened in the middle to about `width` pixels of 13 px type. */
 export function fit(text: string, width: number): string {
   const most = Math.max(Math.floor(width / 6.7), 4);
-  return text.length <= most ? text : `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}`;
+  return text.length <= most
+    ? text
+    : `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}`;
 }

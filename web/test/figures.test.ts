@@ -5,13 +5,16 @@ import { repeatsOf } from "../src/repeats";
 import { sorted } from "../src/sortable";
 import { distribution } from "./sample";
 
-test.each([[[3]], [[1, 7]], [[1, 2, 9]], [[1, 2, 5, 9]], [[5, 1, 9, 2, 3]]])("the means of few repeats come back out of their distribution: %j", (values) => {
-  const repeats = repeatsOf(distribution(...values));
-  expect(repeats.count).toBe(values.length);
-  const expected = [...values].sort((a, b) => a - b);
-  expect(repeats.values).toHaveLength(expected.length);
-  repeats.values.forEach((value, i) => expect(value).toBeCloseTo(expected[i] as number, 9));
-});
+test.each([[[3]], [[1, 7]], [[1, 2, 9]], [[1, 2, 5, 9]], [[5, 1, 9, 2, 3]]])(
+  "the means of few repeats come back out of their distribution: %j",
+  (values) => {
+    const repeats = repeatsOf(distribution(...values));
+    expect(repeats.count).toBe(values.length);
+    const expected = [...values].sort((a, b) => a - b);
+    expect(repeats.values).toHaveLength(expected.length);
+    repeats.values.forEach((value, i) => expect(value).toBeCloseTo(expected[i] as number, 9));
+  },
+);
 
 test("of many repeats there are five figures, and of none there is nothing", () => {
   expect(repeatsOf(distribution(1, 2, 3, 4, 5, 6, 7))).toEqual({ count: 7, values: [1, 2.5, 4, 5.5, 7] });

@@ -2,11 +2,21 @@ import { expect, test } from "vitest";
 import { ABSENT, bytes, count, factor, fixed, ms, percent, significant } from "../src/format";
 
 test.each([
-  [400.07, "400"], [26.08, "26.1"], [1.349, "1.35"], [0.02843, "0.0284"], [9.996, "10.0"], [999.6, "1000"], [0, "0"], [-3.14159, "-3.14"], [12345, "12\u202f300"], [1e-7, "0.000000100"],
+  [400.07, "400"],
+  [26.08, "26.1"],
+  [1.349, "1.35"],
+  [0.02843, "0.0284"],
+  [9.996, "10.0"],
+  [999.6, "1000"],
+  [0, "0"],
+  [-3.14159, "-3.14"],
+  [12345, "12\u202f300"],
+  [1e-7, "0.000000100"],
 ])("%d has three significant digits: %s", (value, text) => expect(significant(value)).toBe(text));
 
 test.each([null, undefined, Number.NaN, Number.POSITIVE_INFINITY])("%s is not measured, not zero", (value) => {
-  for (const text of [significant(value), fixed(value, 2), count(value), ms(value), factor(value), percent(value)]) expect(text).toBe(ABSENT);
+  for (const text of [significant(value), fixed(value, 2), count(value), ms(value), factor(value), percent(value)])
+    expect(text).toBe(ABSENT);
 });
 
 test("what was not measured has no unit either", () => {

@@ -5,14 +5,21 @@ import { run, topic } from "./sample";
 const path = ["a", "/ab", "b", "/bc", "c"];
 
 test("the chain runs from left to right and no two nodes stand on each other", () => {
-  const placed = place(graphModel([run("r", [], [topic("/ab", ["a"], ["b", "d"]), topic("/bc", ["b"], ["c"]), topic("/dc", ["d"], ["c"])])], path));
+  const placed = place(
+    graphModel(
+      [run("r", [], [topic("/ab", ["a"], ["b", "d"]), topic("/bc", ["b"], ["c"]), topic("/dc", ["d"], ["c"])])],
+      path,
+    ),
+  );
   const at = (name: string) => placed.nodes.find((node) => node.name === name)!;
   expect(at("a").x).toBeLessThan(at("b").x);
   expect(at("b").x).toBeLessThan(at("c").x);
   for (const one of placed.nodes) {
     for (const other of placed.nodes) {
       if (one === other) continue;
-      const apart = Math.abs(one.x - other.x) >= (one.width + other.width) / 2 || Math.abs(one.y - other.y) >= (one.height + other.height) / 2;
+      const apart =
+        Math.abs(one.x - other.x) >= (one.width + other.width) / 2 ||
+        Math.abs(one.y - other.y) >= (one.height + other.height) / 2;
       expect(apart, `${one.name} and ${other.name}`).toBe(true);
     }
   }
@@ -27,7 +34,18 @@ test("topics between the same two nodes are one line", () => {
 });
 
 test("a loop, a cycle and names of every object are drawn too", () => {
-  const placed = place(graphModel([run("r", [], [topic("/t", ["__proto__"], ["constructor", "__proto__"]), topic("/u", ["constructor"], ["__proto__"])])], []));
+  const placed = place(
+    graphModel(
+      [
+        run(
+          "r",
+          [],
+          [topic("/t", ["__proto__"], ["constructor", "__proto__"]), topic("/u", ["constructor"], ["__proto__"])],
+        ),
+      ],
+      [],
+    ),
+  );
   expect(placed.nodes.map(({ name }) => name)).toEqual(["__proto__", "constructor"]);
   expect(placed.edges).toHaveLength(2);
   expect(placed.nodes.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))).toBe(true);
@@ -35,7 +53,9 @@ test("a loop, a cycle and names of every object are drawn too", () => {
 
 test("the same edge in several runs is one edge", () => {
   const one = run("r", [], [topic("/ab", ["a"], ["b"])]);
-  expect(graphModel([one, one], ["a", "/ab", "b"]).edges).toEqual([{ from: "a", to: "b", topic: "/ab", critical: true }]);
+  expect(graphModel([one, one], ["a", "/ab", "b"]).edges).toEqual([
+    { from: "a", to: "b", topic: "/ab", critical: true },
+  ]);
 });
 
 test.each([

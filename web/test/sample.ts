@@ -9,11 +9,28 @@ export function distribution(...values: number[]): Distribution {
     return below + (above - below) * (rank % 1);
   };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { count: values.length, min: at(0), q1: at(0.25), median: at(0.5), q3: at(0.75), mean, p99: at(0.99), max: at(1) };
+  return {
+    count: values.length,
+    min: at(0),
+    q1: at(0.25),
+    median: at(0.5),
+    q3: at(0.75),
+    mean,
+    p99: at(0.99),
+    max: at(1),
+  };
 }
 
 export function chain(path: string, critical: boolean, ...times: number[]): ChainFigures {
-  return { name: path, path: path.split(" "), critical, evidence: "", instances: times.length, lost: 0, ...(times.length > 0 ? { end_to_end_ms: distribution(...times) } : {}) };
+  return {
+    name: path,
+    path: path.split(" "),
+    critical,
+    evidence: "",
+    instances: times.length,
+    lost: 0,
+    ...(times.length > 0 ? { end_to_end_ms: distribution(...times) } : {}),
+  };
 }
 
 export function topic(name: string, publishers: string[], subscribers: string[]): TopicFigures {
@@ -22,8 +39,25 @@ export function topic(name: string, publishers: string[], subscribers: string[])
 
 export function run(label: string, chains: ChainFigures[], topics: TopicFigures[] = []): Run {
   return {
-    label, directory: label, notes: [], chains: [], objective: null, proof: null, summary: { points: [], callbacks: [], topics, chains },
-    info: { verb: "bench", command: [], tacho_version: "", started_at: "", duration_s: 1, versions: {}, processes: [], phases: {}, missing: [], cut_short: false,
-      machine: { host: "", cpu: "", cpus: 1, memory_bytes: 1, kernel: "", preemption: "", clocksource: "" } },
+    label,
+    directory: label,
+    notes: [],
+    chains: [],
+    objective: null,
+    proof: null,
+    summary: { points: [], callbacks: [], topics, chains },
+    info: {
+      verb: "bench",
+      command: [],
+      tacho_version: "",
+      started_at: "",
+      duration_s: 1,
+      versions: {},
+      processes: [],
+      phases: {},
+      missing: [],
+      cut_short: false,
+      machine: { host: "", cpu: "", cpus: 1, memory_bytes: 1, kernel: "", preemption: "", clocksource: "" },
+    },
   };
 }

@@ -2,19 +2,36 @@ import { expect, test } from "vitest";
 import type { Hop } from "../src/data";
 import { stretches, waited } from "../src/waterfall-model";
 
-const hop: Hop = { node: "b", topic: "/ab", published_ms: 10, arrival_ms: 12, start_ms: 30, output_ms: 35, queueing_ms: 3 };
+const hop: Hop = {
+  node: "b",
+  topic: "/ab",
+  published_ms: 10,
+  arrival_ms: 12,
+  start_ms: 30,
+  output_ms: 35,
+  queueing_ms: 3,
+};
 const sum = (of: ReturnType<typeof stretches>) => of.reduce((total, { from, to }) => total + to - from, 0);
 
 test("a hop is transport, alignment, queueing, computation, without a gap", () => {
   const found = stretches(hop, 1);
-  expect(found.map(({ part, from, to }) => [part, from, to])).toEqual([["transport", 10, 12], ["alignment", 12, 27], ["queueing", 27, 30], ["computation", 30, 35]]);
+  expect(found.map(({ part, from, to }) => [part, from, to])).toEqual([
+    ["transport", 10, 12],
+    ["alignment", 12, 27],
+    ["queueing", 27, 30],
+    ["computation", 30, 35],
+  ]);
   expect(sum(found)).toBe(hop.output_ms - (hop.published_ms ?? 0));
   expect(waited(hop)).toBe(20);
 });
 
 test("without an arrival, transport and alignment are one undivided stretch", () => {
   const found = stretches({ ...hop, arrival_ms: null }, 1);
-  expect(found.map(({ part, from, to }) => [part, from, to])).toEqual([["undivided", 10, 27], ["queueing", 27, 30], ["computation", 30, 35]]);
+  expect(found.map(({ part, from, to }) => [part, from, to])).toEqual([
+    ["undivided", 10, 27],
+    ["queueing", 27, 30],
+    ["computation", 30, 35],
+  ]);
 });
 
 test("the first node only computes, and its wait is not measured", () => {
@@ -24,5 +41,8 @@ test("the first node only computes, and its wait is not measured", () => {
 });
 
 test("parts of no length are not drawn", () => {
-  expect(stretches({ ...hop, arrival_ms: 30, queueing_ms: 0 }, 1).map(({ part }) => part)).toEqual(["transport", "computation"]);
+  expect(stretches({ ...hop, arrival_ms: 30, queueing_ms: 0 }, 1).map(({ part }) => part)).toEqual([
+    "transport",
+    "computation",
+  ]);
 });

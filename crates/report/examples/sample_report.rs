@@ -7,7 +7,11 @@ use std::path::Path;
 use tacho_report::ReportRun;
 
 /// Names that would be code if they were anything but text.
-const HOSTILE: [&str; 3] = ["</script><img src=x onerror=\"document.title='owned'\">", "\u{2028}'\"`${document.title='owned'}", "<!--<script>document.title='owned'</script>"];
+const HOSTILE: [&str; 3] = [
+    "</script><img src=x onerror=\"document.title='owned'\">",
+    "\u{2028}'\"`${document.title='owned'}",
+    "<!--<script>document.title='owned'</script>",
+];
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,7 +24,11 @@ fn main() -> Result<(), String> {
         "tuned" => sample::tuned(),
         "single" => vec![sample::run("untuned", sample::Wake::Spin { hz: 10.0 })],
         "hostile" => vec![hostile()],
-        "empty" => vec![ReportRun { summary: Default::default(), tables: Default::default(), ..sample::run("nothing", sample::Wake::Arrival) }],
+        "empty" => vec![ReportRun {
+            summary: Default::default(),
+            tables: Default::default(),
+            ..sample::run("nothing", sample::Wake::Arrival)
+        }],
         other => return Err(format!("found {other}, expected tuned, single, hostile or empty")),
     };
     tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
@@ -31,8 +39,12 @@ fn hostile() -> ReportRun {
     let mut run = sample::run("arrival", sample::Wake::Arrival);
     let [first, second, third] = HOSTILE;
     let rename = |name: &mut String| {
-        if name == "ndt_matching" { *name = first.into() }
-        if name == "/ndt_pose" { *name = second.into() }
+        if name == "ndt_matching" {
+            *name = first.into()
+        }
+        if name == "/ndt_pose" {
+            *name = second.into()
+        }
     };
     for chain in &mut run.summary.chains {
         chain.path.iter_mut().for_each(rename);

@@ -85,7 +85,10 @@ pub fn write(runs: &[ReportRun], out: &Path) -> Result<()> {
     let mut beside = out.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
     let beside = PathBuf::from(beside);
-    let failed = |path: &Path| { let path = path.to_owned(); move |source| Error::Write { path, source } };
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::Write { path, source }
+    };
     std::fs::write(&beside, html).map_err(failed(&beside))?;
     std::fs::rename(&beside, out).map_err(failed(out))
 }

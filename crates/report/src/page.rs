@@ -172,7 +172,12 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
     let mut instances = vec![Vec::new(); tables.chains.len()];
     for (row, instance) in tables.instances.iter().enumerate() {
         let of_chain = instances.get_mut(instance.chain as usize).ok_or(Error::DanglingRow {
-            run: label.to_owned(), table: "instances", row, column: "chain", found: instance.chain, rows: tables.chains.len(),
+            run: label.to_owned(),
+            table: "instances",
+            row,
+            column: "chain",
+            found: instance.chain,
+            rows: tables.chains.len(),
         })?;
         of_chain.push(row);
     }
@@ -180,29 +185,44 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
     for (row, hop) in tables.hops.iter().enumerate() {
         if hop.instance as usize >= tables.instances.len() {
             return Err(Error::DanglingRow {
-                run: label.to_owned(), table: "hops", row, column: "instance", found: hop.instance, rows: tables.instances.len(),
+                run: label.to_owned(),
+                table: "hops",
+                row,
+                column: "instance",
+                found: hop.instance,
+                rows: tables.instances.len(),
             });
         }
         hops.entry(hop.instance).or_default().push(hop);
     }
     hops.values_mut().for_each(|of_instance| of_instance.sort_by_key(|hop| hop.position));
 
-    Ok(tables.chains.iter().zip(&mut instances).map(|(chain, rows)| {
-        rows.sort_by_key(|&row| tables.instances[row].end_to_end_ns);
-        let sorted: Vec<f64> = rows.iter().map(|&row| ms(tables.instances[row].end_to_end_ns)).collect();
-        let hops_of = |row: usize| hops.get(&(row as u32)).map_or(&[][..], Vec::as_slice);
-        let shown = match rows.as_slice() {
-            [] => vec![],
-            rows => vec![("best", rows[0]), ("median", rows[(rows.len() - 1) / 2]), ("worst", rows[rows.len() - 1])],
-        };
-        PageChain {
-            name: &chain.name,
-            path: &chain.path,
-            end_to_end: drawn(&sorted),
-            instances: shown.into_iter().map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path)).collect(),
-            hops: hop_means(&chain.path, rows.iter().map(|&row| hops_of(row))),
-        }
-    }).collect())
+    Ok(tables
+        .chains
+        .iter()
+        .zip(&mut instances)
+        .map(|(chain, rows)| {
+            rows.sort_by_key(|&row| tables.instances[row].end_to_end_ns);
+            let sorted: Vec<f64> = rows.iter().map(|&row| ms(tables.instances[row].end_to_end_ns)).collect();
+            let hops_of = |row: usize| hops.get(&(row as u32)).map_or(&[][..], Vec::as_slice);
+            let shown = match rows.as_slice() {
+                [] => vec![],
+                rows => {
+                    vec![("best", rows[0]), ("median", rows[(rows.len() - 1) / 2]), ("worst", rows[rows.len() - 1])]
+                }
+            };
+            PageChain {
+                name: &chain.name,
+                path: &chain.path,
+                end_to_end: drawn(&sorted),
+                instances: shown
+                    .into_iter()
+                    .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path))
+                    .collect(),
+                hops: hop_means(&chain.path, rows.iter().map(|&row| hops_of(row))),
+            }
+        })
+        .collect())
 }
 
 /// A distribution of ascending values, thinned to evenly spaced ranks where there are many.
@@ -217,7 +237,8 @@ fn drawn(sorted: &[f64]) -> Option<Drawn> {
     let reach = 1.5 * (q3 - q1);
     let within: Vec<f64> = sorted.iter().copied().filter(|&v| v >= q1 - reach && v <= q3 + reach).collect();
     // Interpolated quartiles always have values on either side within their own distance, so `within` is never empty.
-    let whiskers = Whiskers { low: within[0], q1, median, q3, high: within[within.len() - 1], beyond: count - within.len() };
+    let whiskers =
+        Whiskers { low: within[0], q1, median, q3, high: within[within.len() - 1], beyond: count - within.len() };
     Some(Drawn { count, thinned: drawn < count, points: points.collect(), whiskers })
 }
 
@@ -237,15 +258,20 @@ fn page_instance<'a>(rank: &'static str, instance: &Instance, hops: &[&Hop], pat
         alignment_ms: ms(instance.alignment_ns),
         queueing_ms: ms(instance.queueing_ns),
         transport_ms: ms(instance.transport_ns),
-        hops: hops.iter().map(|hop| PageHop {
-            node: node_at(path, hop.position),
-            topic: (hop.position > 0).then(|| path.get(2 * hop.position as usize - 1).map(String::as_str)).flatten(),
-            published_ms: hop.published_ns.map(since_start),
-            arrival_ms: hop.arrival_ns.map(since_start),
-            start_ms: since_start(hop.start_ns),
-            output_ms: since_start(hop.output_ns),
-            queueing_ms: ms(hop.queueing_ns),
-        }).collect(),
+        hops: hops
+            .iter()
+            .map(|hop| PageHop {
+                node: node_at(path, hop.position),
+                topic: (hop.position > 0)
+                    .then(|| path.get(2 * hop.position as usize - 1).map(String::as_str))
+                    .flatten(),
+                published_ms: hop.published_ns.map(since_start),
+                arrival_ms: hop.arrival_ns.map(since_start),
+                start_ms: since_start(hop.start_ns),
+                output_ms: since_start(hop.output_ns),
+                queueing_ms: ms(hop.queueing_ns),
+            })
+            .collect(),
     }
 }
 
@@ -259,14 +285,17 @@ fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'
         let sum: i64 = whole.iter().map(|hops| part(hops[position])).sum::<Option<i64>>()?;
         Some(ms(sum) / whole.len() as f64)
     };
-    (0..nodes).map(|position| HopMeans {
-        node: node_at(path, position as u32),
-        count: whole.len(),
-        computation_ms: mean(position, &|hop| Some(hop.output_ns - hop.start_ns)).expect("both ends are always there"),
-        alignment_ms: mean(position, &|hop| Some(hop.start_ns - hop.arrival_ns? - hop.queueing_ns)),
-        queueing_ms: mean(position, &|hop| hop.published_ns.map(|_| hop.queueing_ns)),
-        transport_ms: mean(position, &|hop| Some(hop.arrival_ns? - hop.published_ns?)),
-    }).collect()
+    (0..nodes)
+        .map(|position| HopMeans {
+            node: node_at(path, position as u32),
+            count: whole.len(),
+            computation_ms: mean(position, &|hop| Some(hop.output_ns - hop.start_ns))
+                .expect("both ends are always there"),
+            alignment_ms: mean(position, &|hop| Some(hop.start_ns - hop.arrival_ns? - hop.queueing_ns)),
+            queueing_ms: mean(position, &|hop| hop.published_ns.map(|_| hop.queueing_ns)),
+            transport_ms: mean(position, &|hop| Some(hop.arrival_ns? - hop.published_ns?)),
+        })
+        .collect()
 }
 
 fn node_at(path: &[String], position: u32) -> &str {
@@ -314,7 +343,14 @@ mod tests {
     #[test]
     fn an_unknown_arrival_leaves_its_means_out() {
         let hop = |position, published_ns, arrival_ns, start_ns, output_ns| Hop {
-            instance: 0, position, execution: None, published_ns, arrival_ns, start_ns, output_ns, queueing_ns: 0,
+            instance: 0,
+            position,
+            execution: None,
+            published_ns,
+            arrival_ns,
+            start_ns,
+            output_ns,
+            queueing_ns: 0,
         };
         let hops = [hop(0, None, None, 0, 1_000_000), hop(1, Some(1_000_000), None, 4_000_000, 6_000_000)];
         let hops: Vec<&Hop> = hops.iter().collect();

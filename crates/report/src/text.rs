@@ -17,7 +17,8 @@ const ABSENT: &str = "–";
 const NARROWEST: usize = 60;
 /// The four parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
 /// mark and the ANSI colour of each.
-const PARTS: [(&str, char, u8); 4] = [("computation", '█', 34), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
+const PARTS: [(&str, char, u8); 4] =
+    [("computation", '█', 34), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
 
 /// What the text is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +72,14 @@ impl Terminal {
         };
         let same: Vec<_> = runs.iter().map(|(label, summary)| (*label, counterpart(chain, summary))).collect();
         self.heading(&mut out, &format!("End to end, {} ({}), ms", chain.name, ends(chain)));
-        let mut table = Table::new(["run", "instances", "mean", "p99", "worst"].iter().enumerate().map(|(i, name)| {
-            if i == 0 { Column::text(name) } else { Column::number(name) }
-        }).chain(PARTS.map(|(name, ..)| Column::number(name))).chain([Column::number("gain")]));
+        let mut table = Table::new(
+            ["run", "instances", "mean", "p99", "worst"]
+                .iter()
+                .enumerate()
+                .map(|(i, name)| if i == 0 { Column::text(name) } else { Column::number(name) })
+                .chain(PARTS.map(|(name, ..)| Column::number(name)))
+                .chain([Column::number("gain")]),
+        );
         let before = chain.end_to_end_ms.as_ref().map(|d| d.mean);
         for (label, chain) in &same {
             let whole = chain.and_then(|c| c.end_to_end_ms.as_ref());
@@ -88,7 +94,8 @@ impl Terminal {
         }
         out.push_str(&table.render(self.width()));
         out.push('\n');
-        let longest = same.iter().filter_map(|(_, c)| Some(c.as_ref()?.end_to_end_ms.as_ref()?.mean)).fold(0.0, f64::max);
+        let longest =
+            same.iter().filter_map(|(_, c)| Some(c.as_ref()?.end_to_end_ms.as_ref()?.mean)).fold(0.0, f64::max);
         let labels = same.iter().map(|(label, _)| clean(label).chars().count()).max().unwrap_or(0).min(30);
         for (label, chain) in &same {
             let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
@@ -99,7 +106,10 @@ impl Terminal {
             if found.is_none() {
                 self.line(&mut out, &format!("{label}: has no chain with the path of {}", chain.name));
             } else if let Some(other) = summary.chains.iter().find(|c| c.critical && c.path != chain.path) {
-                self.line(&mut out, &format!("{label}: its critical chain is another one, {} ({})", other.name, ends(other)));
+                self.line(
+                    &mut out,
+                    &format!("{label}: its critical chain is another one, {} ({})", other.name, ends(other)),
+                );
             }
         }
         for (label, summary) in runs {
@@ -114,14 +124,27 @@ impl Terminal {
         self.heading(out, &format!("Critical chain {} ({})", chain.name, ends(chain)));
         let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
         self.line(out, &nodes.join(" -> "));
-        self.line(out, &format!("{} instances, {} inputs without an output. {}", chain.instances, chain.lost, chain.evidence));
-        let mut table = Table::new([Column::text("ms"), Column::number("mean"), Column::number("min"), Column::number("median"),
-            Column::number("p99"), Column::number("worst"), Column::number("share")]);
+        self.line(
+            out,
+            &format!("{} instances, {} inputs without an output. {}", chain.instances, chain.lost, chain.evidence),
+        );
+        let mut table = Table::new([
+            Column::text("ms"),
+            Column::number("mean"),
+            Column::number("min"),
+            Column::number("median"),
+            Column::number("p99"),
+            Column::number("worst"),
+            Column::number("share"),
+        ]);
         let whole = chain.end_to_end_ms.as_ref();
         let mut row = |name: &str, part: Option<&Distribution>| {
             let mut cells = vec![name.to_owned()];
             cells.extend(figures(part, |d| [d.mean, d.min, d.median, d.p99, d.max], 2));
-            let share = part.zip(whole).filter(|(_, whole)| whole.mean > 0.0).map(|(part, whole)| 100.0 * part.mean / whole.mean);
+            let share = part
+                .zip(whole)
+                .filter(|(_, whole)| whole.mean > 0.0)
+                .map(|(part, whole)| 100.0 * part.mean / whole.mean);
             cells.push(share.map_or(ABSENT.into(), |share| format!("{share:.1} %")));
             table.row(cells);
         };
@@ -132,24 +155,47 @@ impl Terminal {
         out.push('\n');
         out.push_str(&table.render(self.width()));
         if let Some(whole) = whole {
-            let _ = writeln!(out, "\n{}\n{}", self.bar(&part_means(Some(chain)), whole.mean, self.width()), self.legend());
+            let _ =
+                writeln!(out, "\n{}\n{}", self.bar(&part_means(Some(chain)), whole.mean, self.width()), self.legend());
         }
     }
 
     fn other_chains(&self, out: &mut String, summary: &Summary) {
-        let mut table = Table::new([Column::text("chain"), Column::text("from"), Column::text("to"), Column::number("instances"), Column::number("lost"),
-            Column::number("mean ms"), Column::number("worst ms")]);
+        let mut table = Table::new([
+            Column::text("chain"),
+            Column::text("from"),
+            Column::text("to"),
+            Column::number("instances"),
+            Column::number("lost"),
+            Column::number("mean ms"),
+            Column::number("worst ms"),
+        ]);
         for chain in summary.chains.iter().filter(|chain| !chain.critical) {
             let whole = chain.end_to_end_ms.as_ref();
-            table.row(vec![chain.name.clone(), chain.path.first().cloned().unwrap_or_default(), chain.path.last().cloned().unwrap_or_default(),
-                chain.instances.to_string(), chain.lost.to_string(), number(whole.map(|d| d.mean), 2), number(whole.map(|d| d.max), 2)]);
+            table.row(vec![
+                chain.name.clone(),
+                chain.path.first().cloned().unwrap_or_default(),
+                chain.path.last().cloned().unwrap_or_default(),
+                chain.instances.to_string(),
+                chain.lost.to_string(),
+                number(whole.map(|d| d.mean), 2),
+                number(whole.map(|d| d.max), 2),
+            ]);
         }
         self.section(out, "Other chains", table);
     }
 
     fn callbacks(&self, out: &mut String, summary: &Summary) {
-        let mut table = Table::new([Column::text("node"), Column::text("callback"), Column::number("count"), Column::number("min ms"), Column::number("mean ms"),
-            Column::number("p99 ms"), Column::number("max ms"), Column::number("output period ms")]);
+        let mut table = Table::new([
+            Column::text("node"),
+            Column::text("callback"),
+            Column::number("count"),
+            Column::number("min ms"),
+            Column::number("mean ms"),
+            Column::number("p99 ms"),
+            Column::number("max ms"),
+            Column::number("output period ms"),
+        ]);
         for callback in &summary.callbacks {
             let wall = callback.duration_us.as_ref();
             let what = match (&callback.topic, callback.period_ms) {
@@ -157,22 +203,44 @@ impl Terminal {
                 (None, Some(period)) => format!("{} {period} ms", callback.kind),
                 (None, None) => format!("{} {}", callback.kind, callback.callback),
             };
-            let mut cells = vec![callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)), what, callback.count.to_string()];
+            let mut cells = vec![
+                callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)),
+                what,
+                callback.count.to_string(),
+            ];
             cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
-            let period = callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
+            let period =
+                callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
             cells.push(if period.is_empty() { ABSENT.into() } else { period });
             table.row(cells);
         }
-        self.section(out, "Callbacks: their own execution time; last, the period that a rate measurement of their output shows", table);
+        self.section(
+            out,
+            "Callbacks: their own execution time; last, the period that a rate measurement of their output shows",
+            table,
+        );
     }
 
     fn topics(&self, out: &mut String, summary: &Summary) {
-        let mut table = Table::new([Column::text("topic"), Column::number("sent"), Column::number("received"), Column::number("lost"), Column::number("rate Hz"),
-            Column::number("median us"), Column::number("p99 us"), Column::number("max us")]);
+        let mut table = Table::new([
+            Column::text("topic"),
+            Column::number("sent"),
+            Column::number("received"),
+            Column::number("lost"),
+            Column::number("rate Hz"),
+            Column::number("median us"),
+            Column::number("p99 us"),
+            Column::number("max us"),
+        ]);
         for topic in &summary.topics {
             let latency = topic.latency_us.as_ref();
-            let mut cells = vec![topic.topic.clone(), topic.sent.to_string(), topic.received.to_string(),
-                topic.lost.map_or(ABSENT.into(), |lost| lost.to_string()), number(topic.rate_hz, 2)];
+            let mut cells = vec![
+                topic.topic.clone(),
+                topic.sent.to_string(),
+                topic.received.to_string(),
+                topic.lost.map_or(ABSENT.into(), |lost| lost.to_string()),
+                number(topic.rate_hz, 2),
+            ];
             cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0));
             table.row(cells);
         }
@@ -255,7 +323,17 @@ impl Terminal {
     }
 
     fn legend(&self) -> String {
-        PARTS.map(|(name, mark, ansi)| if self.colour { format!("\x1b[{ansi}m{mark}\x1b[0m {name}") } else { format!("{mark} {name}") }).join("   ")
+        PARTS
+            .map(
+                |(name, mark, ansi)| {
+                    if self.colour {
+                        format!("\x1b[{ansi}m{mark}\x1b[0m {name}")
+                    } else {
+                        format!("{mark} {name}")
+                    }
+                },
+            )
+            .join("   ")
     }
 
     fn width(&self) -> usize {
@@ -290,7 +368,11 @@ fn ends(chain: &ChainFigures) -> String {
     }
 }
 
-fn figures<const N: usize>(of: Option<&Distribution>, pick: impl Fn(&Distribution) -> [f64; N], decimals: usize) -> [String; N] {
+fn figures<const N: usize>(
+    of: Option<&Distribution>,
+    pick: impl Fn(&Distribution) -> [f64; N],
+    decimals: usize,
+) -> [String; N] {
     of.map_or_else(|| [(); N].map(|()| ABSENT.to_owned()), |of| pick(of).map(|value| number(Some(value), decimals)))
 }
 
@@ -302,7 +384,18 @@ fn provenance(info: &RunInfo) -> String {
     let machine = &info.machine;
     let gib = machine.memory_bytes as f64 / (1u64 << 30) as f64;
     let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-    format!("{}\n{}: {}, {} CPUs, {gib:.1} GiB, Linux {} {}{}\n{:.1} s from {}; tacho {}{}", info.command.join(" "), machine.host, machine.cpu, machine.cpus,
-        machine.kernel, machine.preemption, machine.governor.as_ref().map_or(String::new(), |g| format!(", governor {g}")), info.duration_s, info.started_at,
-        info.tacho_version, versions.iter().map(|v| format!(", {v}")).collect::<String>())
+    format!(
+        "{}\n{}: {}, {} CPUs, {gib:.1} GiB, Linux {} {}{}\n{:.1} s from {}; tacho {}{}",
+        info.command.join(" "),
+        machine.host,
+        machine.cpu,
+        machine.cpus,
+        machine.kernel,
+        machine.preemption,
+        machine.governor.as_ref().map_or(String::new(), |g| format!(", governor {g}")),
+        info.duration_s,
+        info.started_at,
+        info.tacho_version,
+        versions.iter().map(|v| format!(", {v}")).collect::<String>()
+    )
 }

@@ -28,8 +28,16 @@ fn the_hops_of_a_drawn_instance_add_up_to_it() {
             assert!((sum - instance.end_to_end_ms).abs() < 1e-6);
             assert!((instance.hops.last().unwrap().output_ms - instance.end_to_end_ms).abs() < 1e-6);
         }
-        let means: f64 = page.runs[0].chains[0].hops.iter()
-            .map(|hop| hop.computation_ms + hop.alignment_ms.unwrap_or(0.0) + hop.queueing_ms.unwrap_or(0.0) + hop.transport_ms.unwrap_or(0.0)).sum();
+        let means: f64 = page.runs[0].chains[0]
+            .hops
+            .iter()
+            .map(|hop| {
+                hop.computation_ms
+                    + hop.alignment_ms.unwrap_or(0.0)
+                    + hop.queueing_ms.unwrap_or(0.0)
+                    + hop.transport_ms.unwrap_or(0.0)
+            })
+            .sum();
         let mean = run.summary.chains[0].end_to_end_ms.as_ref().unwrap().mean;
         assert!((means - mean).abs() < 1e-6 * mean, "{means} {mean}");
     }
@@ -40,7 +48,9 @@ fn tables_that_point_nowhere_are_refused() {
     let mut run = sample::run("untuned", Wake::Arrival);
     run.tables.instances[7].chain = 9;
     match tacho_report::page::page(&[run]) {
-        Err(error @ Error::DanglingRow { .. }) => assert_eq!(error.to_string(), "untuned: row 7 of table instances names chain 9, but there are only 1"),
+        Err(error @ Error::DanglingRow { .. }) => {
+            assert_eq!(error.to_string(), "untuned: row 7 of table instances names chain 9, but there are only 1")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -65,7 +75,14 @@ fn an_explanation_fits_the_width_and_holds_the_figures() {
     assert!(longest <= 100, "{longest}\n{text}");
     let figures = run.summary.chains[0].end_to_end_ms.as_ref().unwrap();
     assert!(text.contains(&format!("{:.2}", figures.mean)) && text.contains(&format!("{:.2}", figures.max)), "{text}");
-    for found in ["Critical chain localisation (lidar_driver to vehicle_interface)", "ndt_matching", "/points_raw", "late-start (3)", "100.01", "–"] {
+    for found in [
+        "Critical chain localisation (lidar_driver to vehicle_interface)",
+        "ndt_matching",
+        "/points_raw",
+        "late-start (3)",
+        "100.01",
+        "–",
+    ] {
         assert!(text.contains(found), "{found} is not in\n{text}");
     }
     assert!(!text.contains('\u{1b}'));
@@ -82,7 +99,9 @@ fn before_and_after_give_the_gain_on_one_scale() {
     for i in 0..3 {
         assert!(text.contains(&format!("{:.2}x", mean(0) / mean(i))), "{text}");
     }
-    let marks = |label: &str| text.lines().filter(|line| line.starts_with(label)).flat_map(str::chars).filter(|c| "█▓░▒".contains(*c)).count();
+    let marks = |label: &str| {
+        text.lines().filter(|line| line.starts_with(label)).flat_map(str::chars).filter(|c| "█▓░▒".contains(*c)).count()
+    };
     let ratio = marks("untuned") as f64 / marks("arrival") as f64;
     assert!((ratio / (mean(0) / mean(2)) - 1.0).abs() < 0.2, "bars of {ratio} for times of {}", mean(0) / mean(2));
 }

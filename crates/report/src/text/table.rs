@@ -52,7 +52,11 @@ impl Table {
         let headers: Vec<String> = self.columns.iter().map(|column| column.header.clone()).collect();
         for row in std::iter::once(&headers).chain(&self.rows) {
             let cells = row.iter().zip(&self.columns).zip(&widths).map(|((cell, column), &width)| {
-                if column.number { format!("{cell:>width$}") } else { format!("{:<width$}", shorten(cell, width)) }
+                if column.number {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{:<width$}", shorten(cell, width))
+                }
             });
             out.push_str(cells.collect::<Vec<_>>().join(GAP).trim_end());
             out.push('\n');
@@ -62,13 +66,23 @@ impl Table {
 
     /// Natural widths, the widest text column shortened until the line fits.
     fn widths(&self, line: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.columns.iter().enumerate().map(|(i, column)| {
-            let cells = self.rows.iter().map(|row| row[i].chars().count());
-            cells.chain([column.header.chars().count()]).max().unwrap_or(0)
-        }).collect();
+        let mut widths: Vec<usize> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(i, column)| {
+                let cells = self.rows.iter().map(|row| row[i].chars().count());
+                cells.chain([column.header.chars().count()]).max().unwrap_or(0)
+            })
+            .collect();
         loop {
             let total = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
-            let widest = widths.iter().enumerate().filter(|&(i, &width)| !self.columns[i].number && width > LEAST).max_by_key(|&(_, width)| *width).map(|(i, _)| i);
+            let widest = widths
+                .iter()
+                .enumerate()
+                .filter(|&(i, &width)| !self.columns[i].number && width > LEAST)
+                .max_by_key(|&(_, width)| *width)
+                .map(|(i, _)| i);
             match widest {
                 Some(i) if total > line => widths[i] -= 1,
                 _ => return widths,
@@ -89,7 +103,10 @@ pub fn shorten(text: &str, width: usize) -> String {
 
 /// `text` without what a terminal would obey: control characters and those that change the direction of writing.
 pub fn clean(text: &str) -> String {
-    let obeyed = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
 }
 

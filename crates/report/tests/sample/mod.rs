@@ -9,12 +9,36 @@ use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_report::ReportRun;
 
 /// Node of the chain and its work in ms: 24.66 in all, as in study E.
-const CHAIN: [(&str, f64); 9] = [("lidar_driver", 1.2), ("ray_ground_filter", 3.1), ("voxel_grid_filter", 2.4), ("ndt_matching", 11.26), ("ekf_localizer", 0.9),
-    ("lane_planner", 2.6), ("pure_pursuit", 1.7), ("twist_filter", 0.6), ("vehicle_interface", 0.9)];
-const TOPICS: [&str; 9] = ["/points_raw", "/points_no_ground", "/filtered_points", "/ndt_pose", "/current_pose", "/final_waypoints", "/twist_raw", "/twist_cmd", "/vehicle_cmd"];
+const CHAIN: [(&str, f64); 9] = [
+    ("lidar_driver", 1.2),
+    ("ray_ground_filter", 3.1),
+    ("voxel_grid_filter", 2.4),
+    ("ndt_matching", 11.26),
+    ("ekf_localizer", 0.9),
+    ("lane_planner", 2.6),
+    ("pure_pursuit", 1.7),
+    ("twist_filter", 0.6),
+    ("vehicle_interface", 0.9),
+];
+const TOPICS: [&str; 9] = [
+    "/points_raw",
+    "/points_no_ground",
+    "/filtered_points",
+    "/ndt_pose",
+    "/current_pose",
+    "/final_waypoints",
+    "/twist_raw",
+    "/twist_cmd",
+    "/vehicle_cmd",
+];
 /// Nodes beside the chain: name, input, output.
-const BESIDE: [(&str, &str, &str); 5] = [("camera_driver", "", "/image_raw"), ("image_detector", "/image_raw", "/objects_2d"),
-    ("euclidean_cluster", "/points_no_ground", "/clusters"), ("costmap_generator", "/clusters", "/costmap"), ("map_loader", "", "/vector_map")];
+const BESIDE: [(&str, &str, &str); 5] = [
+    ("camera_driver", "", "/image_raw"),
+    ("image_detector", "/image_raw", "/objects_2d"),
+    ("euclidean_cluster", "/points_no_ground", "/clusters"),
+    ("costmap_generator", "/clusters", "/costmap"),
+    ("map_loader", "", "/vector_map"),
+];
 
 /// How the nodes of the chain wake.
 #[derive(Clone, Copy)]
@@ -47,9 +71,20 @@ pub fn tuned() -> Vec<ReportRun> {
 
 /// One simulated run of five repeats.
 pub fn run(label: &str, wake: Wake) -> ReportRun {
-    let path: Vec<String> = CHAIN.iter().zip(TOPICS).flat_map(|((node, _), topic)| [node.to_string(), topic.to_string()]).take(17).collect();
+    let path: Vec<String> = CHAIN
+        .iter()
+        .zip(TOPICS)
+        .flat_map(|((node, _), topic)| [node.to_string(), topic.to_string()])
+        .take(17)
+        .collect();
     let mut tables = Tables {
-        chains: vec![Chain { name: "localisation".into(), path: path.clone(), critical: true, lost: 2, evidence: EVIDENCE.into() }],
+        chains: vec![Chain {
+            name: "localisation".into(),
+            path: path.clone(),
+            critical: true,
+            lost: 2,
+            evidence: EVIDENCE.into(),
+        }],
         ..Tables::default()
     };
     for repeat in 0..5 {
@@ -57,9 +92,21 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
     }
     let mut summary = summarise(&tables, path);
     if let Wake::Spin { hz: 10.0 } = wake {
-        summary.notes.push(Note { name: "late-start".into(), count: 3, text: "callbacks of /map_loader ran before recording began; its execution times leave them out".into() });
+        summary.notes.push(Note {
+            name: "late-start".into(),
+            count: 3,
+            text: "callbacks of /map_loader ran before recording began; its execution times leave them out".into(),
+        });
     }
-    ReportRun { label: label.into(), directory: RunDirectory::new(format!("runs/demo/{}", label.replace(' ', "-"))), info: info(), summary, tables, objective: None, proof: None }
+    ReportRun {
+        label: label.into(),
+        directory: RunDirectory::new(format!("runs/demo/{}", label.replace(' ', "-"))),
+        info: info(),
+        summary,
+        tables,
+        objective: None,
+        proof: None,
+    }
 }
 
 const EVIDENCE: &str = "each output published in the callback that took its input";
@@ -69,7 +116,19 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
     let phases: Vec<f64> = CHAIN.iter().map(|_| draw.next()).collect();
     for k in 0..40 {
         let begin = (repeat * 1_000_000 + k * 100) as f64 + 100.0 * phases[0];
-        let (mut instance, row) = (Instance { chain: 0, start_ns: ns(begin), end_ns: 0, end_to_end_ns: 0, computation_ns: 0, alignment_ns: 0, queueing_ns: 0, transport_ns: 0 }, tables.instances.len() as u32);
+        let (mut instance, row) = (
+            Instance {
+                chain: 0,
+                start_ns: ns(begin),
+                end_ns: 0,
+                end_to_end_ns: 0,
+                computation_ns: 0,
+                alignment_ns: 0,
+                queueing_ns: 0,
+                transport_ns: 0,
+            },
+            tables.instances.len() as u32,
+        );
         let mut published = begin;
         for (position, (_, work)) in CHAIN.iter().enumerate() {
             let transport = if position == 0 { 0.0 } else { 0.12 + 0.2 * draw.next() * draw.next() };
@@ -84,8 +143,16 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
             };
             let queueing = if position == 3 && draw.next() > 0.7 { 0.4 * (start - arrival).min(3.0) } else { 0.0 };
             let output = start + work * (0.97 + 0.08 * draw.next() * draw.next());
-            let hop = Hop { instance: row, position: position as u32, execution: None, published_ns: (position > 0).then(|| ns(published)),
-                arrival_ns: (position > 0).then(|| ns(arrival)), start_ns: ns(start), output_ns: ns(output), queueing_ns: ns(queueing) };
+            let hop = Hop {
+                instance: row,
+                position: position as u32,
+                execution: None,
+                published_ns: (position > 0).then(|| ns(published)),
+                arrival_ns: (position > 0).then(|| ns(arrival)),
+                start_ns: ns(start),
+                output_ns: ns(output),
+                queueing_ns: ns(queueing),
+            };
             instance.computation_ns += hop.output_ns - hop.start_ns;
             instance.queueing_ns += hop.queueing_ns;
             instance.transport_ns += hop.arrival_ns.map_or(0, |at| at - ns(published));
@@ -102,38 +169,99 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
 fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
     let of = |part: fn(&Instance) -> i64| distribution(tables.instances.iter().map(|i| part(i) as f64 / 1e6).collect());
     let chain = ChainFigures {
-        name: "localisation".into(), path: path.clone(), critical: true, evidence: EVIDENCE.into(), instances: tables.instances.len() as u64, lost: 2,
-        end_to_end_ms: of(|i| i.end_to_end_ns), repeat_means_ms: distribution(repeat_means(tables)), computation_ms: of(|i| i.computation_ns), alignment_ms: of(|i| i.alignment_ns),
-        queueing_ms: of(|i| i.queueing_ns), transport_ms: of(|i| i.transport_ns), ..ChainFigures::default()
+        name: "localisation".into(),
+        path: path.clone(),
+        critical: true,
+        evidence: EVIDENCE.into(),
+        instances: tables.instances.len() as u64,
+        lost: 2,
+        end_to_end_ms: of(|i| i.end_to_end_ns),
+        repeat_means_ms: distribution(repeat_means(tables)),
+        computation_ms: of(|i| i.computation_ns),
+        alignment_ms: of(|i| i.alignment_ns),
+        queueing_ms: of(|i| i.queueing_ns),
+        transport_ms: of(|i| i.transport_ns),
+        ..ChainFigures::default()
     };
-    let beside = ChainFigures { name: "camera_driver to image_detector".into(), path: ["camera_driver", "/image_raw", "image_detector"].map(String::from).into(),
-        evidence: EVIDENCE.into(), instances: 0, lost: 40, ..ChainFigures::default() };
+    let beside = ChainFigures {
+        name: "camera_driver to image_detector".into(),
+        path: ["camera_driver", "/image_raw", "image_detector"].map(String::from).into(),
+        evidence: EVIDENCE.into(),
+        instances: 0,
+        lost: 40,
+        ..ChainFigures::default()
+    };
     let mut callbacks = Vec::new();
     let mut topics = Vec::new();
     for (i, (node, work)) in CHAIN.iter().enumerate() {
         let mut draw = Draw(i as u64);
         callbacks.push(CallbackFigures {
-            process_id: 4200 + i as u32, callback: format!("0x564c634cb{:03x}", 24 * i), kind: if i == 0 { "timer" } else { "subscription" }.into(), node: Some(node.to_string()),
-            topic: (i > 0).then(|| TOPICS[i - 1].to_string()), period_ms: (i == 0).then_some(100.0), count: 200,
+            process_id: 4200 + i as u32,
+            callback: format!("0x564c634cb{:03x}", 24 * i),
+            kind: if i == 0 { "timer" } else { "subscription" }.into(),
+            node: Some(node.to_string()),
+            topic: (i > 0).then(|| TOPICS[i - 1].to_string()),
+            period_ms: (i == 0).then_some(100.0),
+            count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
-            queue_wait_us: None, output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
+            queue_wait_us: None,
+            output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
         });
         topics.push(TopicFigures {
-            topic: TOPICS[i].into(), publishers: vec![node.to_string()], subscribers: CHAIN.get(i + 1).iter().map(|(next, _)| next.to_string())
-                .chain(BESIDE.iter().filter(|(_, input, _)| *input == TOPICS[i]).map(|(node, ..)| node.to_string())).collect(),
-            sent: 200, received: if i < 8 { 200 } else { 0 }, lost: (i < 8).then_some(if i == 2 { 2 } else { 0 }), rate_hz: Some(9.999),
-            latency_us: if i < 8 { distribution((0..200).map(|_| 120.0 + 200.0 * draw.next() * draw.next()).collect()) } else { None },
+            topic: TOPICS[i].into(),
+            publishers: vec![node.to_string()],
+            subscribers: CHAIN
+                .get(i + 1)
+                .iter()
+                .map(|(next, _)| next.to_string())
+                .chain(BESIDE.iter().filter(|(_, input, _)| *input == TOPICS[i]).map(|(node, ..)| node.to_string()))
+                .collect(),
+            sent: 200,
+            received: if i < 8 { 200 } else { 0 },
+            lost: (i < 8).then_some(if i == 2 { 2 } else { 0 }),
+            rate_hz: Some(9.999),
+            latency_us: if i < 8 {
+                distribution((0..200).map(|_| 120.0 + 200.0 * draw.next() * draw.next()).collect())
+            } else {
+                None
+            },
         });
     }
     for (node, _, output) in BESIDE {
-        topics.push(TopicFigures { topic: output.into(), publishers: vec![node.into()], subscribers: BESIDE.iter().filter(|(_, input, _)| *input == output).map(|(n, ..)| n.to_string())
-            .chain((output == "/costmap" || output == "/vector_map").then(|| "lane_planner".into())).collect(),
-            sent: 200, received: 200, lost: None, rate_hz: (output != "/vector_map").then_some(10.0), latency_us: None });
+        topics.push(TopicFigures {
+            topic: output.into(),
+            publishers: vec![node.into()],
+            subscribers: BESIDE
+                .iter()
+                .filter(|(_, input, _)| *input == output)
+                .map(|(n, ..)| n.to_string())
+                .chain((output == "/costmap" || output == "/vector_map").then(|| "lane_planner".into()))
+                .collect(),
+            sent: 200,
+            received: 200,
+            lost: None,
+            rate_hz: (output != "/vector_map").then_some(10.0),
+            latency_us: None,
+        });
     }
     Summary {
-        points: vec![Point { middleware: "ros2".into(), publishers: 14, subscribers: 13, due: Some(2800), sent: 2800, received: 2598, lost: 2, loss_percent: Some(0.0769), in_time: 2598,
-            latency_us: distribution((0..500).map(|i| 120.0 + i as f64 * 0.4).collect()), ..Point::default() }],
-        callbacks, topics, chains: vec![chain, beside], notes: vec![],
+        points: vec![Point {
+            middleware: "ros2".into(),
+            publishers: 14,
+            subscribers: 13,
+            due: Some(2800),
+            sent: 2800,
+            received: 2598,
+            lost: 2,
+            loss_percent: Some(0.0769),
+            in_time: 2598,
+            latency_us: distribution((0..500).map(|i| 120.0 + i as f64 * 0.4).collect()),
+            ..Point::default()
+        }],
+        callbacks,
+        topics,
+        chains: vec![chain, beside],
+        notes: vec![],
     }
 }
 
@@ -165,7 +293,11 @@ fn objective() -> serde_json::Value {
         let preemption = 0.00027 * hz / 1e3 * 14.0 * 24.66 + 0.00012 * hz.powf(2.0) / 3.0;
         serde_json::json!({"hz": hz, "computation_ms": computation, "alignment_ms": alignment, "preemption_ms": preemption, "response_ms": computation + alignment + preemption})
     }).collect();
-    let best = points.iter().min_by(|a, b| a["response_ms"].as_f64().unwrap().total_cmp(&b["response_ms"].as_f64().unwrap())).unwrap()["hz"].clone();
+    let best = points
+        .iter()
+        .min_by(|a, b| a["response_ms"].as_f64().unwrap().total_cmp(&b["response_ms"].as_f64().unwrap()))
+        .unwrap()["hz"]
+        .clone();
     serde_json::json!({"points": points, "best_hz": best, "diverging_hz": [1010.0]})
 }
 
@@ -179,18 +311,51 @@ fn distribution(mut values: Vec<f64>) -> Option<Distribution> {
     };
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    Some(Distribution { count: values.len() as u64, min: values[0], q1: at(0.25), median: at(0.5), q3: at(0.75), mean, p99: at(0.99), max: values[last],
-        std: (last > 0).then(|| (square / last as f64).sqrt()) })
+    Some(Distribution {
+        count: values.len() as u64,
+        min: values[0],
+        q1: at(0.25),
+        median: at(0.5),
+        q3: at(0.75),
+        mean,
+        p99: at(0.99),
+        max: values[last],
+        std: (last > 0).then(|| (square / last as f64).sqrt()),
+    })
 }
 
 fn info() -> RunInfo {
     RunInfo {
-        verb: "bench".into(), command: ["tacho", "bench", "workloads/autoware-localisation.yaml"].map(String::from).into(), tacho_version: "0.1.0".into(),
-        started_at: "2026-11-21T01:40:00Z".into(), duration_s: 20.4,
-        machine: Machine { host: "bench-1".into(), cpu: "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz".into(), cpus: 2, memory_bytes: 8 << 30, kernel: "6.1.0-18-amd64".into(),
-            preemption: "PREEMPT_DYNAMIC".into(), governor: None, clocksource: "tsc".into() },
-        versions: BTreeMap::from([("ros2".into(), "kilted".into()), ("rmw_fastrtps_cpp".into(), "9.3.2".into()), ("rcl".into(), "10.1.1".into())]),
-        processes: CHAIN.iter().enumerate().map(|(i, (name, _))| ProcessExit { name: name.to_string(), pid: 4200 + i as u32, code: Some(0), signal: None }).collect(),
+        verb: "bench".into(),
+        command: ["tacho", "bench", "workloads/autoware-localisation.yaml"].map(String::from).into(),
+        tacho_version: "0.1.0".into(),
+        started_at: "2026-11-21T01:40:00Z".into(),
+        duration_s: 20.4,
+        machine: Machine {
+            host: "bench-1".into(),
+            cpu: "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz".into(),
+            cpus: 2,
+            memory_bytes: 8 << 30,
+            kernel: "6.1.0-18-amd64".into(),
+            preemption: "PREEMPT_DYNAMIC".into(),
+            governor: None,
+            clocksource: "tsc".into(),
+        },
+        versions: BTreeMap::from([
+            ("ros2".into(), "kilted".into()),
+            ("rmw_fastrtps_cpp".into(), "9.3.2".into()),
+            ("rcl".into(), "10.1.1".into()),
+        ]),
+        processes: CHAIN
+            .iter()
+            .enumerate()
+            .map(|(i, (name, _))| ProcessExit {
+                name: name.to_string(),
+                pid: 4200 + i as u32,
+                code: Some(0),
+                signal: None,
+            })
+            .collect(),
         ..RunInfo::default()
     }
 }
