@@ -1,4 +1,139 @@
-//! Events into tables: messages, callbacks, chains.
+//! Events into tables: messages, callbacks, chains; tables into figures. `docs/figures.md` defines every one.
 
+mod chains;
+mod collect;
+mod distribution;
+mod figures;
+mod graph;
+mod link;
+mod merge;
+mod observed;
+mod runs;
+pub mod store;
 pub mod summary;
 pub mod tables;
+mod wait;
+
+pub use figures::{summarise, Repeat};
+pub use runs::{analyse, analyse_and_store, Error};
+
+use collect::Collector;
+use tables::{CallbackKind, Endpoint, EndpointKind, Note, Tables};
+use tacho_events::{Event, ProcessFacts, Texts};
+use tacho_workload::model::Workload;
+
+/// What analysis must be told besides the events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Start of the measured window, ns of CLOCK_MONOTONIC; `None`: from the first event.
+    pub measured_from_ns: Option<i64>,
+    /// End of the measured window; `None`: to the last event.
+    pub measured_to_ns: Option<i64>,
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC; links the source timestamps of tracetools before Jazzy.
+    pub realtime_offset_ns: Option<i64>,
+    /// Greatest error of an event's time.
+    pub clock_error_ns: i64,
+}
+
+impl Options {
+    /// Whether an instant lies in the measured window; its start belongs to it, its end does not.
+    pub fn measures(&self, ns: i64) -> bool {
+        self.measured_from_ns.is_none_or(|from| ns >= from) && self.measured_to_ns.is_none_or(|to| ns < to)
+    }
+}
+
+/// A state machine over events in the order of time. Tell it each process, push each event, then ask for the tables.
+pub struct Analysis {
+    options: Options,
+    collector: Collector,
+}
+
+impl Analysis {
+    /// Nothing seen yet.
+    pub fn new(options: Options) -> Self {
+        Analysis { options, collector: Collector::default() }
+    }
+
+    /// Announces the next process, in the order of their indices in events.
+    pub fn add_process(&mut self, facts: &ProcessFacts) {
+        self.collector.add_process(facts);
+    }
+
+    /// Takes the next event in the order of time.
+    pub fn push(&mut self, event: &Event, texts: &Texts) {
+        self.collector.push(event, texts);
+    }
+
+    /// Links what was seen and makes the tables. `workload` is what ran, where it is known: it names chains and rates.
+    pub fn finish(self, workload: Option<&Workload>) -> Tables {
+        let Analysis { options, collector } = self;
+        let mut seen = collector.seen;
+        let linked = link::link(&mut seen, &options);
+        let (publications, messages, message_notes) = link::messages(&seen, &linked, &options, workload);
+        let (paths, path_notes) = graph::paths(&seen, &linked, workload);
+        let chains = chains::Tracer::new(&seen, &linked, &options).trace(&paths, workload);
+        let mut notes = seen.notes();
+        notes.extend(linked.notes);
+        notes.extend(message_notes);
+        notes.extend(path_notes);
+        notes.extend(chains.notes);
+        notes.extend(without_callbacks(&seen));
+
+        let mut counts = vec![0u64; seen.endpoints.len()];
+        publications.iter().for_each(|p| counts[p.publisher as usize] += 1);
+        messages.iter().filter(|m| m.take_ns.is_some()).for_each(|m| counts[m.subscription as usize] += 1);
+        let mut skipped: Vec<Option<u64>> = seen.endpoints.iter()
+            .map(|e| (e.kind == EndpointKind::Publisher && seen.ours[seen.nodes[e.node as usize].process as usize]).then_some(0))
+            .collect();
+        for (_, endpoint, count) in seen.skips.iter().filter(|s| options.measures(s.0)) {
+            if let Some(skipped) = skipped.get_mut(*endpoint as usize) {
+                *skipped = Some(skipped.unwrap_or(0) + count);
+            }
+        }
+        let endpoints = seen.endpoints.iter().enumerate()
+            .map(|(index, e)| Endpoint {
+                node: e.node,
+                kind: e.kind,
+                topic: seen.topics.names[e.topic as usize].clone(),
+                depth: e.depth,
+                count: counts[index],
+                skipped: skipped[index],
+            })
+            .collect();
+        Tables {
+            processes: seen.processes,
+            nodes: seen.nodes,
+            endpoints,
+            callbacks: seen.callbacks,
+            executions: seen.executions,
+            publications,
+            messages,
+            chains: chains.chains,
+            instances: chains.instances,
+            hops: chains.hops,
+            notes,
+        }
+    }
+}
+
+/// Processes that take messages or have timers, and never show a callback: rclpy has no callback events.
+fn without_callbacks(seen: &observed::Observed) -> Vec<Note> {
+    let mut works = vec![false; seen.processes.len()];
+    let mut calls_back = vec![false; seen.processes.len()];
+    seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint) as usize] = true);
+    let named = |p: &&observed::PublicationSeen| p.endpoint.is_some_and(|e| e != observed::INTERNAL);
+    seen.publications.iter().filter(named).for_each(|p| works[p.process as usize] = true);
+    seen.executions.iter().for_each(|e| calls_back[seen.callbacks[e.callback as usize].process as usize] = true);
+    let registered = |process: u32| seen.callbacks.iter().any(|c| c.process == process && c.kind != CallbackKind::Unknown);
+    seen.processes.iter().enumerate()
+        .filter(|(index, _)| works[*index] && !calls_back[*index] && !registered(*index as u32))
+        .map(|(_, process)| Note {
+            name: "no-callback-events".into(),
+            count: 1,
+            text: format!(
+                "process {} ({}) emits no callback events, as rclpy does not: callback times, chains and their parts, and queueing cannot \
+                 be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
+                process.pid, process.executable),
+        })
+        .collect()
+}

@@ -1,0 +1,324 @@
+//! Tables into `summary.json`. Several repeats of one workload make one summary, over all that was measured in any of them.
+
+use crate::summary::{CallbackFigures, ChainFigures, Distribution, Point, Summary, TopicFigures};
+use crate::tables::{CallbackKind, Delivery, EndpointKind, Note, Tables};
+use crate::Options;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_workload::model::Workload;
+
+const NS_PER_US: f64 = 1e3;
+const NS_PER_MS: f64 = 1e6;
+
+/// One run of a workload, analysed.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeat<'a> {
+    /// Its tables.
+    pub tables: &'a Tables,
+    /// The options they were made with.
+    pub options: Options,
+}
+
+/// The figures of a run: of one repeat, or of all that a run directory holds.
+pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
+    let mut notes = notes(repeats);
+    let topics = topics(repeats, &mut notes);
+    Summary {
+        points: workload.map(|w| point(repeats, w)).into_iter().collect(),
+        callbacks: callbacks(repeats),
+        topics,
+        chains: chains(repeats),
+        notes,
+    }
+}
+
+/// Mean period of a series of instants, over several runs of it.
+#[derive(Default, Clone, Copy)]
+struct Series {
+    intervals: u64,
+    span_ns: i64,
+}
+
+impl Series {
+    fn add(&mut self, times: impl Iterator<Item = i64>) {
+        let (mut count, mut first, mut last) = (0u64, i64::MAX, i64::MIN);
+        for time in times {
+            count += 1;
+            first = first.min(time);
+            last = last.max(time);
+        }
+        if count > 1 {
+            self.intervals += count - 1;
+            self.span_ns += last - first;
+        }
+    }
+
+    fn period_ns(self) -> Option<f64> {
+        (self.intervals > 0 && self.span_ns > 0).then(|| self.span_ns as f64 / self.intervals as f64)
+    }
+}
+
+fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for note in repeats.iter().flat_map(|r| &r.tables.notes) {
+        match notes.iter_mut().find(|n| n.name == note.name && n.text == note.text) {
+            Some(known) => known.count += note.count,
+            None => notes.push(note.clone()),
+        }
+    }
+    notes
+}
+
+/// Latency of each message that has one, ns: to the first line of its callback, else to its take.
+fn latency_ns(message: &crate::tables::Message) -> Option<i64> {
+    Some(message.callback_ns.or(message.take_ns)? - message.publish_ns?)
+}
+
+#[derive(Default)]
+struct Topic {
+    publishers: BTreeSet<String>,
+    subscribers: BTreeSet<String>,
+    sent: u64,
+    received: u64,
+    lost: u64,
+    losses_known: bool,
+    series: Series,
+    latency_us: Vec<f64>,
+}
+
+fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
+    let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
+    let mut to_take = 0;
+    for Repeat { tables, .. } in repeats {
+        for endpoint in &tables.endpoints {
+            let topic = topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
+            let node = &tables.nodes[endpoint.node as usize];
+            let names = match endpoint.kind {
+                EndpointKind::Publisher => &mut topic.publishers,
+                EndpointKind::Subscription => &mut topic.subscribers,
+            };
+            names.insert(node.name.clone());
+            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
+        }
+        let mut published: HashMap<&str, Vec<i64>> = HashMap::new();
+        for publication in &tables.publications {
+            published.entry(&tables.endpoints[publication.publisher as usize].topic).or_default().push(publication.publish_ns);
+        }
+        for (name, times) in published {
+            let topic = topics.entry(name).or_default();
+            topic.sent += times.len() as u64;
+            topic.series.add(times.into_iter());
+        }
+        for message in &tables.messages {
+            let topic = topics.entry(&tables.endpoints[message.subscription as usize].topic).or_default();
+            if message.delivery == Delivery::Lost {
+                topic.lost += 1;
+                continue;
+            }
+            topic.received += 1;
+            to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
+            topic.latency_us.extend(latency_ns(message).map(|ns| ns as f64 / NS_PER_US));
+        }
+    }
+    if to_take > 0 {
+        let text = "messages without a callback event: their latency ends at the take, not at the first line of a callback";
+        notes.push(Note { name: "latency-to-take".into(), count: to_take, text: text.into() });
+    }
+    let figures = |(name, topic): (&str, Topic)| TopicFigures {
+        topic: name.to_string(),
+        lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty()).then_some(topic.lost),
+        publishers: topic.publishers.into_iter().collect(),
+        subscribers: topic.subscribers.into_iter().collect(),
+        sent: topic.sent,
+        received: topic.received,
+        rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
+        latency_us: Distribution::of(topic.latency_us),
+    };
+    topics.into_iter().map(figures).collect()
+}
+
+fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
+    let mut point = Point { middleware: workload.middleware.clone(), transport: workload.transport.clone(), ..Point::default() };
+    let (mut skipped, mut latencies) = (None, Vec::new());
+    for Repeat { tables, .. } in repeats {
+        let count = |kind| tables.endpoints.iter().filter(|e| e.kind == kind).count() as u64;
+        point.publishers = point.publishers.max(count(EndpointKind::Publisher));
+        point.subscribers = point.subscribers.max(count(EndpointKind::Subscription));
+        for endpoint in tables.endpoints.iter().filter_map(|e| e.skipped) {
+            skipped = Some(skipped.unwrap_or(0) + endpoint);
+        }
+        point.sent += tables.publications.len() as u64;
+        point.dropped_events += tables.processes.iter().map(|p| p.dropped_events).sum::<u64>();
+        for message in &tables.messages {
+            match message.delivery {
+                Delivery::Lost => point.lost += 1,
+                Delivery::InTime => point.in_time += 1,
+                Delivery::Late => point.late += 1,
+            }
+            latencies.extend(latency_ns(message).map(|ns| ns as f64 / NS_PER_US));
+        }
+    }
+    point.received = point.in_time + point.late;
+    point.due = skipped.map(|s| s + point.sent);
+    let expected = point.received + point.lost;
+    // Without the events of a process its losses are not known.
+    point.loss_percent = (expected > 0 && point.dropped_events == 0).then(|| 100.0 * point.lost as f64 / expected as f64);
+    point.latency_us = Distribution::of(latencies);
+    point
+}
+
+/// One callback over all repeats: its figures so far.
+#[derive(Default)]
+struct CallbackSoFar {
+    figures: CallbackFigures,
+    durations_us: Vec<f64>,
+    waits_us: Vec<f64>,
+    outputs: BTreeMap<String, Series>,
+}
+
+fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
+    // The same callback has another address in another repeat: it is the n-th of its node, kind, topic and period.
+    type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
+    let mut order: Vec<CallbackSoFar> = Vec::new();
+    let mut known: HashMap<Key, usize> = HashMap::new();
+    for Repeat { tables, options } in repeats {
+        let mut of_row: Vec<Option<usize>> = vec![None; tables.callbacks.len()];
+        let mut ordinals: HashMap<Key, usize> = HashMap::new();
+        let mut ran = vec![false; tables.callbacks.len()];
+        let measured = |e: &&crate::tables::Execution| options.measures(e.start_ns);
+        tables.executions.iter().filter(measured).for_each(|e| ran[e.callback as usize] = true);
+        for (row, callback) in tables.callbacks.iter().enumerate().filter(|(row, _)| ran[*row]) {
+            let node = callback.node.map(|n| tables.nodes[n as usize].name.clone());
+            let mut key: Key = (node.clone(), kind(callback.kind).into(), callback.topic.clone(), callback.period_ns, 0);
+            let ordinal = ordinals.entry(key.clone()).or_default();
+            key.4 = *ordinal;
+            *ordinal += 1;
+            let index = *known.entry(key).or_insert_with(|| {
+                order.push(CallbackSoFar {
+                    figures: CallbackFigures {
+                        process_id: tables.processes[callback.process as usize].pid,
+                        callback: format!("{:#x}", callback.address),
+                        kind: kind(callback.kind).into(),
+                        node,
+                        topic: callback.topic.clone(),
+                        period_ms: callback.period_ns.map(|ns| ns as f64 / NS_PER_MS),
+                        ..CallbackFigures::default()
+                    },
+                    ..CallbackSoFar::default()
+                });
+                order.len() - 1
+            });
+            of_row[row] = Some(index);
+        }
+        for execution in tables.executions.iter().filter(measured) {
+            if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
+                order[index].durations_us.push((end - execution.start_ns) as f64 / NS_PER_US);
+            }
+        }
+        for message in &tables.messages {
+            if let (Some(execution), Some(arrival)) = (message.execution, message.arrival_ns) {
+                let execution = &tables.executions[execution as usize];
+                if let Some(index) = of_row[execution.callback as usize].filter(|_| execution.start_ns >= arrival) {
+                    order[index].waits_us.push((execution.start_ns - arrival) as f64 / NS_PER_US);
+                }
+            }
+        }
+        let mut published: BTreeMap<(usize, &str), Vec<i64>> = BTreeMap::new();
+        for publication in &tables.publications {
+            let Some(execution) = publication.execution else { continue };
+            if let Some(index) = of_row[tables.executions[execution as usize].callback as usize] {
+                let topic = tables.endpoints[publication.publisher as usize].topic.as_str();
+                published.entry((index, topic)).or_default().push(publication.publish_ns);
+            }
+        }
+        for ((index, topic), times) in published {
+            order[index].outputs.entry(topic.to_string()).or_default().add(times.into_iter());
+        }
+    }
+    let finish = |so_far: CallbackSoFar| CallbackFigures {
+        count: so_far.durations_us.len() as u64,
+        duration_us: Distribution::of(so_far.durations_us),
+        queue_wait_us: Distribution::of(so_far.waits_us),
+        output_period_ms: so_far.outputs.into_iter()
+            .filter_map(|(topic, series)| Some((topic, series.period_ns()? / NS_PER_MS)))
+            .collect(),
+        ..so_far.figures
+    };
+    order.into_iter().map(finish).collect()
+}
+
+fn kind(kind: CallbackKind) -> &'static str {
+    match kind {
+        CallbackKind::Subscription => "subscription",
+        CallbackKind::Timer => "timer",
+        CallbackKind::Service => "service",
+        CallbackKind::Unknown => "unknown",
+    }
+}
+
+/// One chain over all repeats.
+#[derive(Default)]
+struct ChainSoFar {
+    lost: u64,
+    evidence: Vec<String>,
+    /// end to end, computation, alignment, queueing, transport.
+    parts_ms: [Vec<f64>; 5],
+    means_ms: Vec<f64>,
+}
+
+fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
+    let mut order: Vec<(&str, &[String])> = Vec::new();
+    let mut so_far: Vec<ChainSoFar> = Vec::new();
+    for Repeat { tables, .. } in repeats {
+        let mut index_of = Vec::new();
+        for chain in &tables.chains {
+            let key = (chain.name.as_str(), chain.path.as_slice());
+            let index = order.iter().position(|k| *k == key).unwrap_or_else(|| {
+                order.push(key);
+                so_far.push(ChainSoFar::default());
+                order.len() - 1
+            });
+            index_of.push(index);
+            so_far[index].lost += chain.lost;
+            if !so_far[index].evidence.contains(&chain.evidence) {
+                so_far[index].evidence.push(chain.evidence.clone());
+            }
+        }
+        let before: Vec<usize> = so_far.iter().map(|c| c.parts_ms[0].len()).collect();
+        for instance in &tables.instances {
+            let parts = [
+                instance.end_to_end_ns, instance.computation_ns, instance.alignment_ns, instance.queueing_ns, instance.transport_ns,
+            ];
+            let chain = &mut so_far[index_of[instance.chain as usize]];
+            for (values, ns) in chain.parts_ms.iter_mut().zip(parts) {
+                values.push(ns as f64 / NS_PER_MS);
+            }
+        }
+        for (chain, before) in so_far.iter_mut().zip(before) {
+            let mine = &chain.parts_ms[0][before..];
+            if !mine.is_empty() {
+                chain.means_ms.push(mine.iter().sum::<f64>() / mine.len() as f64);
+            }
+        }
+    }
+    let worst = |chain: &ChainSoFar| chain.parts_ms[0].iter().copied().max_by(f64::total_cmp);
+    let most = so_far.iter().filter_map(worst).max_by(f64::total_cmp);
+    let critical = most.and_then(|most| so_far.iter().position(|c| worst(c) == Some(most)));
+    let several = repeats.len() > 1;
+    order.into_iter().zip(so_far).enumerate().map(|(index, ((name, path), chain))| {
+        let [end_to_end, computation, alignment, queueing, transport] = chain.parts_ms;
+        ChainFigures {
+            name: name.to_string(),
+            path: path.to_vec(),
+            critical: critical == Some(index),
+            evidence: chain.evidence.join("; or "),
+            instances: end_to_end.len() as u64,
+            lost: chain.lost,
+            end_to_end_ms: Distribution::of(end_to_end),
+            repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
+            computation_ms: Distribution::of(computation),
+            alignment_ms: Distribution::of(alignment),
+            queueing_ms: Distribution::of(queueing),
+            transport_ms: Distribution::of(transport),
+        }
+    }).collect()
+}

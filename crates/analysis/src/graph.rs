@@ -1,0 +1,134 @@
+//! The graph of nodes and topics, and the paths through it.
+
+use crate::link::Linked;
+use crate::observed::Observed;
+use crate::tables::Note;
+use std::collections::BTreeSet;
+use tacho_workload::model::Workload;
+
+/// Source-to-sink paths looked at; systems with more are cut, and a note says so.
+const MOST_PATHS: usize = 256;
+/// Steps of the search, for graphs with many ways and few sinks.
+const MOST_STEPS: u32 = 100_000;
+
+/// A path: nodes, and the topics between them (one fewer), all as indices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Path {
+    pub name: String,
+    pub nodes: Vec<u32>,
+    pub topics: Vec<u32>,
+}
+
+/// Edges between nodes: a topic that one publishes and another subscribes to.
+struct Graph {
+    /// By node: (topic, subscriber), in order.
+    out: Vec<Vec<(u32, u32)>>,
+}
+
+/// Named chains of the workload first, then every other source-to-sink path.
+pub(crate) fn paths(seen: &Observed, linked: &Linked, workload: Option<&Workload>) -> (Vec<Path>, Vec<Note>) {
+    let graph = Graph::new(seen, linked);
+    let mut notes = Vec::new();
+    let mut paths = named(&graph, seen, workload, &mut notes);
+    let mut all = Vec::new();
+    let whole = graph.source_to_sink(seen, &mut all);
+    if !whole {
+        let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; the others are not looked at, name a chain in the workload");
+        notes.push(Note { name: "paths-cut".into(), count: 1, text });
+    }
+    let known = |p: &Path, paths: &[Path]| paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics);
+    for path in all {
+        if !known(&path, &paths) {
+            paths.push(path);
+        }
+    }
+    (paths, notes)
+}
+
+/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
+pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
+    full_name == name || full_name.strip_prefix('/') == Some(name)
+}
+
+fn named(graph: &Graph, seen: &Observed, workload: Option<&Workload>, notes: &mut Vec<Note>) -> Vec<Path> {
+    let mut paths = Vec::new();
+    for chain in workload.into_iter().flat_map(|w| &w.chains) {
+        let nodes: Option<Vec<u32>> = chain.nodes.iter()
+            .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(|n| n as u32))
+            .collect();
+        let mut found: Vec<Vec<u32>> = vec![Vec::new()];
+        for pair in nodes.iter().flat_map(|n| n.windows(2)) {
+            let between: Vec<u32> = graph.out[pair[0] as usize].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
+            found = found.iter().flat_map(|f| between.iter().map(move |t| [f.as_slice(), &[*t]].concat())).collect();
+        }
+        match nodes {
+            Some(nodes) if nodes.len() > 1 && !found.is_empty() => {
+                let several = found.len() > 1;
+                for topics in found.into_iter().take(MOST_PATHS) {
+                    // Two topics between the same nodes: two paths, told apart by what they run over.
+                    let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t as usize].as_str()).collect();
+                    let name = if several { format!("{} over {}", chain.name, over.join(" ")) } else { chain.name.clone() };
+                    paths.push(Path { name, nodes: nodes.clone(), topics });
+                }
+            }
+            _ => notes.push(Note { name: "chain-not-found".into(), count: 1, text: format!(
+                "chain {} ({}): not all of its nodes were seen, or no topic connects two of them", chain.name, chain.nodes.join(" -> ")) }),
+        }
+    }
+    paths
+}
+
+impl Graph {
+    fn new(seen: &Observed, linked: &Linked) -> Graph {
+        let mut out = vec![BTreeSet::new(); seen.nodes.len()];
+        for (topic, of) in linked.topics.iter().enumerate() {
+            let node = |e: &u32| seen.endpoints[*e as usize].node;
+            for (from, to) in of.publishers.iter().flat_map(|p| of.subscriptions.iter().map(move |s| (node(p), node(s)))) {
+                if from != to {
+                    out[from as usize].insert((topic as u32, to));
+                }
+            }
+        }
+        Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect() }
+    }
+
+    /// False where there are too many.
+    fn source_to_sink(&self, seen: &Observed, found: &mut Vec<Path>) -> bool {
+        let mut steps = 0;
+        let mut has_input = vec![false; self.out.len()];
+        self.out.iter().flatten().for_each(|(_, to)| has_input[*to as usize] = true);
+        (0..self.out.len() as u32)
+            .filter(|n| !has_input[*n as usize] && !self.out[*n as usize].is_empty())
+            .all(|source| self.extend(seen, &mut vec![source], &mut Vec::new(), found, &mut steps))
+    }
+
+    fn extend(&self, seen: &Observed, nodes: &mut Vec<u32>, topics: &mut Vec<u32>, found: &mut Vec<Path>, steps: &mut u32) -> bool {
+        *steps += 1;
+        if *steps > MOST_STEPS {
+            return false;
+        }
+        let here = nodes[nodes.len() - 1];
+        if self.out[here as usize].is_empty() {
+            if found.len() == MOST_PATHS {
+                return false;
+            }
+            let name = |n: u32| seen.nodes[n as usize].name.trim_start_matches('/').to_string();
+            found.push(Path { name: format!("{} to {}", name(nodes[0]), name(here)), nodes: nodes.clone(), topics: topics.clone() });
+            return true;
+        }
+        for (topic, to) in &self.out[here as usize] {
+            if nodes.contains(to) {
+                continue;
+            }
+            nodes.push(*to);
+            topics.push(*topic);
+            let whole = self.extend(seen, nodes, topics, found, steps);
+            nodes.pop();
+            topics.pop();
+            if !whole {
+                return false;
+            }
+        }
+        true
+    }
+}

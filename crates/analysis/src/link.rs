@@ -1,0 +1,270 @@
+//! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
+
+use crate::observed::{Observed, PublicationSeen, INTERNAL};
+use crate::tables::{Delivery, EndpointKind, Message, Note, Publication};
+use crate::Options;
+use std::collections::{HashMap, HashSet};
+use tacho_workload::model::Workload;
+
+/// A topic's publications and subscriptions.
+#[derive(Default, Clone)]
+pub(crate) struct OfTopic {
+    pub publishers: Vec<u32>,
+    pub subscriptions: Vec<u32>,
+    /// In order.
+    pub publications: Vec<u32>,
+}
+
+pub(crate) struct Linked {
+    /// By topic.
+    pub topics: Vec<OfTopic>,
+    pub notes: Vec<Note>,
+}
+
+/// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
+pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
+    let mut topics = vec![OfTopic::default(); seen.topics.names.len()];
+    for (index, endpoint) in seen.endpoints.iter().enumerate() {
+        let topic = &mut topics[endpoint.topic as usize];
+        match endpoint.kind {
+            EndpointKind::Publisher => topic.publishers.push(index as u32),
+            EndpointKind::Subscription => topic.subscriptions.push(index as u32),
+        }
+    }
+    let (mut by_id, mut by_stamp) = (HashMap::new(), HashMap::new());
+    let mut same_stamp = HashSet::new();
+    for (index, publication) in seen.publications.iter().enumerate() {
+        let Some(endpoint) = publication.endpoint.filter(|e| *e != INTERNAL) else { continue };
+        let topic = seen.topic_of(endpoint);
+        topics[topic as usize].publications.push(index as u32);
+        if let Some(id) = publication.id {
+            by_id.insert(id, index as u32);
+        }
+        if publication.source_timestamp != 0 && by_stamp.insert((topic, publication.source_timestamp), index as u32).is_some() {
+            same_stamp.insert((topic, publication.source_timestamp));
+        }
+    }
+    let unstamped: Vec<Vec<(i64, u32)>> = topics.iter().map(|t| unstamped(&seen.publications, &t.publications)).collect();
+
+    let (mut backwards, mut ambiguous) = (0, 0);
+    for take in 0..seen.takes.len() {
+        let row = &seen.takes[take];
+        let topic = seen.topic_of(row.endpoint);
+        let found = row.publication.or_else(|| by_id.get(&row.id?).copied()).or_else(|| {
+            let stamp = row.source_timestamp;
+            if stamp == 0 {
+                return None;
+            }
+            if same_stamp.contains(&(topic, stamp)) {
+                ambiguous += 1;
+                return None;
+            }
+            by_stamp.get(&(topic, stamp)).copied().or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options))
+        });
+        let taken_at = row.first_line.unwrap_or(row.time);
+        seen.takes[take].publication = found.filter(|p| {
+            let published = seen.publications[*p as usize].time;
+            let possible = published <= taken_at.max(seen.takes[take].time);
+            backwards += u64::from(!possible);
+            possible
+        });
+    }
+    set_arrivals(seen);
+    let mut notes = Vec::new();
+    if backwards > 0 {
+        let text = "messages that seem taken before they were published: the clocks' error is larger than their latency; not linked";
+        notes.push(Note { name: "negative-latency".into(), count: backwards, text: text.into() });
+    }
+    if ambiguous > 0 {
+        let text = "messages whose source timestamp two publications of their topic share; not linked";
+        notes.push(Note { name: "ambiguous-timestamp".into(), count: ambiguous, text: text.into() });
+    }
+    Linked { topics, notes }
+}
+
+/// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
+fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Vec<(i64, u32)> {
+    let rows = of_topic.iter().map(|p| (&publications[*p as usize], *p));
+    let mut found: Vec<_> = rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
+    found.sort_unstable();
+    found
+}
+
+/// The middleware stamps inside rmw_publish, before that event is written; this much later at most, else it is another's.
+const STAMP_TO_EVENT_NS: i64 = 20_000_000;
+
+/// Humble: the first rmw_publish on the topic at or after the source timestamp (CLOCK_REALTIME).
+fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options) -> Option<u32> {
+    let stamp = stamp.checked_sub(options.realtime_offset_ns?)?.saturating_sub(options.clock_error_ns);
+    let (time, publication) = unstamped.get(unstamped.partition_point(|(time, _)| *time < stamp))?;
+    (time - stamp <= STAMP_TO_EVENT_NS).then_some(*publication)
+}
+
+/// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
+/// may cover several messages, and messages that a queue overwrote had theirs.
+fn set_arrivals(seen: &mut Observed) {
+    let mut takes_of: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (index, take) in seen.takes.iter().enumerate() {
+        if !seen.endpoints[take.endpoint as usize].arrivals.is_empty() {
+            takes_of.entry(take.endpoint).or_default().push(index);
+        }
+    }
+    for (endpoint, takes) in takes_of {
+        let arrivals = &seen.endpoints[endpoint as usize].arrivals;
+        let (mut next, mut before) = (0, None);
+        for index in takes {
+            let Some(publication) = seen.takes[index].publication else { continue };
+            let published = seen.publications[publication as usize].time;
+            while arrivals.get(next).is_some_and(|a| *a < published) {
+                next += 1;
+            }
+            let taken = seen.takes[index].time;
+            let own = arrivals.get(next).copied().filter(|a| *a <= taken);
+            if own.is_some() {
+                next += 1;
+                before = own;
+            }
+            seen.takes[index].arrival = own.or(before.filter(|a| *a >= published && *a <= taken));
+        }
+    }
+}
+
+/// Publish calls and messages inside the measured window.
+pub(crate) fn messages(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>)
+    -> (Vec<Publication>, Vec<Message>, Vec<Note>) {
+    let mut notes = Vec::new();
+    let mut publications = Vec::new();
+    for publication in &seen.publications {
+        match publication.endpoint {
+            Some(publisher) if publisher != INTERNAL && options.measures(publication.time) => publications.push(Publication {
+                publisher, publish_ns: publication.time, sequence: publication.id.map(|id| id.1), execution: publication.execution,
+            }),
+            _ => {}
+        }
+    }
+    let deadlines: Vec<Option<i64>> = linked.topics.iter().enumerate()
+        .map(|(topic, of)| deadline_ns(seen, &seen.topics.names[topic], of, options, workload))
+        .collect();
+    let mut messages = Vec::new();
+    let mut not_recorded = 0;
+    for take in &seen.takes {
+        let publication = take.publication.map(|p| &seen.publications[p as usize]);
+        if !options.measures(publication.map_or(take.time, |p| p.time)) {
+            continue;
+        }
+        not_recorded += u64::from(publication.is_none());
+        let start = take.execution.map(|e| seen.executions[e as usize].start_ns);
+        // A polling take happens inside a callback: the message has no first line of its own.
+        let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
+        let latency = publication.map(|p| callback_ns.unwrap_or(take.time) - p.time);
+        let late = latency.zip(deadlines[seen.topic_of(take.endpoint) as usize]).is_some_and(|(l, d)| l > d);
+        messages.push(Message {
+            publisher: publication.and_then(|p| p.endpoint),
+            subscription: take.endpoint,
+            sequence: take.id.map(|id| id.1),
+            publish_ns: publication.map(|p| p.time),
+            arrival_ns: take.arrival,
+            take_ns: Some(take.time),
+            callback_ns,
+            execution: take.execution,
+            published_in: publication.and_then(|p| p.execution),
+            delivery: if late { Delivery::Late } else { Delivery::InTime },
+        });
+    }
+    if not_recorded > 0 {
+        let text = "messages taken whose publication was not recorded: counted as received, without latency";
+        notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
+    }
+    lost(seen, linked, options, workload, &mut messages, &mut notes);
+    // Time, then subscription: the same at every reading.
+    messages.sort_by_key(|m| (m.publish_ns.or(m.take_ns), m.subscription, m.take_ns));
+    (publications, messages, notes)
+}
+
+/// A topic's period: that of the workload where it gives a rate, else the mean distance of its publications.
+fn deadline_ns(seen: &Observed, topic: &str, of: &OfTopic, options: &Options, workload: Option<&Workload>) -> Option<i64> {
+    let mut rates = workload.into_iter().flat_map(|w| &w.nodes).flat_map(|n| &n.publishes).filter(|p| p.topic == topic);
+    if let Some(rate) = rates.find_map(|p| p.rate_hz) {
+        return Some((1e9 / rate) as i64);
+    }
+    let times = of.publications.iter().map(|p| seen.publications[*p as usize].time).filter(|t| options.measures(*t));
+    let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
+    for time in times {
+        count += 1;
+        first = first.min(time);
+        last = last.max(time);
+    }
+    (count > 1).then(|| (last - first) / (count - 1))
+}
+
+/// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
+fn lost(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>, rows: &mut Vec<Message>, notes: &mut Vec<Note>) {
+    let ours = |endpoint: u32| {
+        let name = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
+        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::graph::is_called(name, &n.name)));
+        named || seen.ours[seen.process_of(endpoint) as usize]
+    };
+    let mut taken_by: HashMap<u32, HashMap<u32, i64>> = HashMap::new();
+    for take in &seen.takes {
+        if let Some(publication) = take.publication {
+            taken_by.entry(take.endpoint).or_default().insert(publication, take.time);
+        }
+    }
+    let nothing = HashMap::new();
+    for of in &linked.topics {
+        for subscription in &of.subscriptions {
+            let taken = taken_by.get(subscription).unwrap_or(&nothing);
+            let process = seen.process_of(*subscription);
+            let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
+            for publisher in &of.publishers {
+                let mine: Vec<(u32, i64)> = of.publications.iter()
+                    .filter(|p| seen.publications[**p as usize].endpoint == Some(*publisher))
+                    .map(|p| (*p, seen.publications[*p as usize].time))
+                    .collect();
+                let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
+                let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0;
+                if dropped(process) || dropped(seen.process_of(*publisher)) {
+                    continue;
+                }
+                let first_taken = mine.iter().position(|p| taken.contains_key(&p.0));
+                let last_taken = mine.iter().rposition(|p| taken.contains_key(&p.0));
+                // All of ours are matched before the first send; of others it is only known from the first message on.
+                let matched_from = match (ours(*publisher) && ours(*subscription), first_taken) {
+                    (true, _) => 0,
+                    (false, Some(first)) => first,
+                    (false, None) => {
+                        let name = |e: u32| &seen.nodes[seen.endpoints[e as usize].node as usize].name;
+                        notes.push(Note { name: "never-taken".into(), count: mine.len() as u64, text: format!(
+                            "messages on {} from {} that {} never took: whether the two ever matched is not known, so none counts as lost",
+                            seen.topics.names[seen.topic_of(*subscription) as usize], name(*publisher), name(*subscription)) });
+                        continue;
+                    }
+                };
+                let interval = if mine.len() > 1 { (last.1 - first.1) / (mine.len() as i64 - 1) } else { 0 };
+                let worst = mine.iter().filter_map(|(p, time)| Some(taken.get(p)? - time)).max().unwrap_or(0);
+                let in_flight_from = alive.saturating_sub(worst.max(interval));
+                for (position, (publication, time)) in mine.iter().enumerate().skip(matched_from) {
+                    let overtaken = last_taken.is_some_and(|l| position < l);
+                    let pending = !overtaken && *time >= in_flight_from;
+                    let there = *time >= created && *time <= alive;
+                    if taken.contains_key(publication) || pending || !there || !options.measures(*time) {
+                        continue;
+                    }
+                    let row = &seen.publications[*publication as usize];
+                    rows.push(Message {
+                        publisher: Some(*publisher),
+                        subscription: *subscription,
+                        sequence: row.id.map(|id| id.1),
+                        publish_ns: Some(*time),
+                        arrival_ns: None,
+                        take_ns: None,
+                        callback_ns: None,
+                        execution: None,
+                        published_in: row.execution,
+                        delivery: Delivery::Lost,
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
+
+use crate::tables::{Callback, EndpointKind, Execution, Node, Note, Process};
+use std::collections::HashMap;
+
+/// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
+pub(crate) const INTERNAL: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(crate) struct Observed {
+    pub processes: Vec<Process>,
+    /// Whether it is one of our own nodes, by process.
+    pub ours: Vec<bool>,
+    pub nodes: Vec<Node>,
+    pub endpoints: Vec<EndpointSeen>,
+    pub topics: Topics,
+    pub callbacks: Vec<Callback>,
+    pub executions: Vec<Execution>,
+    /// Stream of each execution.
+    pub execution_stream: Vec<u32>,
+    pub publications: Vec<PublicationSeen>,
+    pub takes: Vec<TakeSeen>,
+    pub streams: Vec<StreamSeen>,
+    pub skips: Vec<(i64, u32, u64)>,
+    pub counters: Counters,
+}
+
+/// Names of topics as numbers.
+#[derive(Default)]
+pub(crate) struct Topics {
+    pub names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+pub(crate) struct EndpointSeen {
+    pub node: u32,
+    pub kind: EndpointKind,
+    pub topic: u32,
+    pub depth: Option<u64>,
+    pub created_ns: i64,
+    /// node_data_available, in order.
+    pub arrivals: Vec<i64>,
+}
+
+#[derive(Clone)]
+pub(crate) struct PublicationSeen {
+    pub time: i64,
+    pub process: u32,
+    /// `None`: its publisher's creation was not seen.
+    pub endpoint: Option<u32>,
+    pub execution: Option<u32>,
+    /// rmw_publish.timestamp; 0 where the release has none.
+    pub source_timestamp: i64,
+    pub rmw_ns: Option<i64>,
+    /// publisher id and sequence number of our own nodes.
+    pub id: Option<(u64, u64)>,
+}
+
+#[derive(Clone)]
+pub(crate) struct TakeSeen {
+    pub time: i64,
+    pub endpoint: u32,
+    pub source_timestamp: i64,
+    pub id: Option<(u64, u64)>,
+    /// Known at once for intra-process messages; all others are linked in the end.
+    pub publication: Option<u32>,
+    /// Enqueueing of an intra-process message; for others node_data_available, in the end.
+    pub arrival: Option<i64>,
+    pub execution: Option<u32>,
+    pub first_line: Option<i64>,
+}
+
+/// One thread.
+#[derive(Default)]
+pub(crate) struct StreamSeen {
+    /// Times inside rclcpp_executor_wait_for_work, in order.
+    pub waits: Vec<(i64, i64)>,
+    /// Outermost executions, in order.
+    pub executions: Vec<u32>,
+}
+
+/// What could not be linked, counted.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub end_without_start: u64,
+    pub unknown_process: u64,
+    pub unknown_node: u64,
+    pub unknown_subscription: u64,
+    pub intra_unlinked: u64,
+    pub requests: u64,
+}
+
+impl Topics {
+    pub fn intern(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_string());
+        self.numbers.insert(name.to_string(), number);
+        number
+    }
+}
+
+/// Topics of the client library and the middleware: every node has them, no chain runs through them.
+pub(crate) fn is_internal(topic: &str) -> bool {
+    const NAMES: [&str; 4] = ["/rosout", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
+    NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.contains("/_action/")
+}
+
+impl Observed {
+    /// Topic of an endpoint that has a row.
+    pub fn topic_of(&self, endpoint: u32) -> u32 {
+        self.endpoints[endpoint as usize].topic
+    }
+
+    /// Process of an endpoint that has a row.
+    pub fn process_of(&self, endpoint: u32) -> u32 {
+        self.nodes[self.endpoints[endpoint as usize].node as usize].process
+    }
+
+    /// When the last event of all was.
+    pub fn end_ns(&self) -> i64 {
+        self.processes.iter().filter(|p| p.events > 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
+    }
+
+    /// Until when a process was there to take messages: to the end of all if it ended in order, else to its last event.
+    pub fn alive_until(&self, process: u32) -> i64 {
+        let process = &self.processes[process as usize];
+        if process.ended { self.end_ns() } else { process.last_ns }
+    }
+
+    pub fn notes(&self) -> Vec<Note> {
+        let counters = &self.counters;
+        let mut notes = Vec::new();
+        let mut add = |name: &str, count: u64, text: &str| {
+            if count > 0 {
+                notes.push(Note { name: name.into(), count, text: text.into() });
+            }
+        };
+        add("callback-end-without-start", counters.end_without_start,
+            "callbacks that ended without a start: events before were not recorded; not in the callback times");
+        add("event-of-unknown-process", counters.unknown_process, "events of a process that was not announced; left out");
+        add("unknown-node", counters.unknown_node,
+            "publishers or subscriptions of nodes whose creation was not recorded; left out of topics and chains");
+        add("unknown-subscription", counters.unknown_subscription,
+            "messages taken by subscriptions whose creation was not recorded: recording began late, or events were dropped; left out");
+        add("intra-process-not-linked", counters.intra_unlinked,
+            "messages taken from intra-process buffers whose subscription or publication was not recorded; left out");
+        add("services-not-linked", counters.requests, "service requests: in the callback times, but not in messages or chains");
+        let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
+        add("unknown-publisher", unknown,
+            "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");
+        for process in &self.processes {
+            if process.dropped_events > 0 {
+                add("dropped-events", process.dropped_events, &format!(
+                    "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
+                    process.pid, process.executable));
+            }
+            if !process.ended {
+                add("process-did-not-end-in-order", 1, &format!(
+                    "process {} ({}) was killed or still ran when it was read; messages after its last event are not counted as lost",
+                    process.pid, process.executable));
+            }
+        }
+        notes
+    }
+}

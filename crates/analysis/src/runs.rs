@@ -1,0 +1,103 @@
+//! Run directories in, tables and summaries out and beside them.
+
+use crate::figures::{summarise, Repeat};
+use crate::store;
+use crate::summary::Summary;
+use crate::tables::{Note, Tables};
+use crate::{Analysis, Options};
+use std::io;
+use std::path::PathBuf;
+use tacho_events::{ProcessIndex, Progress, Reader, RunDirectory};
+use tacho_workload::model::Workload;
+
+/// Why a run could not be analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its events cannot be read.
+    #[error(transparent)]
+    Events(#[from] tacho_events::reader::Error),
+    /// Its `run.json` cannot be read.
+    #[error("{0}")]
+    Info(io::Error),
+    /// Its tables cannot be written or read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// There is nothing to analyse.
+    #[error("{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote")]
+    NoRun(PathBuf),
+}
+
+/// Reads the events of one run and makes its tables.
+pub fn analyse(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Tables, Error> {
+    Ok(analyse_one(run, workload, progress)?.0)
+}
+
+/// Analyses a run directory and everything below `repeats/`, writes `tables/` and `summary.json` of each repeat, and `summary.json` of the
+/// whole; gives back the latter.
+pub fn analyse_and_store(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
+    let mut repeats = run.repeats().map_err(Error::Info)?;
+    let single = repeats.is_empty();
+    if single {
+        if !run.events().is_dir() {
+            return Err(Error::NoRun(run.path().to_path_buf()));
+        }
+        repeats.push(run.clone());
+    }
+    let mut analysed = Vec::new();
+    for repeat in &repeats {
+        let (tables, options) = analyse_one(repeat, workload, progress)?;
+        store::write(&repeat.tables(), &tables)?;
+        if !single {
+            let own = summarise(&[Repeat { tables: &tables, options }], workload);
+            store::write_summary(repeat, &own)?;
+        }
+        analysed.push((tables, options));
+    }
+    let repeats: Vec<Repeat<'_>> = analysed.iter().map(|(tables, options)| Repeat { tables, options: *options }).collect();
+    let summary = summarise(&repeats, workload);
+    store::write_summary(run, &summary)?;
+    Ok(summary)
+}
+
+/// Times are only as good as the clocks' readings; from here on that is said.
+const CLOCK_ERROR_TO_NOTE_NS: i64 = 1_000;
+
+fn analyse_one(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<(Tables, Options), Error> {
+    let mut notes = Vec::new();
+    let info = match run.info() {
+        Ok(info) => info,
+        // A run that was cut short before run.json was written is still a run.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = "run.json is not there: the measured window is not known, all is measured, warm-up included";
+            notes.push(Note { name: "no-run-info".into(), count: 1, text: text.into() });
+            Default::default()
+        }
+        Err(error) => return Err(Error::Info(error)),
+    };
+    let mut reader = Reader::open(run)?;
+    let clock_error_ns = reader.clock_error().as_ns();
+    let options = Options {
+        measured_from_ns: info.measured_from_ns,
+        measured_to_ns: info.measured_to_ns,
+        realtime_offset_ns: (!reader.processes().is_empty()).then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
+        clock_error_ns,
+    };
+    let mut analysis = Analysis::new(options);
+    reader.processes().iter().for_each(|facts| analysis.add_process(facts));
+    reader.for_each(|event, texts| analysis.push(event, texts), progress);
+    let mut tables = analysis.finish(workload);
+    for problem in reader.problems().iter() {
+        notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
+    }
+    if clock_error_ns > CLOCK_ERROR_TO_NOTE_NS {
+        let text = format!("times of events may be wrong by up to {} us", clock_error_ns as f64 / 1e3);
+        notes.push(Note { name: "clock-error".into(), count: 1, text });
+    }
+    let hosts: std::collections::BTreeSet<&str> = reader.processes().iter().map(|p| p.header.boot_id.as_str()).collect();
+    if hosts.len() > 1 {
+        let text = "processes of several boots or hosts: their clocks are not related, latencies between them mean nothing";
+        notes.push(Note { name: "clocks-not-related".into(), count: hosts.len() as u64, text: text.into() });
+    }
+    tables.notes.splice(0..0, notes);
+    Ok((tables, options))
+}

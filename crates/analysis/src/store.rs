@@ -1,0 +1,193 @@
+//! Tables as `RUN/tables/*.parquet`, figures as `RUN/summary.json`.
+//!
+//! A file is written under a temporary name and renamed, so that none is ever seen half written.
+
+mod cell;
+
+use crate::summary::Summary;
+use crate::tables::*;
+use cell::Cell;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{Type, TypePtr};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tacho_events::RunDirectory;
+
+/// Rows of one row group: bounds the memory of who reads.
+const ROWS_A_GROUP: usize = 1 << 20;
+
+/// Why tables or figures could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file system.
+    #[error("{path}: {source}")]
+    Io {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// The content of a table.
+    #[error("{path}: {source}")]
+    Parquet {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: ParquetError,
+    },
+    /// The content of `summary.json`.
+    #[error("{path}: {source}")]
+    Json {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: serde_json::Error,
+    },
+}
+
+/// A table whose columns are listed once, below.
+trait Row: Sized {
+    const NAME: &'static str;
+    fn schema() -> Result<Vec<TypePtr>, ParquetError>;
+    fn write(rows: &[Self], group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>;
+    fn read(group: &dyn RowGroupReader) -> Result<Vec<Self>, ParquetError>;
+}
+
+macro_rules! tables {
+    ($($field:ident: $Row:ident { $($column:ident),* $(,)? })*) => {
+        $(impl Row for $Row {
+            const NAME: &'static str = stringify!($field);
+
+            fn schema() -> Result<Vec<TypePtr>, ParquetError> {
+                fn of<R, C: Cell>(name: &str, _: fn(R) -> C) -> Result<TypePtr, ParquetError> {
+                    Ok(Arc::new(C::schema(name)?))
+                }
+                Ok(vec![$(of(stringify!($column), |row: $Row| row.$column)?),*])
+            }
+
+            fn write(rows: &[Self], group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
+                $(cell::write(group, rows.iter().map(|row| &row.$column))?;)*
+                Ok(())
+            }
+
+            fn read(group: &dyn RowGroupReader) -> Result<Vec<Self>, ParquetError> {
+                let rows = group.metadata().num_rows() as usize;
+                let mut columns = cell::Columns::new(group, rows);
+                $(let mut $column = columns.next(stringify!($column))?.into_iter();)*
+                let mut read = Vec::with_capacity(rows);
+                for _ in 0..rows {
+                    read.push($Row { $($column: $column.next().ok_or_else(cell::short)?),* });
+                }
+                Ok(read)
+            }
+        })*
+
+        /// Writes every table of a run into `folder`.
+        pub fn write(folder: &Path, tables: &Tables) -> Result<(), Error> {
+            std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
+            $(write_table(folder, &tables.$field)?;)*
+            Ok(())
+        }
+
+        /// Reads every table of a run from `folder`.
+        pub fn read(folder: &Path) -> Result<Tables, Error> {
+            Ok(Tables { $($field: read_table(folder)?),* })
+        }
+    };
+}
+
+tables! {
+    processes: Process { pid, executable, command, host, events, dropped_events, ended, first_ns, last_ns }
+    nodes: Node { process, name }
+    endpoints: Endpoint { node, kind, topic, depth, count, skipped }
+    callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
+    executions: Execution { callback, tid, start_ns, end_ns }
+    publications: Publication { publisher, publish_ns, sequence, execution }
+    messages: Message {
+        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery,
+    }
+    chains: Chain { name, path, critical, lost, evidence }
+    instances: Instance {
+        chain, start_ns, end_ns, end_to_end_ns, computation_ns, alignment_ns, queueing_ns, transport_ns,
+    }
+    hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns }
+    notes: Note { name, count, text }
+}
+
+/// The tables of a run; of a repeated one, those of all repeats as one.
+pub fn read_run(run: &RunDirectory) -> Result<Tables, Error> {
+    let repeats = run.repeats().map_err(|source| Error::Io { path: run.path().into(), source })?;
+    let Some((first, others)) = repeats.split_first() else { return read(&run.tables()) };
+    let mut tables = read(&first.tables())?;
+    for repeat in others {
+        tables.append(read(&repeat.tables())?);
+    }
+    Ok(tables)
+}
+
+/// Writes `RUN/summary.json`.
+pub fn write_summary(run: &RunDirectory, summary: &Summary) -> Result<(), Error> {
+    let path = run.summary();
+    let text = serde_json::to_vec_pretty(summary).map_err(|source| Error::Json { path: path.clone(), source })?;
+    replace(&path, |temporary| std::fs::write(temporary, text).map_err(|source| Error::Io { path: path.clone(), source }))
+}
+
+/// Reads `RUN/summary.json`.
+pub fn read_summary(run: &RunDirectory) -> Result<Summary, Error> {
+    let path = run.summary();
+    let text = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    serde_json::from_slice(&text).map_err(|source| Error::Json { path, source })
+}
+
+fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
+    let path = folder.join(format!("{}.parquet", R::NAME));
+    replace(&path, |temporary| {
+        let file = File::create(temporary).map_err(|source| Error::Io { path: temporary.into(), source })?;
+        write_rows(file, rows).map_err(|source| Error::Parquet { path: path.clone(), source })
+    })
+}
+
+fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
+    let schema = Type::group_type_builder(R::NAME).with_fields(R::schema()?).build()?;
+    let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    for rows in rows.chunks(ROWS_A_GROUP) {
+        let mut group = writer.next_row_group()?;
+        R::write(rows, &mut group)?;
+        group.close()?;
+    }
+    writer.close().map(drop)
+}
+
+fn read_table<R: Row>(folder: &Path) -> Result<Vec<R>, Error> {
+    let path = folder.join(format!("{}.parquet", R::NAME));
+    let file = File::open(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    let read = || {
+        let reader = SerializedFileReader::new(file)?;
+        let mut rows = Vec::new();
+        for group in 0..reader.num_row_groups() {
+            rows.extend(R::read(&*reader.get_row_group(group)?)?);
+        }
+        Ok(rows)
+    };
+    read().map_err(|source| Error::Parquet { path, source })
+}
+
+/// Writes a file through a temporary one beside it.
+fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let written = write(&temporary)
+        .and_then(|()| std::fs::rename(&temporary, path).map_err(|source| Error::Io { path: path.into(), source }));
+    if written.is_err() {
+        // The first error is the one to tell; what cannot be removed either stays behind under its temporary name.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}

@@ -1,0 +1,248 @@
+//! Links between publications, takes and callbacks; losses; what is not known.
+
+mod scene;
+
+use scene::*;
+use tacho_analysis::tables::{CallbackKind, Delivery, EndpointKind, Tables};
+use tacho_events::testing::FileBuilder;
+
+/// (publish, take, callback) of each message, in order.
+fn times(tables: &Tables) -> Vec<(Option<i64>, Option<i64>, Option<i64>)> {
+    tables.messages.iter().map(|m| (m.publish_ns, m.take_ns, m.callback_ns)).collect()
+}
+
+fn note(tables: &Tables, name: &str) -> u64 {
+    tables.notes.iter().filter(|n| n.name == name).map(|n| n.count).sum()
+}
+
+fn talker_and_listener() -> FileBuilder {
+    FileBuilder::new().node(1, "talker").publisher("/chatter").timer(1_000).node(2, "listener").subscription("/chatter")
+}
+
+#[test]
+fn a_message_is_linked_from_its_timer_to_its_callback_by_timestamp_and_topic() {
+    let tables = tables(&talker_and_listener()
+        .process(1).at(100).start_timer().at(110).publish(777).at(120).end_timer()
+        .process(2).at(150).start_taking(777).at(180).end_taking());
+    assert_eq!(times(&tables), [(Some(110), Some(150), Some(150))]);
+    let message = &tables.messages[0];
+    let published_in = &tables.executions[message.published_in.expect("published in a callback") as usize];
+    let taken_in = &tables.executions[message.execution.expect("taken in a callback") as usize];
+    assert_eq!((published_in.start_ns, published_in.end_ns), (100, Some(120)));
+    assert_eq!((taken_in.start_ns, taken_in.end_ns), (150, Some(180)));
+    let timer = &tables.callbacks[published_in.callback as usize];
+    assert_eq!((timer.kind, timer.period_ns, timer.symbol.as_deref()), (CallbackKind::Timer, Some(1_000), Some("Talker::tick()")));
+    let listener = &tables.callbacks[taken_in.callback as usize];
+    assert_eq!((listener.kind, listener.topic.as_deref()), (CallbackKind::Subscription, Some("/chatter")));
+    assert_eq!(tables.nodes[listener.node.expect("node") as usize].name, "/listener");
+    let kinds: Vec<_> = tables.endpoints.iter().map(|e| (e.kind, e.depth, e.count)).collect();
+    assert_eq!(kinds, [(EndpointKind::Publisher, Some(10), 1), (EndpointKind::Subscription, Some(10), 1)]);
+    assert_eq!(tables.notes, []);
+}
+
+#[test]
+fn the_same_timestamp_on_another_topic_is_another_message() {
+    let tables = tables(&FileBuilder::new()
+        .node(1, "a").publisher("/one").node(2, "b").publisher("/two").node(3, "c").subscription("/one")
+        .another_subscription(0x100, "/two")
+        .process(1).at(10).publish(5).process(2).at(20).publish(5)
+        .process(3).at(30).start_taking_from(0x100, 5).at(31).end_taking_from(0x100)
+        .at(40).start_taking(5).at(41).end_taking());
+    assert_eq!(times(&tables), [(Some(10), Some(40), Some(40)), (Some(20), Some(30), Some(30))]);
+}
+
+#[test]
+fn our_own_nodes_are_linked_by_publisher_and_sequence_and_start_at_the_outermost_event() {
+    let tables = tables(&talker_and_listener()
+        .process(1).at(100).start_timer()
+        .at(105).node_publish(PUBLISHER, 7, 42, 64).at(106).rclcpp_publish(PUBLISHER, MESSAGE).at(107).rcl_publish(PUBLISHER, MESSAGE)
+        .at(120).end_timer()
+        .process(2).at(140).node_data_available(SUBSCRIPTION)
+        .at(150).rclcpp_executor_execute(SUBSCRIPTION).at(151).rclcpp_take(MESSAGE).at(152).callback_start(CALLBACK, false)
+        .at(153).node_take(SUBSCRIPTION, 7, 42, 105).at(160).end_taking());
+    assert_eq!(times(&tables), [(Some(105), Some(151), Some(153))]);
+    assert_eq!((tables.messages[0].sequence, tables.messages[0].arrival_ns), (Some(42), Some(140)));
+    assert_eq!(tables.publications.len(), 1, "three sights of one call are one publication");
+}
+
+#[test]
+fn a_reused_pointer_is_a_new_life_and_old_rows_keep_their_owner() {
+    let tables = tables(&talker_and_listener()
+        .process(1).at(10).publish(1)
+        .process(2).at(20).start_taking(1).at(21).end_taking()
+        .process(1).at(100).rcl_publisher_init(PUBLISHER, NODE, RMW_PUBLISHER, 1, "/other")
+        .process(2).at(100).subscription("/other")
+        .process(1).at(110).publish(2)
+        .process(2).at(120).start_taking(2).at(125).end_taking());
+    let topics: Vec<_> = tables.messages.iter().map(|m| tables.endpoints[m.subscription as usize].topic.as_str()).collect();
+    assert_eq!(topics, ["/chatter", "/other"]);
+    let callbacks: Vec<_> = tables.executions.iter().map(|e| tables.callbacks[e.callback as usize].topic.as_deref()).collect();
+    assert_eq!(callbacks, [Some("/chatter"), Some("/other")]);
+}
+
+#[test]
+fn both_callbacks_of_an_intra_process_subscription_belong_to_it_and_its_messages_are_linked_through_the_buffer() {
+    const IPC_OBJECT: u64 = 0x132;
+    let tables = tables(&FileBuilder::new()
+        .node(1, "composed").publisher("/image").timer(1_000)
+        .rcl_subscription_init(SUBSCRIPTION, NODE, RMW_SUBSCRIPTION, 10, "/image")
+        .rclcpp_subscription_callback_added(IPC_OBJECT, 0x133).rclcpp_subscription_init(SUBSCRIPTION, IPC_OBJECT)
+        .rclcpp_buffer_to_ipb(0x200, 0x201).rclcpp_ipb_to_subscription(0x201, IPC_OBJECT)
+        .rclcpp_subscription_init(SUBSCRIPTION, OBJECT).rclcpp_subscription_callback_added(OBJECT, CALLBACK)
+        .at(10).start_timer().at(12).rclcpp_intra_publish(PUBLISHER, MESSAGE).at(13).rclcpp_ring_buffer_enqueue(0x200, 0, 1, false)
+        .at(14).rclcpp_publish(0, 0x99).rcl_publish(PUBLISHER, 0x99).rmw_publish(RMW_PUBLISHER, 0x99, 5)
+        .at(15).end_timer()
+        .at(20).rclcpp_ring_buffer_dequeue(0x200, 0, 0).at(21).callback_start(0x133, true).at(30).callback_end(0x133));
+    assert_eq!(times(&tables), [(Some(12), Some(20), Some(21))]);
+    assert_eq!(tables.messages[0].arrival_ns, Some(13));
+    assert_eq!(tables.publications.len(), 1, "the hand-over and the middleware's copy are one call");
+    let both: Vec<_> = tables.callbacks.iter().filter(|c| c.kind == CallbackKind::Subscription).map(|c| c.address).collect();
+    assert_eq!(both, [0x133, CALLBACK]);
+}
+
+#[test]
+fn takes_that_took_nothing_and_internal_topics_make_no_message() {
+    let tables = tables(&FileBuilder::new()
+        .node(1, "talker").publisher("/rosout")
+        .node(2, "listener").subscription("/chatter").rmw_subscription_init(0x900, [0, 0])
+        .process(1).at(10).publish(1)
+        .process(2).at(20).rclcpp_executor_execute(SUBSCRIPTION).rmw_take(RMW_SUBSCRIPTION, MESSAGE, 0, false).rcl_take(MESSAGE)
+        .at(30).rmw_take(0x900, MESSAGE, 9, true));
+    assert_eq!(tables.messages, []);
+    assert_eq!(tables.publications, []);
+    assert_eq!(tables.endpoints.len(), 1);
+    assert_eq!(tables.notes, []);
+}
+
+#[test]
+fn humble_messages_are_linked_to_the_first_publication_at_or_after_their_timestamp() {
+    // CLOCK_REALTIME stands 1 s ahead of CLOCK_MONOTONIC here.
+    let humble = |b: FileBuilder, pid, time| b.process(pid).at(time).rcl_publish(PUBLISHER, MESSAGE).at(time + 5).rmw_publish(0, MESSAGE, 0);
+    let tables = tables(&talker_and_listener()
+        .process(1).header(|h| h.start.realtime_ns = 1_000_000_000)
+        .process(2).header(|h| h.start.realtime_ns = 1_000_000_000)
+        .with(|b| humble(b, 1, 1_000)).with(|b| humble(b, 1, 2_000))
+        .process(2).at(2_500).start_taking(1_000_002_003).at(2_600).end_taking()
+        .at(2_700).start_taking(1_000_001_004).at(2_800).end_taking());
+    assert_eq!(times(&tables), [(Some(1_000), Some(2_700), Some(2_700)), (Some(2_000), Some(2_500), Some(2_500))]);
+}
+
+/// Ten messages from one of our own publishers to two of our own subscribers, 100 ns apart; `taken(subscriber, sequence)`.
+fn ten_messages(taken: impl Fn(u32, u64) -> bool) -> FileBuilder {
+    let mut builder = FileBuilder::new()
+        .node(1, "source").publisher("/points").node(2, "left").subscription("/points").node(3, "right").subscription("/points");
+    for sequence in 0..10u64 {
+        let time = 1_000 + 100 * sequence as i64;
+        builder = builder.process(1).at(time).node_publish(PUBLISHER, 1, sequence, 8).rcl_publish(PUBLISHER, MESSAGE);
+        for pid in [2, 3] {
+            if taken(pid, sequence) {
+                builder = builder.process(pid).at(time + 20).rclcpp_executor_execute(SUBSCRIPTION).rclcpp_take(MESSAGE)
+                    .callback_start(CALLBACK, false).node_take(SUBSCRIPTION, 1, sequence, time).at(time + 30).end_taking();
+            }
+        }
+    }
+    // The run ends in order a while later.
+    builder.process(1).at(10_000).rclcpp_executor_wait_for_work(0)
+}
+
+fn lost(tables: &Tables) -> Vec<(u32, Option<u64>)> {
+    tables.messages.iter().filter(|m| m.delivery == Delivery::Lost).map(|m| (m.subscription, m.sequence)).collect()
+}
+
+#[test]
+fn what_was_sent_and_never_taken_is_lost_to_that_subscription_alone() {
+    let tables = tables(&ten_messages(|pid, sequence| pid == 2 || (sequence != 0 && sequence != 4 && sequence != 9)));
+    assert_eq!(lost(&tables), [(2, Some(0)), (2, Some(4)), (2, Some(9))]);
+    assert_eq!(tables.messages.len(), 20);
+}
+
+#[test]
+fn a_message_that_may_still_be_in_flight_at_the_end_is_neither_taken_nor_lost() {
+    // The last event of all is right after the last publication.
+    let mut builder = talker_and_listener();
+    for sequence in 0..5u64 {
+        let time = 1_000 + 100 * sequence as i64;
+        builder = builder.process(1).at(time).node_publish(PUBLISHER, 1, sequence, 8).rcl_publish(PUBLISHER, MESSAGE);
+        if sequence != 2 && sequence != 4 {
+            builder = builder.process(2).at(time + 90).rclcpp_executor_execute(SUBSCRIPTION).rclcpp_take(MESSAGE)
+                .callback_start(CALLBACK, false).node_take(SUBSCRIPTION, 1, sequence, time).at(time + 95).end_taking();
+        }
+    }
+    let tables = tables(&builder);
+    assert_eq!(lost(&tables), [(1, Some(2))]);
+    assert_eq!(tables.messages.len(), 4);
+}
+
+#[test]
+fn messages_after_a_subscriber_was_killed_are_not_lost() {
+    let builder = ten_messages(|pid, sequence| pid == 2 || sequence < 5).process(3).killed();
+    let tables = tables(&builder);
+    assert_eq!(lost(&tables), []);
+    assert_eq!(note(&tables, "process-did-not-end-in-order"), 1);
+}
+
+#[test]
+fn where_events_were_dropped_losses_are_not_told() {
+    let tables = tables(&ten_messages(|pid, sequence| pid == 2 || sequence != 4).process(3).dropped(17));
+    assert_eq!(lost(&tables), []);
+    assert_eq!(note(&tables, "dropped-events"), 17);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    assert_eq!(summary.topics[0].lost, None);
+}
+
+#[test]
+fn of_programs_that_are_not_ours_losses_count_from_the_first_message_taken() {
+    let mut builder = talker_and_listener();
+    for i in 0..6 {
+        builder = builder.process(1).at(100 * i + 10).publish(i + 1);
+        if i == 2 || i == 4 || i == 5 {
+            builder = builder.process(2).at(100 * i + 20).start_taking(i + 1).at(100 * i + 25).end_taking();
+        }
+    }
+    let tables = tables(&builder);
+    let lost: Vec<_> = tables.messages.iter().filter(|m| m.delivery == Delivery::Lost).map(|m| m.publish_ns).collect();
+    assert_eq!(lost, [Some(310)]);
+}
+
+#[test]
+fn only_messages_of_the_measured_window_have_rows() {
+    let builder = ten_messages(|_, _| true).info(|i| {
+        i.measured_from_ns = Some(1_200);
+        i.measured_to_ns = Some(1_500);
+    });
+    let tables = tables(&builder);
+    assert_eq!(tables.publications.iter().map(|p| p.publish_ns).collect::<Vec<_>>(), [1_200, 1_300, 1_400]);
+    assert_eq!(tables.messages.len(), 6);
+    assert_eq!(tables.endpoints.iter().map(|e| e.count).collect::<Vec<_>>(), [3, 3, 3]);
+}
+
+#[test]
+fn a_callback_that_never_ends_has_no_duration_and_the_run_is_read() {
+    let tables = tables(&talker_and_listener()
+        .process(1).at(10).publish(1)
+        .process(2).killed().at(20).start_taking(1));
+    assert_eq!(tables.executions[0].end_ns, None);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    assert_eq!((summary.callbacks[0].count, summary.callbacks[0].duration_us.clone()), (0, None));
+}
+
+#[test]
+fn rclpy_programs_have_topics_rates_and_latencies_and_say_what_they_lack() {
+    let mut builder = FileBuilder::new().node(1, "talker").publisher("/chatter").rcl_timer_init(TIMER, 100).node(2, "listener")
+        .rmw_subscription_init(RMW_SUBSCRIPTION, [0, 0]).rcl_subscription_init(SUBSCRIPTION, NODE, RMW_SUBSCRIPTION, 10, "/chatter");
+    for i in 0..5 {
+        builder = builder.process(1).at(1_000_000 * i).rcl_timer_init(TIMER + i as u64, 100)
+            .rcl_publish(PUBLISHER, MESSAGE).rmw_publish(RMW_PUBLISHER, MESSAGE, i + 1)
+            .process(2).at(1_000_000 * i + 300).rmw_take(RMW_SUBSCRIPTION, MESSAGE, i + 1, true).rcl_take(MESSAGE);
+    }
+    let tables = tables(&builder);
+    assert_eq!(note(&tables, "no-callback-events"), 2);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    assert_eq!((summary.callbacks.len(), summary.topics.len()), (0, 1));
+    let topic = &summary.topics[0];
+    assert_eq!((topic.publishers.as_slice(), topic.subscribers.as_slice()), (&["/talker".into()][..], &["/listener".into()][..]));
+    assert_eq!((topic.sent, topic.received, topic.lost, topic.rate_hz), (5, 5, Some(0), Some(1000.0)));
+    assert_eq!(topic.latency_us.as_ref().map(|l| (l.count, l.median)), Some((5, 0.3)));
+    assert!(summary.chains.iter().all(|c| c.instances == 0 && c.end_to_end_ms.is_none()));
+    assert_eq!(summary.notes.iter().find(|n| n.name == "latency-to-take").map(|n| n.count), Some(5));
+}
