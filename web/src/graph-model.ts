@@ -40,6 +40,9 @@ export interface Placed {
   edges: PlacedEdge[];
 }
 
+/** Topics that every ROS 2 node has, of no use in the drawing: with them every node would lead to every other. */
+export const HOUSEKEEPING = ["/parameter_events", "/rosout"];
+
 const LINE_CHARACTERS = 15;
 const CHARACTER_WIDTH = 7.1;
 const LINE_HEIGHT = 15;
@@ -56,6 +59,7 @@ export function graphModel(runs: Run[], criticalPath: string[]): GraphModel {
     add(criticalPath[i] ?? "", criticalPath[i + 2] ?? "", criticalPath[i + 1] ?? "", true);
   for (const { summary } of runs) {
     for (const { topic, publishers, subscribers } of summary.topics) {
+      if (HOUSEKEEPING.includes(topic)) continue;
       for (const name of [...publishers, ...subscribers]) nodes.add(name);
       for (const from of publishers) for (const to of subscribers) add(from, to, topic, false);
     }

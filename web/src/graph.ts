@@ -4,7 +4,7 @@ import type { Comparison } from "./compare";
 import type { Page } from "./data";
 import { drawing, h, s, section } from "./dom";
 import { ABSENT, count, fixed, significant } from "./format";
-import { graphModel, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";
+import { graphModel, HOUSEKEEPING, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";
 import { withTip } from "./tip";
 
 /** Least scale at which the names can be read. */
@@ -19,10 +19,14 @@ export function graph(page: Page, comparison: Comparison | undefined): HTMLEleme
     comparison === undefined
       ? "No chain is critical: none has an end-to-end time."
       : `The critical chain, ${comparison.chain.name}, is lit: of all paths, the one with the highest worst case.`;
+  const left = HOUSEKEEPING.filter((name) =>
+    page.runs.some(({ summary }) => summary.topics.some(({ topic }) => topic === name)),
+  );
+  const omitted = left.length === 0 ? "" : ` ${left.join(" and ")} ${left.length === 1 ? "is" : "are"} not drawn.`;
   return section(
     "graph",
     "Nodes and topics",
-    `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.`,
+    `${lit} Point at a line, or step through with Tab, for its topic's rate, latency and loss.${omitted}`,
     h(
       "div",
       { class: "wide" },

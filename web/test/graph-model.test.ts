@@ -51,6 +51,14 @@ test("a loop, a cycle and names of every object are drawn too", () => {
   expect(placed.nodes.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))).toBe(true);
 });
 
+test("topics that every node has do not tie every node to every other", () => {
+  const model = graphModel(
+    [run("r", [], [topic("/parameter_events", ["a", "b"], ["a", "b"]), topic("/ab", ["a"], ["b"])])],
+    [],
+  );
+  expect(model.edges.map((edge) => edge.topic)).toEqual(["/ab"]);
+});
+
 test("the same edge in several runs is one edge", () => {
   const one = run("r", [], [topic("/ab", ["a"], ["b"])]);
   expect(graphModel([one, one], ["a", "/ab", "b"]).edges).toEqual([

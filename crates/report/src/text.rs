@@ -102,6 +102,11 @@ impl Terminal {
             let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&clean(label), labels));
         }
         let _ = writeln!(out, "{:labels$}  {}", "", self.legend());
+        for (label, chain) in &same {
+            if let Some(repeats) = chain.and_then(repeat_range) {
+                self.line(&mut out, &format!("{label}: {repeats}"));
+            }
+        }
         for ((label, summary), (_, found)) in runs.iter().zip(&same) {
             if found.is_none() {
                 self.line(&mut out, &format!("{label}: has no chain with the path of {}", chain.name));
@@ -124,10 +129,13 @@ impl Terminal {
         self.heading(out, &format!("Critical chain {} ({})", chain.name, ends(chain)));
         let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
         self.line(out, &nodes.join(" -> "));
-        self.line(
-            out,
-            &format!("{} instances, {} inputs without an output. {}", chain.instances, chain.lost, chain.evidence),
-        );
+        self.line(out, &format!("{} instances, {} inputs without an output.", chain.instances, chain.lost));
+        if !chain.evidence.is_empty() {
+            self.line(out, &format!("How outputs were tied to inputs: {}.", chain.evidence));
+        }
+        if let Some(repeats) = repeat_range(chain) {
+            self.line(out, &format!("{repeats}."));
+        }
         let mut table = Table::new([
             Column::text("ms"),
             Column::number("mean"),
@@ -358,6 +366,12 @@ fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 4] {
 
 fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 4] {
     chain.map_or([None; 4], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
+}
+
+/// Spread of the repeats' means, where there are several.
+fn repeat_range(chain: &ChainFigures) -> Option<String> {
+    let means = chain.repeat_means_ms.as_ref().filter(|means| means.count > 1)?;
+    Some(format!("Means of {} repeats: {:.2} to {:.2} ms", means.count, means.min, means.max))
 }
 
 fn ends(chain: &ChainFigures) -> String {
