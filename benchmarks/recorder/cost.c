@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What three events cost the program that fires them: callback_start, rcl_publish, callback_end, through the procedure
+ * linkage table as rclcpp and rcl call them. In bursts with rests between, as real callbacks come, so that neither
+ * recorder loses events to the disk. Prints ns an event, one line a burst.
+ *
+ *   cost BURSTS TRIPLES
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void ros_trace_callback_start(const void *callback, bool is_intra_process);
+void ros_trace_callback_end(const void *callback);
+void ros_trace_rcl_publish(const void *publisher_handle, const void *message);
+
+static double now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void fire(long triples)
+{
+  for (long i = 0; i < triples; i++) {
+    const void *at = (const void *)(uintptr_t)i;
+    ros_trace_callback_start(at, false);
+    ros_trace_rcl_publish(at, &at);
+    ros_trace_callback_end(at);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 3) return 2;
+  long bursts = atol(argv[1]), triples = atol(argv[2]);
+  const struct timespec rest = {0, 2000000};
+  for (long i = 0; i < bursts; i++) {
+    double start = now_ns();
+    fire(triples);
+    double end = now_ns();
+    if (triples > 0) printf("%.3f\n", (end - start) / (double)(3 * triples));
+    nanosleep(&rest, NULL);
+  }
+  return 0;
+}
