@@ -49,6 +49,15 @@ impl Yaml {
         matches!(self.value, Value::Scalar(_, true))
     }
 
+    /// Whether it is a list or map of something, such as topics.
+    pub fn holds_values(&self) -> bool {
+        match &self.value {
+            Value::Scalar(..) => false,
+            Value::List(items) => !items.is_empty(),
+            Value::Map(entries) => !entries.is_empty(),
+        }
+    }
+
     /// What stands there, in words, for `found:`.
     pub fn describe(&self) -> String {
         match &self.value {

@@ -1,6 +1,6 @@
 //! From the YAML tree to the model, remembering where each part stands. What parts mean together is for `check`.
 
-use crate::diagnostic::{Report, Span};
+use crate::diagnostic::{did_you_mean, Report, Span};
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
@@ -191,7 +191,9 @@ impl Reader<'_, '_> {
             let message = "fusion of inputs is not yet supported";
             self.report.error("not-yet", yaml.span, message, yaml.describe(), Form::Executor.expected());
         } else {
-            self.wrong(yaml, Form::Executor);
+            let hint = if did_you_mean(text, ["arrival"]).is_some() { "; did you mean `arrival`?" } else { "" };
+            let expected = Form::Executor.expected() + hint;
+            self.report.error("wrong-value", yaml.span, "no such executor", yaml.describe(), expected);
         }
         None
     }
@@ -257,10 +259,12 @@ impl Reader<'_, '_> {
         for item in items {
             let Value::Scalar(name, _) = &item.value else {
                 self.wrong(item, form);
+                self.whole = false;
                 continue;
             };
             if item.is_null() {
                 self.wrong(item, form);
+                self.whole = false;
             } else if !seen.insert(name) {
                 let message = format!("{what} stands here a second time");
                 self.report.error("duplicate", item.span, message, item.describe(), "each topic once");

@@ -41,6 +41,7 @@ impl Reader<'_, '_> {
     ) -> Option<Vec<(&'y str, &'y Yaml, &'y Yaml)>> {
         let Value::Map(entries) = &yaml.value else {
             self.wrong(yaml, form);
+            self.whole = false;
             return None;
         };
         let mut found: Vec<(&str, &Yaml, &Yaml)> = Vec::new();
@@ -65,7 +66,7 @@ impl Reader<'_, '_> {
                     format!("`{name}`, first in line {first}"),
                     "each name once",
                 );
-                self.whole = false;
+                self.whole &= !value.holds_values();
                 continue;
             }
             lines.insert(name, key.span.line);
@@ -107,7 +108,7 @@ impl Reader<'_, '_> {
                     key.describe(),
                     expected,
                 );
-                self.whole = false;
+                self.whole &= !value.holds_values();
             }
         }
         Some(fields)
@@ -117,7 +118,6 @@ impl Reader<'_, '_> {
         let name = if yaml.is_null() { "missing-value" } else { "wrong-value" };
         let message = if yaml.is_null() { "a value is missing" } else { "not what is expected here" };
         self.report.error(name, yaml.span, message, yaml.describe(), form.expected());
-        self.whole = false;
     }
 
     pub fn text<'y>(&mut self, yaml: &'y Yaml, form: Form) -> Option<&'y str> {

@@ -228,6 +228,29 @@ run: {duration: 5}
 }
 
 #[test]
+fn a_mistake_in_one_place_does_not_hide_those_in_others() {
+    let text = "nodes:
+  a: {publishes: {/t: {rate: 10}}}
+  b: {subscribes: [/u], on: arival, wrok: 1 ms}
+  b: {}
+chains: {x: [a, c]}
+";
+    let names: Vec<_> = places(text).iter().map(|(name, ..)| *name).collect();
+    let expected = [
+        "missing-unit",
+        "nobody-publishes",
+        "wrong-value",
+        "unknown-key",
+        "duplicate",
+        "unknown-node",
+        "nobody-subscribes",
+    ];
+    assert_eq!(names, expected);
+    // A misspelt `publishes` may be the missing end: nothing is said about ends that only seem to be missing.
+    assert_eq!(only("nodes: {a: {publish: {/t: {rate: 1 Hz}}}, b: {subscribes: [/t]}}").name, "unknown-key");
+}
+
+#[test]
 fn anchors_and_aliases_are_read_and_bombs_refused() {
     let text = "nodes:\n  a: {publishes: {/t: &t {rate: 10 Hz}, /u: *t}}\n  b: {subscribes: [/t, /u]}\n";
     assert_eq!(findings(text), []);
