@@ -15,7 +15,7 @@ pub mod tables;
 mod wait;
 
 pub use figures::{summarise, Repeat};
-pub use runs::{analyse, analyse_and_store, Error};
+pub use runs::{analyse, analyse_and_store, figures_of, Error};
 
 use collect::Collector;
 use tables::{CallbackKind, Endpoint, EndpointKind, Note, Tables};

@@ -32,31 +32,46 @@ pub fn analyse(run: &RunDirectory, workload: Option<&Workload>, progress: &mut d
     Ok(analyse_one(run, workload, progress)?.0)
 }
 
-/// Analyses a run directory and everything below `repeats/`, writes `tables/` and `summary.json` of each repeat, and `summary.json` of the
-/// whole; gives back the latter.
+/// The figures of a run directory, over everything below `repeats/` where it has any. Writes nothing.
+pub fn figures_of(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
+    figures(run, workload, progress, |_, _, _| Ok(()))
+}
+
+/// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
 pub fn analyse_and_store(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
-    let mut repeats = run.repeats().map_err(Error::Info)?;
-    let single = repeats.is_empty();
-    if single {
-        if !run.events().is_dir() {
-            return Err(Error::NoRun(run.path().to_path_buf()));
+    let summary = figures(run, workload, progress, |repeat, tables, options| {
+        store::write(&repeat.tables(), tables)?;
+        if repeat != run {
+            store::write_summary(repeat, &summarise(&[Repeat { tables, options }], workload))?;
         }
-        repeats.push(run.clone());
+        Ok(())
+    })?;
+    store::write_summary(run, &summary)?;
+    Ok(summary)
+}
+
+/// Analyses a run or each of its repeats, hands the tables of each to `each`, then sums up.
+fn figures(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    progress: &mut dyn FnMut(Progress),
+    mut each: impl FnMut(&RunDirectory, &Tables, Options) -> Result<(), Error>,
+) -> Result<Summary, Error> {
+    let mut directories = run.repeats().map_err(Error::Info)?;
+    if directories.is_empty() {
+        directories.push(run.clone());
     }
     let mut analysed = Vec::new();
-    for repeat in &repeats {
-        let (tables, options) = analyse_one(repeat, workload, progress)?;
-        store::write(&repeat.tables(), &tables)?;
-        if !single {
-            let own = summarise(&[Repeat { tables: &tables, options }], workload);
-            store::write_summary(repeat, &own)?;
+    for directory in &directories {
+        if !directory.events().is_dir() {
+            return Err(Error::NoRun(directory.path().to_path_buf()));
         }
+        let (tables, options) = analyse_one(directory, workload, progress)?;
+        each(directory, &tables, options)?;
         analysed.push((tables, options));
     }
     let repeats: Vec<Repeat<'_>> = analysed.iter().map(|(tables, options)| Repeat { tables, options: *options }).collect();
-    let summary = summarise(&repeats, workload);
-    store::write_summary(run, &summary)?;
-    Ok(summary)
+    Ok(summarise(&repeats, workload))
 }
 
 /// Times are only as good as the clocks' readings; from here on that is said.

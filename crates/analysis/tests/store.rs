@@ -67,6 +67,9 @@ fn a_run_with_repeats_gets_tables_in_each_and_one_summary() {
         assert_eq!(store::read(&directory.repeat(index).tables()).expect("tables").instances.len(), 1);
         assert_eq!(store::read_summary(&directory.repeat(index)).expect("summary").chains[0].instances, 1);
     }
+    assert_eq!(tacho_analysis::figures_of(&directory, None, &mut |_| {}).expect("figures"), summary);
+    let all = store::read_run(&directory).expect("tables of all repeats");
+    assert_eq!((all.instances.len(), all.chains.len(), all.processes.len()), (2, 1, 4));
     let nothing = tempfile::tempdir().expect("folder");
     let error = analyse_and_store(&RunDirectory::new(nothing.path()), None, &mut |_| {}).expect_err("no run");
     assert!(error.to_string().contains("expected a run directory"), "{error}");

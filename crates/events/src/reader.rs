@@ -65,6 +65,16 @@ pub struct Progress {
     pub events: u64,
 }
 
+impl Progress {
+    /// From 0 to 1.
+    pub fn part(&self) -> f64 {
+        match self.chunks_total {
+            0 => 1.0,
+            total => self.chunks as f64 / total as f64,
+        }
+    }
+}
+
 /// Why a run could not be read at all. Damage inside files is no error: see [`Reader::problems`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
