@@ -81,6 +81,7 @@ fn an_explanation_fits_the_width_and_holds_the_figures() {
         "/points_raw",
         "late-start (3)",
         "100.01",
+        "Means of 5 repeats: ",
         "–",
     ] {
         assert!(text.contains(found), "{found} is not in\n{text}");
