@@ -18,6 +18,7 @@ pub(crate) fn check(reading: &Reading, report: &mut Report) {
     check.sources(report);
     check.chains(report);
     check.cpus(report);
+    check.loops(report);
     check.work(report);
 }
 
@@ -223,6 +224,52 @@ impl Check<'_> {
             report.error("unknown-node", span, "no such node", format!("`{name}`"), expected);
         }
         node
+    }
+
+    /// Nodes that trigger each other in a ring: the first message goes round without end.
+    fn loops(&self, report: &mut Report) {
+        let triggers = |from: &Node, to: &Node| {
+            let inputs = || to.subscribes.iter().filter(|s| !s.latest && to.is_triggered());
+            let mut answers = from.publishes.iter().filter(|p| p.rate_hz.is_none() && from.is_triggered());
+            answers.any(|p| inputs().any(|s| s.topic == p.topic))
+        };
+        let follows = |from| (0..self.nodes.len()).filter(move |to| triggers(from, &self.nodes[*to])).collect();
+        let successors: Vec<Vec<usize>> = self.nodes.iter().map(follows).collect();
+        let mut told = vec![false; self.nodes.len()];
+        for start in 0..self.nodes.len() {
+            // Breadth first from `start`, remembering where each node was reached from.
+            let mut reached: Vec<Option<usize>> = vec![None; self.nodes.len()];
+            let mut queue = vec![start];
+            let mut next = 0;
+            while next < queue.len() && reached[start].is_none() {
+                let from = queue[next];
+                next += 1;
+                for &to in &successors[from] {
+                    if reached[to].is_none() {
+                        reached[to] = Some(from);
+                        queue.push(to);
+                    }
+                }
+            }
+            let Some(mut at) = reached[start] else { continue };
+            let mut ring = vec![start];
+            while at != start {
+                ring.push(at);
+                at = reached[at].unwrap_or(start);
+            }
+            if ring.iter().any(|node| std::mem::replace(&mut told[*node], true)) {
+                continue;
+            }
+            ring.push(start);
+            let names: Vec<_> = ring.iter().rev().map(|node| self.nodes[*node].name.as_str()).collect();
+            report.warning(
+                "endless-loop",
+                self.reading.nodes[start].name,
+                "these nodes trigger each other without end",
+                names.join(" -> "),
+                "`latest: true` on one of the inputs, or a rate on one of the publications",
+            );
+        }
     }
 
     /// Whether each node can do its work in the time that it has.

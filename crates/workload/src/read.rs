@@ -23,6 +23,7 @@ pub(crate) struct Reading {
 
 /// Where the parts of a node stand.
 pub(crate) struct NodePlaces {
+    pub name: Span,
     pub work: Span,
     pub subscribes: Vec<Span>,
     pub publishes: Vec<Span>,
@@ -116,6 +117,7 @@ impl Reader<'_, '_> {
             work: Work::None,
         };
         let mut places = NodePlaces {
+            name: key.span,
             work: fields.get("work").map_or(key.span, |y| y.span),
             subscribes: Vec::new(),
             publishes: Vec::new(),

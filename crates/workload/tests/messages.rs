@@ -149,6 +149,28 @@ fn work_longer_than_its_period_is_a_warning() {
 }
 
 #[test]
+fn nodes_that_trigger_each_other_are_a_warning() {
+    let with = |option: &str| {
+        format!(
+            "nodes:
+  a: {{publishes: {{/a: {{rate: 10 Hz}}}}}}
+  b: {{subscribes: [/a, /d], publishes: [/b]}}
+  c: {{spin: 10 Hz, subscribes: [/b], publishes: [/c]}}
+  d: {{subscribes: {{/c: {{{option}}}}}, publishes: {{/d: {{rate: 1 Hz}}, /e: {{}}}}}}
+  e: {{subscribes: {{/e: {{}}}}, publishes: [/f]}}
+  f: {{subscribes: [/f]}}
+"
+        )
+    };
+    // /d has a rate: the ring is cut there.
+    assert_eq!(findings(&with("")), []);
+    let found = only(&with("").replace("/d: {rate: 1 Hz}", "/d: {}"));
+    assert_eq!((found.name, found.line, found.found.as_str()), ("endless-loop", 3, "b -> c -> d -> b"));
+    let own = only("nodes:\n  a: {publishes: {/t: {rate: 1 Hz}}}\n  b: {subscribes: [/t], publishes: [/t]}\n");
+    assert_eq!((own.name, own.found.as_str()), ("endless-loop", "b -> b"));
+}
+
+#[test]
 fn qos_that_never_matches_is_an_error() {
     let found = only(&pair("rate: 10 Hz, reliability: best_effort", "", "", ""));
     assert_eq!((found.name, found.line), ("incompatible-qos", 3));
