@@ -130,18 +130,6 @@ pub fn read_run(run: &RunDirectory) -> Result<Tables, Error> {
     Ok(tables)
 }
 
-/// Reads the tables of a run directory; those of its repeats one after the other, where it has any.
-pub fn read_run(run: &RunDirectory) -> Result<Tables, Error> {
-    let io = |source| Error::Io { path: run.path().into(), source };
-    let mut repeats = run.repeats().map_err(io)?.into_iter();
-    let Some(first) = repeats.next() else { return read(&run.tables()) };
-    let mut tables = read(&first.tables())?;
-    for repeat in repeats {
-        tables.append(read(&repeat.tables())?);
-    }
-    Ok(tables)
-}
-
 /// Writes `RUN/summary.json`.
 pub fn write_summary(run: &RunDirectory, summary: &Summary) -> Result<(), Error> {
     let path = run.summary();
