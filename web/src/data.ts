@@ -165,6 +165,7 @@ export interface HopMeans {
   node: string;
   count: number;
   computation_ms: number;
+  waited_ms: number | null;
   alignment_ms: number | null;
   queueing_ms: number | null;
   transport_ms: number | null;

@@ -22,7 +22,7 @@ export function objective(runs: Run[]): HTMLElement | undefined {
   return section(
     "objective",
     "Response against spin rate",
-    `Expected by the model of study E for ${run.label}, not measured: alignment falls as nodes wake more often, the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
+    `What the model of study E expects when all nodes of the chain spin at one rate; not measured. Alignment falls as nodes wake more often, the cost of waking rises. Best: ${significant(curve.best_hz)} Hz, ${ms(best?.response_ms)}.`,
     ...(diverging.length > 0
       ? [
           h(

@@ -180,6 +180,7 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
         h("summary", {}, `Mean of each node: ${run.label}, ${drawn?.hops[0]?.count ?? 0} instances`),
         sortable(drawn?.hops ?? [], [
           { title: "node", value: (hop) => hop.node },
+          { title: "waits", unit: "ms", decimals: 3, value: (hop) => hop.waited_ms },
           { title: "transport", unit: "ms", decimals: 3, value: (hop) => hop.transport_ms },
           { title: "alignment", unit: "ms", decimals: 3, value: (hop) => hop.alignment_ms },
           { title: "queueing", unit: "ms", decimals: 3, value: (hop) => hop.queueing_ms },

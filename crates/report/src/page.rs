@@ -139,6 +139,8 @@ pub struct HopMeans<'a> {
     pub count: usize,
     /// Start to output.
     pub computation_ms: f64,
+    /// Publish to start; absent for the first node.
+    pub waited_ms: Option<f64>,
     /// Arrival to start, executor asleep; absent for the first node and where an arrival is unknown.
     pub alignment_ms: Option<f64>,
     /// Arrival to start, executor busy.
@@ -291,6 +293,7 @@ fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'
             count: whole.len(),
             computation_ms: mean(position, &|hop| Some(hop.output_ns - hop.start_ns))
                 .expect("both ends are always there"),
+            waited_ms: mean(position, &|hop| Some(hop.start_ns - hop.published_ns?)),
             alignment_ms: mean(position, &|hop| Some(hop.start_ns - hop.arrival_ns? - hop.queueing_ns)),
             queueing_ms: mean(position, &|hop| hop.published_ns.map(|_| hop.queueing_ns)),
             transport_ms: mean(position, &|hop| Some(hop.arrival_ns? - hop.published_ns?)),
@@ -358,6 +361,7 @@ mod tests {
         let means = hop_means(&path, std::iter::once(hops.as_slice()));
         assert_eq!(means[1].computation_ms, 2.0);
         assert_eq!((means[1].alignment_ms, means[1].transport_ms), (None, None));
+        assert_eq!((means[0].waited_ms, means[1].waited_ms), (None, Some(3.0)));
         assert_eq!(means[0].queueing_ms, None);
     }
 }
