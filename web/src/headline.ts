@@ -133,8 +133,8 @@ function repeatRange({ figures }: Compared): HTMLElement | false {
 }
 
 /** Least and greatest gain of a single pair of repeats, where the run was proved. */
-function gainRange({ run }: Compared): HTMLElement | false {
-  const ratio = proofOf(run)?.ratio;
+function gainRange({ run, gain }: Compared): HTMLElement | false {
+  const ratio = gain === undefined ? undefined : proofOf(run)?.ratio;
   return ratio !== undefined && h("small", {}, `${factor(ratio.least)} to ${factor(ratio.greatest)}`);
 }
 

@@ -48,7 +48,7 @@ function runNotes(run: Run): { name: string; count: number; text: string }[] {
           {
             name: "dropped events",
             count: dropped,
-            text: "the recorder had no space for them: times and counts near them are too low",
+            text: "the recorder had no space for them: counts are too low and times near them doubtful",
           },
         ]
       : []),

@@ -77,7 +77,7 @@ function oneScale(comparison: Comparison, shown: (rank: Rank) => Shown[]): HTMLE
           "text",
           { class: "row-label", x: left - 10, y: y + 13, "text-anchor": "end" },
           rank === "median" ? s("tspan", {}, fit(label, left - 62)) : null,
-          s("tspan", { class: "faint", dx: 5 }, rank),
+          s("tspan", { class: "faint", dx: rank === "median" ? 5 : 0 }, rank),
         ),
       );
       for (const stretch of waterfallOf(instance)) svg.append(bar(stretch, instance, x, y, 18));
