@@ -93,8 +93,10 @@ pub struct RepeatFigures {
 #[derive(Debug, Error)]
 pub enum ProveError {
     /// The two sides would not be comparable.
-    #[error("before and after differ in {what}: {before} and {after}, expected the same")]
+    #[error("the workload as it was and `{name}` differ in {what}: {before} and {after}, expected the same")]
     Different {
+        /// Name of the tuned one.
+        name: String,
         /// `seed`, `duration`, `repeats`.
         what: &'static str,
         /// Of the workload before.
@@ -103,12 +105,12 @@ pub enum ProveError {
         after: String,
     },
     /// A run failed.
-    #[error("repeat {repeat} {side} the change: {source}")]
+    #[error("repeat {repeat} of `{name}`: {source}")]
     Run {
         /// Which, from 0.
         repeat: u32,
-        /// `before`, `after`.
-        side: &'static str,
+        /// Of which candidate.
+        name: String,
         /// The failure.
         source: Box<dyn Error + Send + Sync>,
     },
@@ -125,42 +127,55 @@ pub enum ProveError {
     NothingCameThrough(u32),
 }
 
-/// Runs both workloads in turns, one repeat each (before, after, before, after ...), so that what drifts on the machine
-/// drifts under both.
+/// A workload under the name of what was done to it: `untuned`, `common_rate`.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// Also the name of its folder.
+    pub name: &'a str,
+    /// What runs.
+    pub workload: &'a Workload,
+}
+
+/// Runs the workload as it was and every tuned one in turns, one repeat each (before, a, b, before, a, b ...), so that what
+/// drifts on the machine drifts under all. One proof for each of `after`, in their order.
 ///
-/// Repeats are those of the workload's `run`. Repeat i of both sides has the same number and, the seeds being the same,
-/// the same phases; it goes to `run/before/repeats/i` and `run/after/repeats/i`. `run_one` makes one run and returns the
-/// figures of the chain.
+/// Repeats are those of the workload's `run`. Repeat i of all has the same number and, the seeds being the same, the same
+/// phases; it goes to `run/<name>/repeats/i`. `run_one` makes one run and returns the figures of the chain.
 pub fn prove(
-    before: &Workload,
-    after: &Workload,
+    before: Candidate<'_>,
+    after: &[Candidate<'_>],
     run: &RunDirectory,
-    mut run_one: impl FnMut(&Workload, u32, &RunDirectory) -> Result<ChainFigures, Box<dyn Error + Send + Sync>>,
-) -> Result<Proof, ProveError> {
-    comparable(before, after)?;
-    let sides = [("before", before), ("after", after)];
-    let directories = sides.map(|(side, _)| RunDirectory::new(run.path().join(side)));
+    mut run_one: impl FnMut(Candidate<'_>, u32, &RunDirectory) -> Result<ChainFigures, Box<dyn Error + Send + Sync>>,
+) -> Result<Vec<Proof>, ProveError> {
+    for candidate in after {
+        comparable(before, *candidate)?;
+    }
     let mut chain: Option<String> = None;
-    let mut repeats = Vec::new();
-    for repeat in 0..before.run.repeats {
-        let mut pair = [RepeatFigures::default(), RepeatFigures::default()];
-        for (index, (side, workload)) in sides.into_iter().enumerate() {
-            let figures = run_one(workload, repeat, &directories[index].repeat(repeat))
-                .map_err(|source| ProveError::Run { repeat, side, source })?;
+    let mut repeats: Vec<Vec<Pair>> = vec![Vec::new(); after.len()];
+    for repeat in 0..before.workload.run.repeats {
+        let mut figures_of = |candidate: Candidate<'_>| {
+            let directory = RunDirectory::new(run.path().join(candidate.name)).repeat(repeat);
+            let figures = run_one(candidate, repeat, &directory)
+                .map_err(|source| ProveError::Run { repeat, name: candidate.name.into(), source })?;
             let expected = chain.get_or_insert_with(|| figures.name.clone());
             if *expected != figures.name {
                 return Err(ProveError::OtherChain { found: figures.name, expected: expected.clone() });
             }
-            pair[index] = RepeatFigures::of(&figures);
+            Ok(RepeatFigures::of(&figures))
+        };
+        let untuned = figures_of(before)?;
+        for (pairs, candidate) in repeats.iter_mut().zip(after) {
+            pairs.push(Pair { repeat, before: untuned.clone(), after: figures_of(*candidate)? });
         }
-        let [before, after] = pair;
-        repeats.push(Pair { repeat, before, after });
     }
-    conclude(chain.unwrap_or_default(), repeats)
+    let chain = chain.unwrap_or_default();
+    repeats.into_iter().map(|pairs| conclude(chain.clone(), pairs)).collect()
 }
 
 /// The same draws, the same time.
-fn comparable(before: &Workload, after: &Workload) -> Result<(), ProveError> {
+fn comparable(before: Candidate<'_>, after: Candidate<'_>) -> Result<(), ProveError> {
+    let name = after.name;
+    let (before, after) = (before.workload, after.workload);
     let (b, a) = (&before.run, &after.run);
     let pairs = [
         ("seed", b.seed.to_string(), a.seed.to_string()),
@@ -171,7 +186,7 @@ fn comparable(before: &Workload, after: &Workload) -> Result<(), ProveError> {
     ];
     for (what, before, after) in pairs {
         if before != after {
-            return Err(ProveError::Different { what, before, after });
+            return Err(ProveError::Different { name: name.into(), what, before, after });
         }
     }
     Ok(())
@@ -243,6 +258,18 @@ mod tests {
         (before, tuned.workload)
     }
 
+    fn prove_one(
+        before: &Workload,
+        after: &Workload,
+        mut run_one: impl FnMut(&Workload, u32, &RunDirectory) -> Result<ChainFigures, Box<dyn Error + Send + Sync>>,
+    ) -> Result<Proof, ProveError> {
+        let [before, after] = [("before", before), ("after", after)].map(|(name, workload)| Candidate { name, workload });
+        prove(before, &[after], &RunDirectory::new("/run"), |candidate, repeat, directory| {
+            run_one(candidate.workload, repeat, directory)
+        })
+        .map(|mut proofs| proofs.remove(0))
+    }
+
     fn constant(value: f64) -> Option<Distribution> {
         Some(Distribution { count: 40, min: value, mean: value, max: value + 5.0, ..Distribution::default() })
     }
@@ -263,7 +290,7 @@ mod tests {
     fn sides_are_run_in_turns_into_directories_of_their_own() {
         let (before, after) = workloads();
         let mut calls = Vec::new();
-        let proof = prove(&before, &after, &RunDirectory::new("/run"), |workload, repeat, directory| {
+        let proof = prove_one(&before, &after, |workload, repeat, directory| {
             let is_before = *workload == before;
             calls.push((is_before, repeat, directory.path().to_path_buf()));
             // Alignment of 400, 410, 420, 430, 440 ms before, of a twentieth after.
@@ -296,7 +323,7 @@ mod tests {
     #[test]
     fn a_repeat_that_never_came_through_is_named_and_does_not_count() {
         let (before, after) = workloads();
-        let proof = prove(&before, &after, &RunDirectory::new("/run"), |workload, repeat, _| {
+        let proof = prove_one(&before, &after, |workload, repeat, _| {
             let mut figures = if *workload == before { figures(25.0, 400.0) } else { figures(25.0, 20.0) };
             if repeat == 3 && *workload == after {
                 figures = ChainFigures { name: figures.name, lost: 40, ..ChainFigures::default() };
@@ -306,7 +333,7 @@ mod tests {
         .expect("a proof");
         assert_eq!((proof.repeats.len(), proof.before.instances, proof.notes.len()), (5, 160, 1));
         assert!(proof.notes[0].starts_with("repeat 3: the chain never came through after"), "{}", proof.notes[0]);
-        let nothing = prove(&before, &after, &RunDirectory::new("/run"), |_, _, _| Ok(ChainFigures::default()));
+        let nothing = prove_one(&before, &after, |_, _, _| Ok(ChainFigures::default()));
         assert!(matches!(nothing, Err(ProveError::NothingCameThrough(5))));
     }
 
@@ -314,7 +341,7 @@ mod tests {
     fn a_failed_run_ends_the_proof_and_is_named() {
         let (before, after) = workloads();
         let mut runs = 0;
-        let error = prove(&before, &after, &RunDirectory::new("/run"), |_, _, _| {
+        let error = prove_one(&before, &after, |_, _, _| {
             runs += 1;
             if runs == 4 {
                 Err("node `ndt_matching` died".into())
@@ -323,7 +350,7 @@ mod tests {
             }
         })
         .expect_err("a failure");
-        assert_eq!(error.to_string(), "repeat 1 after the change: node `ndt_matching` died");
+        assert_eq!(error.to_string(), "repeat 1 of `after`: node `ndt_matching` died");
         assert_eq!(runs, 4);
     }
 
@@ -333,17 +360,33 @@ mod tests {
         let mut other = after.clone();
         other.run.seed += 1;
         let mut runs = 0;
-        let error = prove(&before, &other, &RunDirectory::new("/run"), |_, _, _| {
+        let error = prove_one(&before, &other, |_, _, _| {
             runs += 1;
             Ok(figures(25.0, 400.0))
         })
         .expect_err("other phases");
-        assert_eq!(error.to_string(), "before and after differ in seed: 2022 and 2023, expected the same");
+        assert_eq!(error.to_string(), "the workload as it was and `after` differ in seed: 2022 and 2023, expected the same");
         assert_eq!(runs, 0);
-        let error = prove(&before, &after, &RunDirectory::new("/run"), |workload, _, _| {
+        let error = prove_one(&before, &after, |workload, _, _| {
             let name = if *workload == before { "a" } else { "b" };
             Ok(ChainFigures { name: name.into(), ..figures(25.0, 400.0) })
         });
         assert!(matches!(error, Err(ProveError::OtherChain { .. })));
+    }
+
+    #[test]
+    fn several_candidates_take_turns_and_share_the_runs_before() {
+        let (before, after) = workloads();
+        let candidates = [Candidate { name: "a", workload: &after }, Candidate { name: "b", workload: &after }];
+        let mut order = Vec::new();
+        let untuned = Candidate { name: "untuned", workload: &before };
+        let proofs = prove(untuned, &candidates, &RunDirectory::new("/run"), |candidate, _, _| {
+            order.push(candidate.name.to_owned());
+            Ok(figures(25.0, match candidate.name { "untuned" => 375.0, "a" => 15.0, _ => 5.0 }))
+        })
+        .expect("proofs");
+        assert_eq!(order[..4], ["untuned", "a", "b", "untuned"]);
+        assert_eq!(order.len(), 15);
+        assert_eq!(proofs.iter().map(|p| p.ratio.mean).collect::<Vec<_>>(), [10.0, 400.0 / 30.0]);
     }
 }
