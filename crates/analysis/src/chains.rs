@@ -295,15 +295,21 @@ impl<'a> Tracer<'a> {
     }
 
     /// Publications of the first node that led to nothing. Those after the last one that did may still be on their way for as long as
-    /// the slowest instance took, and are not counted.
+    /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
+    /// node took, when the two may not have found each other yet.
     fn without_descendant(&self, path: &Path, descended: &HashSet<u32>, worst: i64) -> u64 {
         let seen = self.seen;
         let of = &self.linked.topics[path.topics[0] as usize];
         let mine = |p: &&u32| seen.publications[**p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == path.nodes[0]);
         let origins: Vec<u32> = of.publications.iter().filter(mine).copied().collect();
         let last = origins.iter().rposition(|p| descended.contains(p));
+        let takes = self.takes.get(&(path.nodes[1], path.topics[0])).map_or(&[][..], Vec::as_slice);
+        let taken: HashSet<u32> = takes.iter().filter_map(|t| seen.takes[*t as usize].publication).collect();
+        let first = origins.iter().position(|p| taken.contains(p));
+        let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
+        let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
-        origins.iter().enumerate().filter(|(position, p)| {
+        origins.iter().enumerate().skip(matched_from).filter(|(position, p)| {
             let time = seen.publications[**p as usize].time;
             let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
             !descended.contains(p) && self.options.measures(time) && !on_its_way
@@ -311,15 +317,19 @@ impl<'a> Tracer<'a> {
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {
+        let Some(arrival) = arrival else { return "no instance came through".into() };
         let latest: Vec<&str> = ties.iter().zip(&path.nodes[1..])
             .filter(|(tie, _)| **tie == Tie::Latest)
             .map(|(_, node)| self.seen.nodes[*node as usize].name.as_str())
             .collect();
-        let mut words = vec!["published in the callback that took the input".to_string()];
+        let mut words = Vec::new();
+        if latest.len() < ties.len() {
+            words.push("published in the callback that took the input".to_string());
+        }
         if !latest.is_empty() {
             words.push(format!("latest message taken before, at {}", latest.join(", ")));
         }
-        words.extend(arrival.map(|a| a.words().to_string()));
+        words.push(arrival.words().to_string());
         words.join("; ")
     }
 }

@@ -28,8 +28,10 @@ struct Handles {
     rmw_only: HashMap<Handle, ()>,
     /// rclcpp's subscription object, to its endpoint.
     objects: HashMap<Handle, u32>,
-    /// A subscription object waiting for the other half of its link: its endpoint, or its callback.
-    half_endpoint: HashMap<Handle, u32>,
+    /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
+    owners: HashMap<Handle, (u32, String)>,
+    /// A subscription object waiting for the other half of its link: its subscription, or its callback.
+    half_subscription: HashMap<Handle, Handle>,
     half_callback: HashMap<Handle, u32>,
     services: HashMap<Handle, (Option<u32>, String)>,
     half_service: HashMap<Handle, u32>,
@@ -151,21 +153,24 @@ impl Collector {
             Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
                 let new = endpoint(seen, handles, node, EndpointKind::Subscription, texts.get(topic), queue_depth, now);
                 renew(&mut handles.subscriptions, subscription, new);
+                if let Some(node) = handles.nodes.get(&node) {
+                    handles.owners.insert(subscription, (*node, texts.get(topic).to_string()));
+                }
                 renew(&mut handles.rmw_subscriptions, rmw_subscription, new);
             }
             Payload::RclcppSubscriptionInit { subscription, object } => {
                 if let Some(endpoint) = handles.subscriptions.get(&subscription).copied() {
                     handles.objects.insert(object, endpoint);
                     match handles.half_callback.remove(&object) {
-                        Some(callback) => own_by_subscription(seen, handles, callback, endpoint),
-                        None => drop(handles.half_endpoint.insert(object, endpoint)),
+                        Some(callback) => own_by_subscription(seen, handles, callback, subscription),
+                        None => drop(handles.half_subscription.insert(object, subscription)),
                     }
                 }
             }
             Payload::RclcppSubscriptionCallbackAdded { object, callback } => {
                 let callback = unowned_callback(seen, handles, process, callback);
-                match handles.half_endpoint.remove(&object) {
-                    Some(endpoint) => own_by_subscription(seen, handles, callback, endpoint),
+                match handles.half_subscription.remove(&object) {
+                    Some(subscription) => own_by_subscription(seen, handles, callback, subscription),
                     None => drop(handles.half_callback.insert(object, callback)),
                 }
             }
@@ -487,13 +492,15 @@ fn unowned_callback(seen: &mut Observed, handles: &mut Handles, process: u32, ad
     }
 }
 
-fn own_by_subscription(seen: &mut Observed, handles: &mut Handles, callback: u32, endpoint: u32) {
+fn own_by_subscription(seen: &mut Observed, handles: &mut Handles, callback: u32, subscription: Handle) {
     let row = &mut seen.callbacks[callback as usize];
     row.kind = CallbackKind::Subscription;
-    handles.callback_endpoint.insert(callback, endpoint);
-    if let Some(endpoint) = seen.endpoints.get(endpoint as usize) {
-        row.node = Some(endpoint.node);
-        row.topic = Some(seen.topics.names[endpoint.topic as usize].clone());
+    if let Some(endpoint) = handles.subscriptions.get(&subscription) {
+        handles.callback_endpoint.insert(callback, *endpoint);
+    }
+    if let Some((node, topic)) = handles.owners.get(&subscription) {
+        row.node = Some(*node);
+        row.topic = Some(topic.clone());
     }
 }
 

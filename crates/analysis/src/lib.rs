@@ -70,14 +70,24 @@ impl Analysis {
         let mut seen = collector.seen;
         let linked = link::link(&mut seen, &options);
         let (publications, messages, message_notes) = link::messages(&seen, &linked, &options, workload);
-        let (paths, path_notes) = graph::paths(&seen, &linked, workload);
+        let (mut paths, path_notes) = graph::paths(&seen, &linked, workload);
+        let silent = without_callbacks(&seen);
+        // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
+        paths.retain(|path| path.nodes[1..].iter().all(|node| !silent.contains(&seen.nodes[*node as usize].process)));
         let chains = chains::Tracer::new(&seen, &linked, &options).trace(&paths, workload);
         let mut notes = seen.notes();
         notes.extend(linked.notes);
         notes.extend(message_notes);
         notes.extend(path_notes);
         notes.extend(chains.notes);
-        notes.extend(without_callbacks(&seen));
+        notes.extend(silent.iter().map(|process| {
+            let process = &seen.processes[*process as usize];
+            let text = format!(
+                "process {} ({}) emits no callback events, as rclpy does not: callback times, chains and their parts, and queueing \
+                 cannot be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
+                process.pid, process.executable);
+            Note { name: "no-callback-events".into(), count: 1, text }
+        }));
 
         let mut counts = vec![0u64; seen.endpoints.len()];
         publications.iter().for_each(|p| counts[p.publisher as usize] += 1);
@@ -116,24 +126,14 @@ impl Analysis {
     }
 }
 
-/// Processes that take messages or have timers, and never show a callback: rclpy has no callback events.
-fn without_callbacks(seen: &observed::Observed) -> Vec<Note> {
+/// Processes that take or publish messages and never show a callback: rclpy has no callback events.
+fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
     let mut works = vec![false; seen.processes.len()];
     let mut calls_back = vec![false; seen.processes.len()];
-    seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint) as usize] = true);
     let named = |p: &&observed::PublicationSeen| p.endpoint.is_some_and(|e| e != observed::INTERNAL);
+    seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint) as usize] = true);
     seen.publications.iter().filter(named).for_each(|p| works[p.process as usize] = true);
     seen.executions.iter().for_each(|e| calls_back[seen.callbacks[e.callback as usize].process as usize] = true);
-    let registered = |process: u32| seen.callbacks.iter().any(|c| c.process == process && c.kind != CallbackKind::Unknown);
-    seen.processes.iter().enumerate()
-        .filter(|(index, _)| works[*index] && !calls_back[*index] && !registered(*index as u32))
-        .map(|(_, process)| Note {
-            name: "no-callback-events".into(),
-            count: 1,
-            text: format!(
-                "process {} ({}) emits no callback events, as rclpy does not: callback times, chains and their parts, and queueing cannot \
-                 be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
-                process.pid, process.executable),
-        })
-        .collect()
+    seen.callbacks.iter().filter(|c| c.kind != CallbackKind::Unknown).for_each(|c| calls_back[c.process as usize] = true);
+    (0..seen.processes.len() as u32).filter(|p| works[*p as usize] && !calls_back[*p as usize]).collect()
 }

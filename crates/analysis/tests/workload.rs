@@ -1,0 +1,73 @@
+//! What the workload adds: named chains, rates as deadlines, which inputs are only kept, the point of a sweep.
+
+mod scene;
+
+use scene::*;
+use tacho_analysis::tables::Delivery;
+use tacho_analysis::{summarise, Options, Repeat};
+use tacho_events::testing::FileBuilder;
+use tacho_workload::Workload;
+
+fn workload() -> Workload {
+    let text = "
+nodes:
+  sensor:  {publishes: {/points: {size: 64 B, rate: 10 kHz}}}
+  fusion:  {subscribes: {/points: {latest: true}, /clock: {}}, publishes: {/objects: {}}}
+  ticker:  {publishes: {/clock: {size: 64 B, rate: 1 kHz}}}
+  control: {subscribes: [/objects]}
+chains: {reaction: [sensor, fusion, control]}
+";
+    tacho_workload::parse(text, "test.yaml").map(|(workload, _)| workload).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// One instance of each path; the sensor's points take 250 us to their callback, which is late for 10 kHz.
+fn run() -> FileBuilder {
+    FileBuilder::new()
+        .node(1, "sensor").publisher("/points").timer(100_000)
+        .node(2, "ticker").publisher("/clock").timer(1_000_000)
+        .node(3, "fusion").subscription("/points").another_subscription(0x100, "/clock").publisher("/objects")
+        .node(4, "control").subscription("/objects")
+        .process(1).at(100_000).start_timer().node_publish(PUBLISHER, 1, 0, 64).publish(1).end_timer().node_skipped(PUBLISHER, 3)
+        .process(3).at(350_000).start_taking(1).node_take(SUBSCRIPTION, 1, 0, 0).at(360_000).end_taking()
+        .process(2).at(400_000).start_timer().node_publish(PUBLISHER, 2, 0, 64).publish(2).end_timer()
+        .process(3).at(450_000).start_taking_from(0x100, 2).node_take(SUBSCRIPTION + 0x100, 2, 0, 0)
+        .at(460_000).node_publish(PUBLISHER, 3, 0, 64).publish(3).at(470_000).end_taking_from(0x100)
+        .process(4).at(480_000).start_taking(3).node_take(SUBSCRIPTION, 3, 0, 0).at(500_000).end_taking()
+}
+
+#[test]
+fn a_named_chain_comes_first_and_runs_through_the_input_that_is_only_kept() {
+    let tables = tables_of(&run(), Some(&workload()));
+    let names: Vec<_> = tables.chains.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["reaction", "ticker to control"]);
+    let ends: Vec<_> = tables.instances.iter().map(|i| (i.chain, i.start_ns, i.end_ns)).collect();
+    assert_eq!(ends, [(0, 100_000, 500_000), (1, 400_000, 500_000)]);
+    assert!(tables.chains[0].evidence.contains("latest message taken before, at /fusion"), "{}", tables.chains[0].evidence);
+}
+
+#[test]
+fn a_chain_whose_nodes_were_not_seen_is_noted() {
+    let only_a_part = FileBuilder::new().node(1, "sensor").publisher("/points").at(10).publish(1);
+    let tables = tables_of(&only_a_part, Some(&workload()));
+    assert!(tables.notes.iter().any(|n| n.name == "chain-not-found" && n.text.contains("reaction")), "{:?}", tables.notes);
+}
+
+#[test]
+fn a_message_is_late_against_the_rate_that_the_workload_gives_its_topic() {
+    let tables = tables_of(&run(), Some(&workload()));
+    let delivered: Vec<_> = tables.messages.iter()
+        .map(|m| (tables.endpoints[m.subscription as usize].topic.as_str(), m.delivery))
+        .collect();
+    assert_eq!(delivered, [("/points", Delivery::Late), ("/clock", Delivery::InTime), ("/objects", Delivery::InTime)]);
+}
+
+#[test]
+fn the_point_counts_what_was_due_sent_received_and_how_late() {
+    let tables = tables_of(&run(), Some(&workload()));
+    let summary = summarise(&[Repeat { tables: &tables, options: Options::default() }], Some(&workload()));
+    let point = &summary.points[0];
+    assert_eq!((point.publishers, point.subscribers), (3, 3));
+    assert_eq!((point.due, point.sent, point.received, point.lost), (Some(6), 3, 3, 0));
+    assert_eq!((point.in_time, point.late, point.loss_percent), (2, 1, Some(0.0)));
+    assert_eq!(point.latency_us.as_ref().map(|l| l.max), Some(250.0));
+}
