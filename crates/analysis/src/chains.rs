@@ -4,7 +4,7 @@ use crate::graph::{is_called, Path};
 use crate::link::Linked;
 use crate::observed::{Observed, INTERNAL};
 use crate::tables::{Chain, Hop, Instance, Note};
-use crate::wait::{split, Arrival, Busy};
+use crate::wait::{split, Arrival, Busy, Passage};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::Workload;
@@ -74,7 +74,9 @@ impl<'a> Tracer<'a> {
             }
         }
         for (index, publication) in seen.publications.iter().enumerate() {
-            if let (Some(execution), Some(endpoint)) = (publication.execution, publication.endpoint.filter(|e| *e != INTERNAL)) {
+            if let (Some(execution), Some(endpoint)) =
+                (publication.execution, publication.endpoint.filter(|e| *e != INTERNAL))
+            {
                 published_in[execution as usize].push(index as u32);
                 let of_node = publishing.entry(seen.endpoints[endpoint as usize].node).or_default();
                 if of_node.last() != Some(&execution) {
@@ -185,7 +187,8 @@ impl<'a> Tracer<'a> {
                 return Ok(None);
             }
             // A callback that polls may take what came after it began: it starts on it when it takes it.
-            let start = if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
+            let start =
+                if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
             if start > time || source.time > start {
                 return Ok(None);
             }
@@ -197,9 +200,18 @@ impl<'a> Tracer<'a> {
                 (true, None) => input.time.clamp(source.time, start),
                 (false, _) => start,
             };
-            let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
-            let recorded = !seen.endpoints[input.endpoint as usize].arrivals.is_empty();
-            let split = split(seen, &self.busy, stream, source.time, input.arrival, recorded, input.time, began);
+            let split = split(
+                seen,
+                &self.busy,
+                &Passage {
+                    stream: taken_in.map(|e| seen.execution_stream[e as usize]),
+                    published: source.time,
+                    arrival: input.arrival,
+                    records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
+                    taken: input.time,
+                    start: began,
+                },
+            );
             trail.transport += split.transport;
             trail.queueing += split.queueing;
             trail.alignment += split.alignment + (start - began);
@@ -251,7 +263,8 @@ impl<'a> Tracer<'a> {
     /// each callback that took a message.
     fn outputs(&self, node: u32, topic: u32, tie: Tie) -> Vec<Output> {
         let seen = self.seen;
-        let of_node = |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == node);
+        let of_node =
+            |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == node);
         let mut outputs = Vec::new();
         for execution in self.publishing.get(&node).into_iter().flatten() {
             if let Some(last) = self.published_in[*execution as usize].iter().rfind(|p| of_node(p)) {
@@ -274,12 +287,16 @@ impl<'a> Tracer<'a> {
     fn tie(&self, node: u32, input: u32, output: Option<u32>, workload: Option<&Workload>) -> Tie {
         let seen = self.seen;
         let says = workload.and_then(|w| w.nodes.iter().find(|n| is_called(&seen.nodes[node as usize].name, &n.name)));
-        if let Some(subscription) = says.and_then(|n| n.subscribes.iter().find(|s| s.topic == seen.topics.names[input as usize])) {
+        if let Some(subscription) =
+            says.and_then(|n| n.subscribes.iter().find(|s| s.topic == seen.topics.names[input as usize]))
+        {
             let publishes = says.is_some_and(|n| !n.publishes.is_empty());
             return if subscription.latest && publishes { Tie::Latest } else { Tie::SameCallback };
         }
         let fits = |p: &u32| match seen.publications[*p as usize].endpoint {
-            Some(e) => seen.endpoints[e as usize].node == node && output.is_none_or(|o| seen.endpoints[e as usize].topic == o),
+            Some(e) => {
+                seen.endpoints[e as usize].node == node && output.is_none_or(|o| seen.endpoints[e as usize].topic == o)
+            }
             None => false,
         };
         let mut other = false;
@@ -291,7 +308,11 @@ impl<'a> Tracer<'a> {
                 other = true;
             }
         }
-        if other { Tie::Latest } else { Tie::SameCallback }
+        if other {
+            Tie::Latest
+        } else {
+            Tie::SameCallback
+        }
     }
 
     /// Publications of the first node that led to nothing. Those after the last one that did may still be on their way for as long as
@@ -300,7 +321,9 @@ impl<'a> Tracer<'a> {
     fn without_descendant(&self, path: &Path, descended: &HashSet<u32>, worst: i64) -> u64 {
         let seen = self.seen;
         let of = &self.linked.topics[path.topics[0] as usize];
-        let mine = |p: &&u32| seen.publications[**p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == path.nodes[0]);
+        let mine = |p: &&u32| {
+            seen.publications[**p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == path.nodes[0])
+        };
         let origins: Vec<u32> = of.publications.iter().filter(mine).copied().collect();
         let last = origins.iter().rposition(|p| descended.contains(p));
         let takes = self.takes.get(&(path.nodes[1], path.topics[0])).map_or(&[][..], Vec::as_slice);
@@ -309,16 +332,23 @@ impl<'a> Tracer<'a> {
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
-        origins.iter().enumerate().skip(matched_from).filter(|(position, p)| {
-            let time = seen.publications[**p as usize].time;
-            let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
-            !descended.contains(p) && self.options.measures(time) && !on_its_way
-        }).count() as u64
+        origins
+            .iter()
+            .enumerate()
+            .skip(matched_from)
+            .filter(|(position, p)| {
+                let time = seen.publications[**p as usize].time;
+                let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
+                !descended.contains(p) && self.options.measures(time) && !on_its_way
+            })
+            .count() as u64
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {
         let Some(arrival) = arrival else { return "no instance came through".into() };
-        let latest: Vec<&str> = ties.iter().zip(&path.nodes[1..])
+        let latest: Vec<&str> = ties
+            .iter()
+            .zip(&path.nodes[1..])
             .filter(|(tie, _)| **tie == Tie::Latest)
             .map(|(_, node)| self.seen.nodes[*node as usize].name.as_str())
             .collect();

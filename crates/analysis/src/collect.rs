@@ -1,11 +1,10 @@
-//! Events of one process after the other into what was seen: which handle is whose, who publishes, takes, executes.
+//! What threads do, one event after the other: publish, take, call back, wait.
 //!
-//! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle. On one
-//! thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
+//! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
-use crate::observed::{is_internal, EndpointSeen, Observed, PublicationSeen, StreamSeen, TakeSeen, INTERNAL};
-use crate::tables::{Callback, CallbackKind, EndpointKind, Execution, Node, Process};
-use std::collections::HashMap;
+use crate::handles::{Handles, NOBODY};
+use crate::observed::{Observed, PublicationSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::tables::{Execution, Process};
 use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 
 /// State of the events so far, one process and one thread at a time.
@@ -14,41 +13,6 @@ pub(crate) struct Collector {
     pub seen: Observed,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
-}
-
-/// What the handles of one process stand for at present.
-#[derive(Default)]
-struct Handles {
-    nodes: HashMap<Handle, u32>,
-    publishers: HashMap<Handle, u32>,
-    rmw_publishers: HashMap<Handle, u32>,
-    subscriptions: HashMap<Handle, u32>,
-    rmw_subscriptions: HashMap<Handle, u32>,
-    /// rmw subscriptions without an rcl one: the middleware's own.
-    rmw_only: HashMap<Handle, ()>,
-    /// rclcpp's subscription object, to its endpoint.
-    objects: HashMap<Handle, u32>,
-    /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
-    owners: HashMap<Handle, (u32, String)>,
-    /// A subscription object waiting for the other half of its link: its subscription, or its callback.
-    half_subscription: HashMap<Handle, Handle>,
-    half_callback: HashMap<Handle, u32>,
-    services: HashMap<Handle, (Option<u32>, String)>,
-    half_service: HashMap<Handle, u32>,
-    timers: HashMap<Handle, Timer>,
-    callbacks: HashMap<Handle, u32>,
-    /// Endpoint of a subscription callback, by callback.
-    callback_endpoint: HashMap<u32, u32>,
-    ipb_object: HashMap<Handle, Handle>,
-    buffer_ipb: HashMap<Handle, Handle>,
-    enqueued: HashMap<(Handle, u64), (u32, i64)>,
-}
-
-#[derive(Default, Clone, Copy)]
-struct Timer {
-    period_ns: Option<i64>,
-    node: Option<u32>,
-    callback: Option<u32>,
 }
 
 /// What one thread is in the middle of.
@@ -88,8 +52,6 @@ struct Taking {
     depth: Depth,
 }
 
-const NOBODY: Handle = Handle(0);
-
 impl Collector {
     pub fn add_process(&mut self, facts: &ProcessFacts) {
         self.seen.processes.push(Process {
@@ -126,109 +88,9 @@ impl Collector {
         if let Some(since) = self.threads[stream].waiting_since.take() {
             self.seen.streams[stream].waits.push((since, now));
         }
-        self.dispatch(event, process, stream, now, texts);
-    }
-
-    fn dispatch(&mut self, event: &Event, process: u32, stream: usize, now: i64, texts: &Texts) {
-        let handles = &mut self.handles[process as usize];
-        let seen = &mut self.seen;
-        match event.payload {
-            Payload::RclNodeInit { node, name, namespace, .. } => {
-                let name = full_name(texts.get(namespace), texts.get(name));
-                seen.nodes.push(Node { process, name });
-                handles.nodes.insert(node, seen.nodes.len() as u32 - 1);
-            }
-            Payload::RclPublisherInit { publisher, node, rmw_publisher, queue_depth, topic } => {
-                let new = endpoint(seen, handles, node, EndpointKind::Publisher, texts.get(topic), queue_depth, now);
-                renew(&mut handles.publishers, publisher, new);
-                renew(&mut handles.rmw_publishers, rmw_publisher, new);
-            }
-            Payload::RmwSubscriptionInit { rmw_subscription, .. } => {
-                handles.rmw_subscriptions.remove(&rmw_subscription);
-                handles.rmw_only.insert(rmw_subscription, ());
-            }
-            Payload::RmwPublisherInit { rmw_publisher, .. } => {
-                handles.rmw_publishers.remove(&rmw_publisher);
-            }
-            Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
-                let new = endpoint(seen, handles, node, EndpointKind::Subscription, texts.get(topic), queue_depth, now);
-                renew(&mut handles.subscriptions, subscription, new);
-                if let Some(node) = handles.nodes.get(&node) {
-                    handles.owners.insert(subscription, (*node, texts.get(topic).to_string()));
-                }
-                renew(&mut handles.rmw_subscriptions, rmw_subscription, new);
-            }
-            Payload::RclcppSubscriptionInit { subscription, object } => {
-                if let Some(endpoint) = handles.subscriptions.get(&subscription).copied() {
-                    handles.objects.insert(object, endpoint);
-                    match handles.half_callback.remove(&object) {
-                        Some(callback) => own_by_subscription(seen, handles, callback, subscription),
-                        None => drop(handles.half_subscription.insert(object, subscription)),
-                    }
-                }
-            }
-            Payload::RclcppSubscriptionCallbackAdded { object, callback } => {
-                let callback = unowned_callback(seen, handles, process, callback);
-                match handles.half_subscription.remove(&object) {
-                    Some(subscription) => own_by_subscription(seen, handles, callback, subscription),
-                    None => drop(handles.half_callback.insert(object, callback)),
-                }
-            }
-            Payload::RclServiceInit { service, node, name, .. } => {
-                let owner = (handles.nodes.get(&node).copied(), texts.get(name).to_string());
-                if let Some(callback) = handles.half_service.remove(&service) {
-                    own_by_service(seen, callback, &owner);
-                }
-                handles.services.insert(service, owner);
-            }
-            Payload::RclcppServiceCallbackAdded { service, callback } => {
-                let callback = unowned_callback(seen, handles, process, callback);
-                match handles.services.get(&service) {
-                    Some(owner) => own_by_service(seen, callback, owner),
-                    None => drop(handles.half_service.insert(service, callback)),
-                }
-            }
-            Payload::RclTimerInit { timer, period_ns } => {
-                handles.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
-            }
-            Payload::RclcppTimerCallbackAdded { timer, callback } => {
-                let callback = unowned_callback(seen, handles, process, callback);
-                let timer = handles.timers.entry(timer).or_default();
-                timer.callback = Some(callback);
-                own_by_timer(seen, timer);
-            }
-            Payload::RclcppTimerLinkNode { timer, node } => {
-                let node = handles.nodes.get(&node).copied();
-                let timer = handles.timers.entry(timer).or_default();
-                timer.node = node;
-                own_by_timer(seen, timer);
-            }
-            Payload::RclcppCallbackRegister { callback, symbol } => {
-                let known = handles.callbacks.get(&callback).copied();
-                let callback = match known.filter(|c| seen.callbacks[*c as usize].symbol.is_none()) {
-                    Some(known) => known,
-                    None => new_callback(seen, handles, process, callback),
-                };
-                seen.callbacks[callback as usize].symbol = Some(texts.get(symbol).to_string());
-            }
-            Payload::RclcppIpbToSubscription { ipb, object } => drop(handles.ipb_object.insert(ipb, object)),
-            Payload::RclcppBufferToIpb { buffer, ipb } => drop(handles.buffer_ipb.insert(buffer, ipb)),
-            Payload::RmwTakeRequest { taken, .. } => seen.counters.requests += u64::from(taken),
-            Payload::NodeSkipped { publisher, count } => {
-                seen.ours[process as usize] = true;
-                if let Some(endpoint) = handles.publishers.get(&publisher) {
-                    seen.skips.push((now, *endpoint, count));
-                }
-            }
-            Payload::NodeDataAvailable { subscription } => {
-                seen.ours[process as usize] = true;
-                match handles.subscriptions.get(&subscription) {
-                    Some(&INTERNAL) | None => {}
-                    Some(endpoint) => seen.endpoints[*endpoint as usize].arrivals.push(now),
-                }
-            }
-            Payload::NodeWake { .. } => seen.ours[process as usize] = true,
-            _ => self.run(event, process, stream, now),
+        let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
+        if !known {
+            self.run(event, process, stream, now);
         }
     }
 
@@ -268,10 +130,8 @@ impl Collector {
                 self.rmw_publish(process, stream, rmw_publisher, message, timestamp, now);
             }
             // Its one argument may be the publisher: it tells no more than that the call went this deep.
-            Payload::RmwPublishOfUnknownRelease { .. } => {
-                if self.threads[stream].publishing.is_some() {
-                    self.rmw_publish(process, stream, NOBODY, NOBODY, 0, now);
-                }
+            Payload::RmwPublishOfUnknownRelease { .. } if self.threads[stream].publishing.is_some() => {
+                self.rmw_publish(process, stream, NOBODY, NOBODY, 0, now);
             }
 
             Payload::RmwTake { rmw_subscription, source_timestamp, taken, .. } => {
@@ -298,6 +158,21 @@ impl Collector {
                 }
             }
             Payload::RclcppRingBufferDequeue { buffer, index, .. } => self.dequeue(process, stream, buffer, index, now),
+            Payload::RmwTakeRequest { taken, .. } => self.seen.counters.requests += u64::from(taken),
+            Payload::NodeSkipped { publisher, count } => {
+                self.seen.ours[process as usize] = true;
+                if let Some(endpoint) = self.handles[process as usize].publishers.get(&publisher) {
+                    self.seen.skips.push((now, *endpoint, count));
+                }
+            }
+            Payload::NodeDataAvailable { subscription } => {
+                self.seen.ours[process as usize] = true;
+                let endpoint = self.handles[process as usize].subscriptions.get(&subscription);
+                if let Some(endpoint) = endpoint.filter(|e| **e != INTERNAL) {
+                    self.seen.endpoints[*endpoint as usize].arrivals.push(now);
+                }
+            }
+            Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
             _ => {}
         }
     }
@@ -306,7 +181,7 @@ impl Collector {
         let handles = &mut self.handles[process as usize];
         let callback = match handles.callbacks.get(&callback) {
             Some(known) => *known,
-            None => new_callback(&mut self.seen, handles, process, callback),
+            None => handles.new_callback(&mut self.seen, process, callback),
         };
         let execution = self.seen.executions.len() as u32;
         self.seen.executions.push(Execution { callback, tid: event.thread.0, start_ns: now, end_ns: None });
@@ -346,20 +221,36 @@ impl Collector {
     }
 
     /// One more sight of a publish call, or the first of a new one.
-    fn publish(&mut self, process: u32, stream: usize, depth: Depth, publisher: Handle, message: Handle, now: i64) -> u32 {
+    fn publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        depth: Depth,
+        publisher: Handle,
+        message: Handle,
+        now: i64,
+    ) -> u32 {
         let endpoint = self.handles[process as usize].publishers.get(&publisher).copied();
         let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
         let thread = &mut self.threads[stream];
         let joined = thread.publishing.filter(|p| {
             // After an intra-process hand-over the middleware publishes a copy.
-            depth > p.depth && same(p.publisher, publisher) && (p.depth == Depth::IntraProcess || same(p.message, message))
+            depth > p.depth
+                && same(p.publisher, publisher)
+                && (p.depth == Depth::IntraProcess || same(p.message, message))
         });
         let publication = match joined {
             Some(publishing) => publishing.publication,
             None => {
                 let execution = thread.running.last().copied();
                 self.seen.publications.push(PublicationSeen {
-                    time: now, process, endpoint: None, execution, source_timestamp: 0, rmw_ns: None, id: None,
+                    time: now,
+                    process,
+                    endpoint: None,
+                    execution,
+                    source_timestamp: 0,
+                    rmw_ns: None,
+                    id: None,
                 });
                 self.seen.publications.len() as u32 - 1
             }
@@ -372,7 +263,15 @@ impl Collector {
         publication
     }
 
-    fn rmw_publish(&mut self, process: u32, stream: usize, publisher: Handle, message: Handle, timestamp: i64, now: i64) {
+    fn rmw_publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        publisher: Handle,
+        message: Handle,
+        timestamp: i64,
+        now: i64,
+    ) {
         let endpoint = self.handles[process as usize].rmw_publishers.get(&publisher).copied();
         let thread = &mut self.threads[stream];
         let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
@@ -398,7 +297,14 @@ impl Collector {
             thread.in_callback = Some(take);
         }
         self.seen.takes.push(TakeSeen {
-            time: now, endpoint, source_timestamp: 0, id: None, publication: None, arrival: None, execution, first_line: None,
+            time: now,
+            endpoint,
+            source_timestamp: 0,
+            id: None,
+            publication: None,
+            arrival: None,
+            execution,
+            first_line: None,
         });
         take
     }
@@ -423,7 +329,8 @@ impl Collector {
         if endpoint == INTERNAL {
             return;
         }
-        let fits = |t: &u32| self.seen.takes[*t as usize].endpoint == endpoint && self.seen.takes[*t as usize].id.is_none();
+        let fits =
+            |t: &u32| self.seen.takes[*t as usize].endpoint == endpoint && self.seen.takes[*t as usize].id.is_none();
         let take = match self.threads[stream].in_callback.filter(fits) {
             Some(take) => take,
             None => self.take(stream, endpoint, now),
@@ -438,7 +345,9 @@ impl Collector {
         let object = handles.buffer_ipb.get(&buffer).and_then(|ipb| handles.ipb_object.get(ipb));
         let endpoint = object.and_then(|object| handles.objects.get(object)).copied();
         match (endpoint, handles.enqueued.remove(&(buffer, index))) {
-            (Some(INTERNAL), _) => self.threads[stream].taking = Some(Taking { take: None, depth: Depth::ClientLibrary }),
+            (Some(INTERNAL), _) => {
+                self.threads[stream].taking = Some(Taking { take: None, depth: Depth::ClientLibrary })
+            }
             (Some(endpoint), Some((publication, arrival))) => {
                 let take = self.take(stream, endpoint, now);
                 let row = &mut self.seen.takes[take as usize];
@@ -448,82 +357,5 @@ impl Collector {
             }
             _ => self.seen.counters.intra_unlinked += 1,
         }
-    }
-}
-
-/// A new life of an endpoint; [`INTERNAL`] for topics that are nobody's business.
-fn endpoint(seen: &mut Observed, handles: &Handles, node: Handle, kind: EndpointKind, topic: &str, depth: u64, now: i64) -> Option<u32> {
-    if is_internal(topic) {
-        return Some(INTERNAL);
-    }
-    let Some(node) = handles.nodes.get(&node).copied() else {
-        seen.counters.unknown_node += 1;
-        return None;
-    };
-    let topic = seen.topics.intern(topic);
-    // 0 is what a layer without a queue depth writes.
-    let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new() });
-    Some(seen.endpoints.len() as u32 - 1)
-}
-
-/// A handle begins a new life, or ends its old one where nothing is known of the new.
-fn renew(lives: &mut HashMap<Handle, u32>, handle: Handle, new: Option<u32>) {
-    match new {
-        Some(new) if handle != NOBODY => drop(lives.insert(handle, new)),
-        _ => drop(lives.remove(&handle)),
-    }
-}
-
-fn new_callback(seen: &mut Observed, handles: &mut Handles, process: u32, address: Handle) -> u32 {
-    let index = seen.callbacks.len() as u32;
-    seen.callbacks.push(Callback {
-        process, address: address.0, kind: CallbackKind::Unknown, node: None, topic: None, period_ns: None, symbol: None,
-    });
-    handles.callbacks.insert(address, index);
-    index
-}
-
-/// The callback that is about to get an owner: the one at this address if it has none yet, else a new life of the address.
-fn unowned_callback(seen: &mut Observed, handles: &mut Handles, process: u32, address: Handle) -> u32 {
-    match handles.callbacks.get(&address) {
-        Some(known) if seen.callbacks[*known as usize].kind == CallbackKind::Unknown => *known,
-        _ => new_callback(seen, handles, process, address),
-    }
-}
-
-fn own_by_subscription(seen: &mut Observed, handles: &mut Handles, callback: u32, subscription: Handle) {
-    let row = &mut seen.callbacks[callback as usize];
-    row.kind = CallbackKind::Subscription;
-    if let Some(endpoint) = handles.subscriptions.get(&subscription) {
-        handles.callback_endpoint.insert(callback, *endpoint);
-    }
-    if let Some((node, topic)) = handles.owners.get(&subscription) {
-        row.node = Some(*node);
-        row.topic = Some(topic.clone());
-    }
-}
-
-fn own_by_service(seen: &mut Observed, callback: u32, (node, name): &(Option<u32>, String)) {
-    let row = &mut seen.callbacks[callback as usize];
-    row.kind = CallbackKind::Service;
-    row.node = *node;
-    row.topic = Some(name.clone());
-}
-
-fn own_by_timer(seen: &mut Observed, timer: &Timer) {
-    let Some(callback) = timer.callback else { return };
-    let row = &mut seen.callbacks[callback as usize];
-    row.kind = CallbackKind::Timer;
-    row.node = timer.node.or(row.node);
-    row.period_ns = timer.period_ns.or(row.period_ns);
-}
-
-/// `/` and `talker` make `/talker`, `/a/b` and `c` make `/a/b/c`.
-fn full_name(namespace: &str, name: &str) -> String {
-    match namespace.trim_end_matches('/') {
-        "" => format!("/{name}"),
-        namespace if namespace.starts_with('/') => format!("{namespace}/{name}"),
-        namespace => format!("/{namespace}/{name}"),
     }
 }

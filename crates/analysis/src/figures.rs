@@ -90,7 +90,8 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
     let mut to_take = 0;
     for Repeat { tables, .. } in repeats {
         for endpoint in &tables.endpoints {
-            let topic = topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
+            let topic =
+                topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
             let node = &tables.nodes[endpoint.node as usize];
             let names = match endpoint.kind {
                 EndpointKind::Publisher => &mut topic.publishers,
@@ -101,7 +102,10 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
         }
         let mut published: HashMap<&str, Vec<i64>> = HashMap::new();
         for publication in &tables.publications {
-            published.entry(&tables.endpoints[publication.publisher as usize].topic).or_default().push(publication.publish_ns);
+            published
+                .entry(&tables.endpoints[publication.publisher as usize].topic)
+                .or_default()
+                .push(publication.publish_ns);
         }
         for (name, times) in published {
             let topic = topics.entry(name).or_default();
@@ -120,12 +124,14 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
         }
     }
     if to_take > 0 {
-        let text = "messages without a callback event: their latency ends at the take, not at the first line of a callback";
+        let text =
+            "messages without a callback event: their latency ends at the take, not at the first line of a callback";
         notes.push(Note { name: "latency-to-take".into(), count: to_take, text: text.into() });
     }
     let figures = |(name, topic): (&str, Topic)| TopicFigures {
         topic: name.to_string(),
-        lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty()).then_some(topic.lost),
+        lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty())
+            .then_some(topic.lost),
         publishers: topic.publishers.into_iter().collect(),
         subscribers: topic.subscribers.into_iter().collect(),
         sent: topic.sent,
@@ -137,7 +143,8 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
 }
 
 fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
-    let mut point = Point { middleware: workload.middleware.clone(), transport: workload.transport.clone(), ..Point::default() };
+    let mut point =
+        Point { middleware: workload.middleware.clone(), transport: workload.transport.clone(), ..Point::default() };
     let (mut skipped, mut latencies) = (None, Vec::new());
     for Repeat { tables, .. } in repeats {
         let count = |kind| tables.endpoints.iter().filter(|e| e.kind == kind).count() as u64;
@@ -161,7 +168,8 @@ fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
     point.due = skipped.map(|s| s + point.sent);
     let expected = point.received + point.lost;
     // Without the events of a process its losses are not known.
-    point.loss_percent = (expected > 0 && point.dropped_events == 0).then(|| 100.0 * point.lost as f64 / expected as f64);
+    point.loss_percent =
+        (expected > 0 && point.dropped_events == 0).then(|| 100.0 * point.lost as f64 / expected as f64);
     point.latency_us = Distribution::of(latencies);
     point
 }
@@ -188,7 +196,8 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         tables.executions.iter().filter(measured).for_each(|e| ran[e.callback as usize] = true);
         for (row, callback) in tables.callbacks.iter().enumerate().filter(|(row, _)| ran[*row]) {
             let node = callback.node.map(|n| tables.nodes[n as usize].name.clone());
-            let mut key: Key = (node.clone(), kind(callback.kind).into(), callback.topic.clone(), callback.period_ns, 0);
+            let mut key: Key =
+                (node.clone(), kind(callback.kind).into(), callback.topic.clone(), callback.period_ns, 0);
             let ordinal = ordinals.entry(key.clone()).or_default();
             key.4 = *ordinal;
             *ordinal += 1;
@@ -238,7 +247,9 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         count: so_far.durations_us.len() as u64,
         duration_us: Distribution::of(so_far.durations_us),
         queue_wait_us: Distribution::of(so_far.waits_us),
-        output_period_ms: so_far.outputs.into_iter()
+        output_period_ms: so_far
+            .outputs
+            .into_iter()
             .filter_map(|(topic, series)| Some((topic, series.period_ns()? / NS_PER_MS)))
             .collect(),
         ..so_far.figures
@@ -286,7 +297,11 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         let before: Vec<usize> = so_far.iter().map(|c| c.parts_ms[0].len()).collect();
         for instance in &tables.instances {
             let parts = [
-                instance.end_to_end_ns, instance.computation_ns, instance.alignment_ns, instance.queueing_ns, instance.transport_ns,
+                instance.end_to_end_ns,
+                instance.computation_ns,
+                instance.alignment_ns,
+                instance.queueing_ns,
+                instance.transport_ns,
             ];
             let chain = &mut so_far[index_of[instance.chain as usize]];
             for (values, ns) in chain.parts_ms.iter_mut().zip(parts) {
@@ -304,21 +319,26 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let most = so_far.iter().filter_map(worst).max_by(f64::total_cmp);
     let critical = most.and_then(|most| so_far.iter().position(|c| worst(c) == Some(most)));
     let several = repeats.len() > 1;
-    order.into_iter().zip(so_far).enumerate().map(|(index, ((name, path), chain))| {
-        let [end_to_end, computation, alignment, queueing, transport] = chain.parts_ms;
-        ChainFigures {
-            name: name.to_string(),
-            path: path.to_vec(),
-            critical: critical == Some(index),
-            evidence: chain.evidence.join("; or "),
-            instances: end_to_end.len() as u64,
-            lost: chain.lost,
-            end_to_end_ms: Distribution::of(end_to_end),
-            repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
-            computation_ms: Distribution::of(computation),
-            alignment_ms: Distribution::of(alignment),
-            queueing_ms: Distribution::of(queueing),
-            transport_ms: Distribution::of(transport),
-        }
-    }).collect()
+    order
+        .into_iter()
+        .zip(so_far)
+        .enumerate()
+        .map(|(index, ((name, path), chain))| {
+            let [end_to_end, computation, alignment, queueing, transport] = chain.parts_ms;
+            ChainFigures {
+                name: name.to_string(),
+                path: path.to_vec(),
+                critical: critical == Some(index),
+                evidence: chain.evidence.join("; or "),
+                instances: end_to_end.len() as u64,
+                lost: chain.lost,
+                end_to_end_ms: Distribution::of(end_to_end),
+                repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
+                computation_ms: Distribution::of(computation),
+                alignment_ms: Distribution::of(alignment),
+                queueing_ms: Distribution::of(queueing),
+                transport_ms: Distribution::of(transport),
+            }
+        })
+        .collect()
 }

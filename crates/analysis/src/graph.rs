@@ -53,12 +53,15 @@ pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
 fn named(graph: &Graph, seen: &Observed, workload: Option<&Workload>, notes: &mut Vec<Note>) -> Vec<Path> {
     let mut paths = Vec::new();
     for chain in workload.into_iter().flat_map(|w| &w.chains) {
-        let nodes: Option<Vec<u32>> = chain.nodes.iter()
+        let nodes: Option<Vec<u32>> = chain
+            .nodes
+            .iter()
             .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(|n| n as u32))
             .collect();
         let mut found: Vec<Vec<u32>> = vec![Vec::new()];
         for pair in nodes.iter().flat_map(|n| n.windows(2)) {
-            let between: Vec<u32> = graph.out[pair[0] as usize].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
+            let between: Vec<u32> =
+                graph.out[pair[0] as usize].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
             found = found.iter().flat_map(|f| between.iter().map(move |t| [f.as_slice(), &[*t]].concat())).collect();
         }
         match nodes {
@@ -67,12 +70,20 @@ fn named(graph: &Graph, seen: &Observed, workload: Option<&Workload>, notes: &mu
                 for topics in found.into_iter().take(MOST_PATHS) {
                     // Two topics between the same nodes: two paths, told apart by what they run over.
                     let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t as usize].as_str()).collect();
-                    let name = if several { format!("{} over {}", chain.name, over.join(" ")) } else { chain.name.clone() };
+                    let name =
+                        if several { format!("{} over {}", chain.name, over.join(" ")) } else { chain.name.clone() };
                     paths.push(Path { name, nodes: nodes.clone(), topics });
                 }
             }
-            _ => notes.push(Note { name: "chain-not-found".into(), count: 1, text: format!(
-                "chain {} ({}): not all of its nodes were seen, or no topic connects two of them", chain.name, chain.nodes.join(" -> ")) }),
+            _ => notes.push(Note {
+                name: "chain-not-found".into(),
+                count: 1,
+                text: format!(
+                    "chain {} ({}): not all of its nodes were seen, or no topic connects two of them",
+                    chain.name,
+                    chain.nodes.join(" -> ")
+                ),
+            }),
         }
     }
     paths
@@ -83,7 +94,9 @@ impl Graph {
         let mut out = vec![BTreeSet::new(); seen.nodes.len()];
         for (topic, of) in linked.topics.iter().enumerate() {
             let node = |e: &u32| seen.endpoints[*e as usize].node;
-            for (from, to) in of.publishers.iter().flat_map(|p| of.subscriptions.iter().map(move |s| (node(p), node(s)))) {
+            for (from, to) in
+                of.publishers.iter().flat_map(|p| of.subscriptions.iter().map(move |s| (node(p), node(s))))
+            {
                 if from != to {
                     out[from as usize].insert((topic as u32, to));
                 }
@@ -102,7 +115,14 @@ impl Graph {
             .all(|source| self.extend(seen, &mut vec![source], &mut Vec::new(), found, &mut steps))
     }
 
-    fn extend(&self, seen: &Observed, nodes: &mut Vec<u32>, topics: &mut Vec<u32>, found: &mut Vec<Path>, steps: &mut u32) -> bool {
+    fn extend(
+        &self,
+        seen: &Observed,
+        nodes: &mut Vec<u32>,
+        topics: &mut Vec<u32>,
+        found: &mut Vec<Path>,
+        steps: &mut u32,
+    ) -> bool {
         *steps += 1;
         if *steps > MOST_STEPS {
             return false;
@@ -113,7 +133,11 @@ impl Graph {
                 return false;
             }
             let name = |n: u32| seen.nodes[n as usize].name.trim_start_matches('/').to_string();
-            found.push(Path { name: format!("{} to {}", name(nodes[0]), name(here)), nodes: nodes.clone(), topics: topics.clone() });
+            found.push(Path {
+                name: format!("{} to {}", name(nodes[0]), name(here)),
+                nodes: nodes.clone(),
+                topics: topics.clone(),
+            });
             return true;
         }
         for (topic, to) in &self.out[here as usize] {

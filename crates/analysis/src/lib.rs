@@ -5,6 +5,7 @@ mod collect;
 mod distribution;
 mod figures;
 mod graph;
+mod handles;
 mod link;
 mod merge;
 mod observed;
@@ -92,15 +93,23 @@ impl Analysis {
         let mut counts = vec![0u64; seen.endpoints.len()];
         publications.iter().for_each(|p| counts[p.publisher as usize] += 1);
         messages.iter().filter(|m| m.take_ns.is_some()).for_each(|m| counts[m.subscription as usize] += 1);
-        let mut skipped: Vec<Option<u64>> = seen.endpoints.iter()
-            .map(|e| (e.kind == EndpointKind::Publisher && seen.ours[seen.nodes[e.node as usize].process as usize]).then_some(0))
+        let mut skipped: Vec<Option<u64>> = seen
+            .endpoints
+            .iter()
+            .map(|e| {
+                (e.kind == EndpointKind::Publisher && seen.ours[seen.nodes[e.node as usize].process as usize])
+                    .then_some(0)
+            })
             .collect();
         for (_, endpoint, count) in seen.skips.iter().filter(|s| options.measures(s.0)) {
             if let Some(skipped) = skipped.get_mut(*endpoint as usize) {
                 *skipped = Some(skipped.unwrap_or(0) + count);
             }
         }
-        let endpoints = seen.endpoints.iter().enumerate()
+        let endpoints = seen
+            .endpoints
+            .iter()
+            .enumerate()
             .map(|(index, e)| Endpoint {
                 node: e.node,
                 kind: e.kind,
@@ -134,6 +143,9 @@ fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
     seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint) as usize] = true);
     seen.publications.iter().filter(named).for_each(|p| works[p.process as usize] = true);
     seen.executions.iter().for_each(|e| calls_back[seen.callbacks[e.callback as usize].process as usize] = true);
-    seen.callbacks.iter().filter(|c| c.kind != CallbackKind::Unknown).for_each(|c| calls_back[c.process as usize] = true);
+    seen.callbacks
+        .iter()
+        .filter(|c| c.kind != CallbackKind::Unknown)
+        .for_each(|c| calls_back[c.process as usize] = true);
     (0..seen.processes.len() as u32).filter(|p| works[*p as usize] && !calls_back[*p as usize]).collect()
 }

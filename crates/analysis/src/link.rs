@@ -40,11 +40,14 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         if let Some(id) = publication.id {
             by_id.insert(id, index as u32);
         }
-        if publication.source_timestamp != 0 && by_stamp.insert((topic, publication.source_timestamp), index as u32).is_some() {
+        if publication.source_timestamp != 0
+            && by_stamp.insert((topic, publication.source_timestamp), index as u32).is_some()
+        {
             same_stamp.insert((topic, publication.source_timestamp));
         }
     }
-    let unstamped: Vec<Vec<(i64, u32)>> = topics.iter().map(|t| unstamped(&seen.publications, &t.publications)).collect();
+    let unstamped: Vec<Vec<(i64, u32)>> =
+        topics.iter().map(|t| unstamped(&seen.publications, &t.publications)).collect();
 
     let (mut backwards, mut ambiguous) = (0, 0);
     for take in 0..seen.takes.len() {
@@ -59,7 +62,10 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
                 ambiguous += 1;
                 return None;
             }
-            by_stamp.get(&(topic, stamp)).copied().or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options))
+            by_stamp
+                .get(&(topic, stamp))
+                .copied()
+                .or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options))
         });
         let taken_at = row.first_line.unwrap_or(row.time);
         seen.takes[take].publication = found.filter(|p| {
@@ -85,7 +91,8 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
 /// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
 fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Vec<(i64, u32)> {
     let rows = of_topic.iter().map(|p| (&publications[*p as usize], *p));
-    let mut found: Vec<_> = rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
+    let mut found: Vec<_> =
+        rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
     found.sort_unstable();
     found
 }
@@ -130,19 +137,31 @@ fn set_arrivals(seen: &mut Observed) {
 }
 
 /// Publish calls and messages inside the measured window.
-pub(crate) fn messages(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>)
-    -> (Vec<Publication>, Vec<Message>, Vec<Note>) {
+pub(crate) fn messages(
+    seen: &Observed,
+    linked: &Linked,
+    options: &Options,
+    workload: Option<&Workload>,
+) -> (Vec<Publication>, Vec<Message>, Vec<Note>) {
     let mut notes = Vec::new();
     let mut publications = Vec::new();
     for publication in &seen.publications {
         match publication.endpoint {
-            Some(publisher) if publisher != INTERNAL && options.measures(publication.time) => publications.push(Publication {
-                publisher, publish_ns: publication.time, sequence: publication.id.map(|id| id.1), execution: publication.execution,
-            }),
+            Some(publisher) if publisher != INTERNAL && options.measures(publication.time) => {
+                publications.push(Publication {
+                    publisher,
+                    publish_ns: publication.time,
+                    sequence: publication.id.map(|id| id.1),
+                    execution: publication.execution,
+                })
+            }
             _ => {}
         }
     }
-    let deadlines: Vec<Option<i64>> = linked.topics.iter().enumerate()
+    let deadlines: Vec<Option<i64>> = linked
+        .topics
+        .iter()
+        .enumerate()
         .map(|(topic, of)| deadline_ns(seen, &seen.topics.names[topic], of, options, workload))
         .collect();
     let mut messages = Vec::new();
@@ -182,7 +201,13 @@ pub(crate) fn messages(seen: &Observed, linked: &Linked, options: &Options, work
 }
 
 /// A topic's period: that of the workload where it gives a rate, else the mean distance of its publications.
-fn deadline_ns(seen: &Observed, topic: &str, of: &OfTopic, options: &Options, workload: Option<&Workload>) -> Option<i64> {
+fn deadline_ns(
+    seen: &Observed,
+    topic: &str,
+    of: &OfTopic,
+    options: &Options,
+    workload: Option<&Workload>,
+) -> Option<i64> {
     let mut rates = workload.into_iter().flat_map(|w| &w.nodes).flat_map(|n| &n.publishes).filter(|p| p.topic == topic);
     if let Some(rate) = rates.find_map(|p| p.rate_hz) {
         return Some((1e9 / rate) as i64);
@@ -198,7 +223,14 @@ fn deadline_ns(seen: &Observed, topic: &str, of: &OfTopic, options: &Options, wo
 }
 
 /// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
-fn lost(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>, rows: &mut Vec<Message>, notes: &mut Vec<Note>) {
+fn lost(
+    seen: &Observed,
+    linked: &Linked,
+    options: &Options,
+    workload: Option<&Workload>,
+    rows: &mut Vec<Message>,
+    notes: &mut Vec<Note>,
+) {
     let ours = |endpoint: u32| {
         let name = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
         let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::graph::is_called(name, &n.name)));
@@ -217,7 +249,9 @@ fn lost(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&W
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
             for publisher in &of.publishers {
-                let mine: Vec<(u32, i64)> = of.publications.iter()
+                let mine: Vec<(u32, i64)> = of
+                    .publications
+                    .iter()
                     .filter(|p| seen.publications[**p as usize].endpoint == Some(*publisher))
                     .map(|p| (*p, seen.publications[*p as usize].time))
                     .collect();

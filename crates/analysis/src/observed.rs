@@ -127,7 +127,11 @@ impl Observed {
     /// Until when a process was there to take messages: to the end of all if it ended in order, else to its last event.
     pub fn alive_until(&self, process: u32) -> i64 {
         let process = &self.processes[process as usize];
-        if process.ended { self.end_ns() } else { process.last_ns }
+        if process.ended {
+            self.end_ns()
+        } else {
+            process.last_ns
+        }
     }
 
     pub fn notes(&self) -> Vec<Note> {
@@ -138,16 +142,33 @@ impl Observed {
                 notes.push(Note { name: name.into(), count, text: text.into() });
             }
         };
-        add("callback-end-without-start", counters.end_without_start,
-            "callbacks that ended without a start: events before were not recorded; not in the callback times");
-        add("event-of-unknown-process", counters.unknown_process, "events of a process that was not announced; left out");
-        add("unknown-node", counters.unknown_node,
-            "publishers or subscriptions of nodes whose creation was not recorded; left out of topics and chains");
+        add(
+            "callback-end-without-start",
+            counters.end_without_start,
+            "callbacks that ended without a start: events before were not recorded; not in the callback times",
+        );
+        add(
+            "event-of-unknown-process",
+            counters.unknown_process,
+            "events of a process that was not announced; left out",
+        );
+        add(
+            "unknown-node",
+            counters.unknown_node,
+            "publishers or subscriptions of nodes whose creation was not recorded; left out of topics and chains",
+        );
         add("unknown-subscription", counters.unknown_subscription,
             "messages taken by subscriptions whose creation was not recorded: recording began late, or events were dropped; left out");
-        add("intra-process-not-linked", counters.intra_unlinked,
-            "messages taken from intra-process buffers whose subscription or publication was not recorded; left out");
-        add("services-not-linked", counters.requests, "service requests: in the callback times, but not in messages or chains");
+        add(
+            "intra-process-not-linked",
+            counters.intra_unlinked,
+            "messages taken from intra-process buffers whose subscription or publication was not recorded; left out",
+        );
+        add(
+            "services-not-linked",
+            counters.requests,
+            "service requests: in the callback times, but not in messages or chains",
+        );
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
         add("unknown-publisher", unknown,
             "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");

@@ -23,22 +23,36 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// There is nothing to analyse.
-    #[error("{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote")]
+    #[error(
+        "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote"
+    )]
     NoRun(PathBuf),
 }
 
 /// Reads the events of one run and makes its tables.
-pub fn analyse(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Tables, Error> {
+pub fn analyse(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Tables, Error> {
     Ok(analyse_one(run, workload, progress)?.0)
 }
 
 /// The figures of a run directory, over everything below `repeats/` where it has any. Writes nothing.
-pub fn figures_of(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
+pub fn figures_of(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, Error> {
     figures(run, workload, progress, |_, _, _| Ok(()))
 }
 
 /// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
-pub fn analyse_and_store(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
+pub fn analyse_and_store(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, Error> {
     let summary = figures(run, workload, progress, |repeat, tables, options| {
         store::write(&repeat.tables(), tables)?;
         if repeat != run {
@@ -70,14 +84,19 @@ fn figures(
         each(directory, &tables, options)?;
         analysed.push((tables, options));
     }
-    let repeats: Vec<Repeat<'_>> = analysed.iter().map(|(tables, options)| Repeat { tables, options: *options }).collect();
+    let repeats: Vec<Repeat<'_>> =
+        analysed.iter().map(|(tables, options)| Repeat { tables, options: *options }).collect();
     Ok(summarise(&repeats, workload))
 }
 
 /// Times are only as good as the clocks' readings; from here on that is said.
 const CLOCK_ERROR_TO_NOTE_NS: i64 = 1_000;
 
-fn analyse_one(run: &RunDirectory, workload: Option<&Workload>, progress: &mut dyn FnMut(Progress)) -> Result<(Tables, Options), Error> {
+fn analyse_one(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Tables, Options), Error> {
     let mut notes = Vec::new();
     let info = match run.info() {
         Ok(info) => info,
@@ -94,7 +113,8 @@ fn analyse_one(run: &RunDirectory, workload: Option<&Workload>, progress: &mut d
     let options = Options {
         measured_from_ns: info.measured_from_ns,
         measured_to_ns: info.measured_to_ns,
-        realtime_offset_ns: (!reader.processes().is_empty()).then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
+        realtime_offset_ns: (!reader.processes().is_empty())
+            .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
         clock_error_ns,
     };
     let mut analysis = Analysis::new(options);
@@ -108,9 +128,11 @@ fn analyse_one(run: &RunDirectory, workload: Option<&Workload>, progress: &mut d
         let text = format!("times of events may be wrong by up to {} us", clock_error_ns as f64 / 1e3);
         notes.push(Note { name: "clock-error".into(), count: 1, text });
     }
-    let hosts: std::collections::BTreeSet<&str> = reader.processes().iter().map(|p| p.header.boot_id.as_str()).collect();
+    let hosts: std::collections::BTreeSet<&str> =
+        reader.processes().iter().map(|p| p.header.boot_id.as_str()).collect();
     if hosts.len() > 1 {
-        let text = "processes of several boots or hosts: their clocks are not related, latencies between them mean nothing";
+        let text =
+            "processes of several boots or hosts: their clocks are not related, latencies between them mean nothing";
         notes.push(Note { name: "clocks-not-related".into(), count: hosts.len() as u64, text: text.into() });
     }
     tables.notes.splice(0..0, notes);

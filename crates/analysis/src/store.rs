@@ -134,7 +134,9 @@ pub fn read_run(run: &RunDirectory) -> Result<Tables, Error> {
 pub fn write_summary(run: &RunDirectory, summary: &Summary) -> Result<(), Error> {
     let path = run.summary();
     let text = serde_json::to_vec_pretty(summary).map_err(|source| Error::Json { path: path.clone(), source })?;
-    replace(&path, |temporary| std::fs::write(temporary, text).map_err(|source| Error::Io { path: path.clone(), source }))
+    replace(&path, |temporary| {
+        std::fs::write(temporary, text).map_err(|source| Error::Io { path: path.clone(), source })
+    })
 }
 
 /// Reads `RUN/summary.json`.

@@ -90,32 +90,44 @@ impl ThreadBusy {
     }
 }
 
-/// Divides the time from `published` to `start` on the thread `stream`. `arrival` is the recorded one; `recorded` says whether
-/// the subscription's arrivals are recorded at all, `taken` when the message was taken.
-pub(crate) fn split(
-    seen: &Observed, busy: &Busy, stream: Option<u32>, published: i64, arrival: Option<i64>, recorded: bool, taken: i64, start: i64,
-) -> Split {
+/// A message on its way to a callback.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passage {
+    /// Thread of the callback, where there is one.
+    pub stream: Option<u32>,
+    pub published: i64,
+    /// As recorded.
+    pub arrival: Option<i64>,
+    /// Whether arrivals of this subscription are recorded at all.
+    pub records_arrivals: bool,
+    pub taken: i64,
+    /// Start of the callback.
+    pub start: i64,
+}
+
+/// Divides the time from the publish call to the start of the callback.
+pub(crate) fn split(seen: &Observed, busy: &Busy, passage: &Passage) -> Split {
+    let Passage { stream, published, arrival, records_arrivals, taken, start } = *passage;
     let known = match arrival {
         Some(arrival) => Some((arrival, Arrival::Recorded)),
-        None if recorded => Some((taken, Arrival::AtTake)),
+        None if records_arrivals => Some((taken, Arrival::AtTake)),
         None => stream.and_then(|s| woken(seen, s, published, start)).map(|wake| (wake, Arrival::Wake)),
     };
+    let queueing = |from| stream.map_or(0, |s| busy.between(s, from, start));
     if let Some((arrival, evidence)) = known {
         let arrival = arrival.clamp(published, start);
-        let queueing = stream.map_or(0, |s| busy.between(s, arrival, start));
+        let queueing = queueing(arrival);
         let (transport, alignment) = (arrival - published, start - arrival - queueing);
         return Split { arrival: Some(arrival), evidence, transport, alignment, queueing };
     }
-    let whole = start - published;
+    let (whole, queueing) = (start - published, queueing(published));
     match stream.filter(|s| !seen.streams[*s as usize].waits.is_empty()) {
         Some(stream) => {
-            let queueing = busy.between(stream, published, start);
             let transport = waited(seen, stream, published, start);
             let alignment = whole - queueing - transport;
             Split { arrival: None, evidence: Arrival::Inferred, transport, alignment, queueing }
         }
         None => {
-            let queueing = stream.map_or(0, |s| busy.between(s, published, start));
             Split { arrival: None, evidence: Arrival::Unknown, transport: whole - queueing, alignment: 0, queueing }
         }
     }

@@ -45,7 +45,11 @@ impl Clock {
         };
         let mut segments: Vec<Segment> = kept
             .windows(2)
-            .map(|pair| Segment { ticks: pair[0].ticks, ns: pair[0].monotonic_ns, slope: slope(pair[0], pair[1]).unwrap_or(whole) })
+            .map(|pair| Segment {
+                ticks: pair[0].ticks,
+                ns: pair[0].monotonic_ns,
+                slope: slope(pair[0], pair[1]).unwrap_or(whole),
+            })
             .collect();
         segments.push(Segment { ticks: last.ticks, ns: last.monotonic_ns, slope: whole });
         // Before the first reading: extrapolated with the slope over all, like after the last.
@@ -167,7 +171,8 @@ mod tests {
     #[test]
     fn two_readings_far_apart_tell_the_frequency() {
         // 2 GHz: half a ns a tick.
-        let clock = Clock::new(TickSource::Tsc, &[sync(0, 5_000, 20), sync(2_000_000_000, 1_000_005_000, 30)], None).expect("clock");
+        let clock = Clock::new(TickSource::Tsc, &[sync(0, 5_000, 20), sync(2_000_000_000, 1_000_005_000, 30)], None)
+            .expect("clock");
         assert_eq!(clock.time(1_000_000_000).as_ns(), 500_005_000);
         assert_eq!(clock.time(4_000_000_000).as_ns(), 2_000_005_000);
         assert_eq!(clock.error(), Duration::from_ns(30));
@@ -177,13 +182,22 @@ mod tests {
     #[test]
     fn close_readings_do_not_bend_the_line() {
         // Three processes start within 10 us; their readings are off by up to 50 ns.
-        let readings = [sync(0, 50, 60), sync(10_000, 4_960, 60), sync(20_000, 10_040, 60), sync(2_000_000_000, 1_000_000_000, 60)];
+        let readings = [
+            sync(0, 50, 60),
+            sync(10_000, 4_960, 60),
+            sync(20_000, 10_040, 60),
+            sync(2_000_000_000, 1_000_000_000, 60),
+        ];
         let clock = Clock::new(TickSource::Tsc, &readings, None).expect("clock");
         let mut before = i64::MIN;
         for ticks in (0..2_000_000_000).step_by(1_000_003) {
             let now = clock.time(ticks).as_ns();
             assert!(now >= before, "time turned back at {ticks}");
-            assert!((now - ticks as i64 / 2).abs() <= clock.error().as_ns(), "off by {} at {ticks}", now - ticks as i64 / 2);
+            assert!(
+                (now - ticks as i64 / 2).abs() <= clock.error().as_ns(),
+                "off by {} at {ticks}",
+                now - ticks as i64 / 2
+            );
             before = now;
         }
         assert!(clock.error().as_ns() < 200, "{}", clock.error());

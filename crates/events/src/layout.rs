@@ -120,14 +120,20 @@ impl FileHeader {
                 return bad("no-header", 0, "an empty header page: its process ended before it could record".into());
             }
             let found = String::from_utf8_lossy(&page[..8]).into_owned();
-            return bad("not-an-event-file", 0, format!("begins with {found:?}; an event file begins with \"TACHOEV1\""));
+            return bad(
+                "not-an-event-file",
+                0,
+                format!("begins with {found:?}; an event file begins with \"TACHOEV1\""),
+            );
         }
         let (header_size, chunk_size) = (u32_at(page, 8) as usize, u32_at(page, 12) as usize);
         if (header_size, chunk_size) != (HEADER_SIZE, CHUNK_SIZE) {
             return bad(
                 "unknown-layout",
                 8,
-                format!("header of {header_size} and chunks of {chunk_size} bytes; expected {HEADER_SIZE} and {CHUNK_SIZE}"),
+                format!(
+                    "header of {header_size} and chunks of {chunk_size} bytes; expected {HEADER_SIZE} and {CHUNK_SIZE}"
+                ),
             );
         }
         let ticks = match u32_at(page, 16) {
@@ -178,10 +184,14 @@ impl FileHeader {
         let release = self.tracetools.map_or(0, |(a, b, c)| (a as u32) << 16 | (b as u32) << 8 | c as u32);
         put(28, &release.to_le_bytes());
         let start = self.start;
-        for (i, word) in [start.ticks, start.monotonic_ns as u64, start.realtime_ns as u64, start.bound_ns].iter().enumerate() {
+        for (i, word) in
+            [start.ticks, start.monotonic_ns as u64, start.realtime_ns as u64, start.bound_ns].iter().enumerate()
+        {
             put(START + 8 * i, &word.to_le_bytes());
         }
-        for (i, word) in [chunks, chunks, chunks, self.dropped, self.closed.into(), self.storage_error].iter().enumerate() {
+        for (i, word) in
+            [chunks, chunks, chunks, self.dropped, self.closed.into(), self.storage_error].iter().enumerate()
+        {
             put(START + 32 + 8 * i, &word.to_le_bytes());
         }
         for (range, text) in [

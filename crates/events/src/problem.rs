@@ -36,10 +36,13 @@ pub struct Problems(BTreeMap<(PathBuf, &'static str), Problem>);
 impl Problems {
     /// Counts one; `text` is only made for the first of its name in its file.
     pub fn add(&mut self, name: &'static str, file: &Path, offset: u64, text: impl FnOnce() -> String) {
-        self.0
-            .entry((file.to_path_buf(), name))
-            .and_modify(|p| p.count += 1)
-            .or_insert_with(|| Problem { name, file: file.to_path_buf(), offset, count: 1, text: text() });
+        self.0.entry((file.to_path_buf(), name)).and_modify(|p| p.count += 1).or_insert_with(|| Problem {
+            name,
+            file: file.to_path_buf(),
+            offset,
+            count: 1,
+            text: text(),
+        });
     }
 
     /// By file, then name.

@@ -219,7 +219,7 @@ impl Reader {
         const EVERY: u64 = 1 << 16;
         while let Some(event) = self.next_event() {
             on_event(&event, &self.texts);
-            if self.progress.events.is_multiple_of(EVERY) {
+            if self.progress.events & (EVERY - 1) == 0 {
                 on_progress(self.progress);
             }
         }
@@ -274,10 +274,15 @@ impl Reader {
                     let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
                     if known.map_or(0, |(_, last)| last + 1) != header.sequence {
                         self.problems.add("chunk-missing", path, at as u64, || {
-                            format!("chunk {} of thread {}, which had {}", header.sequence, header.tid, match known {
-                                Some((_, last)) => format!("chunk {last} before"),
-                                None => "none before".to_string(),
-                            })
+                            format!(
+                                "chunk {} of thread {}, which had {}",
+                                header.sequence,
+                                header.tid,
+                                match known {
+                                    Some((_, last)) => format!("chunk {last} before"),
+                                    None => "none before".to_string(),
+                                }
+                            )
                         });
                     }
                     let stream = match known {
@@ -324,14 +329,18 @@ impl Reader {
             let rest = records.remainder().len();
             if rest != 0 {
                 let offset = (bytes.len() - rest) as u64;
-                self.problems.add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
+                self.problems
+                    .add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
             }
             let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
-            let mut hosts: Vec<_> = readings.iter_mut().filter(|(counter, _)| counter.0 != TickSource::Monotonic).collect();
+            let mut hosts: Vec<_> =
+                readings.iter_mut().filter(|(counter, _)| counter.0 != TickSource::Monotonic).collect();
             match hosts.as_mut_slice() {
                 [] => {}
                 [(_, only)] => only.extend(records),
-                _ => self.problems.add("clock-sync-ambiguous", path, 0, || "processes of more than one boot; not used".into()),
+                _ => self
+                    .problems
+                    .add("clock-sync-ambiguous", path, 0, || "processes of more than one boot; not used".into()),
             }
         }
         let clocks: BTreeMap<Counter, Option<Clock>> = readings
@@ -348,7 +357,8 @@ impl Reader {
                 Some(clock) => clock,
                 None => {
                     self.problems.add("no-clock", &process.file, 32, || {
-                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told".into()
+                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
+                            .into()
                     });
                     for stream in self.streams.iter_mut().filter(|s| s.file as usize == file) {
                         stream.chunks.clear();
@@ -376,7 +386,9 @@ impl Reader {
                     if time < stream.time {
                         let (path, back) = (&self.processes[stream.file as usize].file, stream.time - time);
                         let offset = (start + stream.cursor.offset()) as u64;
-                        self.problems.add("time-turned-back", path, offset, || format!("by {back}; the event is moved to the one before"));
+                        self.problems.add("time-turned-back", path, offset, || {
+                            format!("by {back}; the event is moved to the one before")
+                        });
                     } else {
                         stream.time = time;
                     }
@@ -393,7 +405,10 @@ impl Reader {
                     if let Some(damage) = damage {
                         let path = &self.processes[stream.file as usize].file;
                         self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
-                            format!("a record of kind {} with {} words; the rest of its chunk is not read", damage.kind, damage.words)
+                            format!(
+                                "a record of kind {} with {} words; the rest of its chunk is not read",
+                                damage.kind, damage.words
+                            )
                         });
                     }
                     self.progress.chunks += 1;

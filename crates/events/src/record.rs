@@ -70,7 +70,11 @@ impl Cursor {
             let damage = |name| Damage { name, offset, kind, words };
             let end = offset + 8 + 8 * words;
             let Some(payload) = chunk.get(offset + 8..end) else {
-                return Step::End(Some(damage(if end > CHUNK_SIZE { "record-beyond-chunk" } else { "file-truncated" })));
+                return Step::End(Some(damage(if end > CHUNK_SIZE {
+                    "record-beyond-chunk"
+                } else {
+                    "file-truncated"
+                })));
             };
             if kind == 0 {
                 return Step::End(Some(damage("record-of-no-kind")));

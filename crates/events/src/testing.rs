@@ -189,7 +189,8 @@ impl FileBuilder {
             std::fs::write(run.events().join(format!("{pid}.events")), self.bytes(pid))?;
         }
         if !self.syncs.is_empty() {
-            let words = self.syncs.iter().flat_map(|s| [s.ticks, s.monotonic_ns as u64, s.realtime_ns as u64, s.bound_ns]);
+            let words =
+                self.syncs.iter().flat_map(|s| [s.ticks, s.monotonic_ns as u64, s.realtime_ns as u64, s.bound_ns]);
             std::fs::write(run.events().join("clock.sync"), words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
         }
         run.write_info(&self.info)?;

@@ -109,7 +109,10 @@ impl<V: Value> Cell for Vec<V> {
     type Stored = V::Stored;
     fn schema(name: &str) -> Result<Type, ParquetError> {
         let element = Arc::new(primitive::<V>("element", Repetition::REQUIRED)?);
-        let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED).with_fields(vec![element]).build()?;
+        let list = Type::group_type_builder("list")
+            .with_repetition(Repetition::REPEATED)
+            .with_fields(vec![element])
+            .build()?;
         Type::group_type_builder(name)
             .with_repetition(Repetition::REQUIRED)
             .with_logical_type(Some(LogicalType::List))
