@@ -1,1 +1,26 @@
 //! Finding and loading middleware plugins.
+//!
+//! A middleware is a shared object `libtacho_<name>.so` that implements `native/include/tacho/middleware.h`. This crate
+//! finds it in a folder, checks its ABI and wraps it so that its rules hold by construction: endpoints keep their session
+//! open, at most one message is out a subscription, and what `on_data` points to outlives the session.
+//!
+//! ```no_run
+//! use tacho_middleware::{Endpoint, Middleware};
+//! let ros2 = Middleware::load("build/lib".as_ref(), "ros2")?;
+//! let session = ros2.open(42, "")?;
+//! let node = session.node("lidar")?;
+//! let mut points = session.advertise(&node, &Endpoint { topic: "/points", message_type: "", size: 64, qos: Default::default() })?;
+//! points.borrow()?.data.fill(7);
+//! points.publish(&Default::default())?;
+//! # Ok::<(), tacho_middleware::Error>(())
+//! ```
+
+mod abi;
+mod error;
+mod library;
+mod session;
+
+pub use abi::Header;
+pub use error::Error;
+pub use library::{available, Found, Middleware};
+pub use session::{Buffer, Endpoint, Handle, Message, NodeHandle, Publisher, Session, Subscription};

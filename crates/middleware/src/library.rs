@@ -1,0 +1,162 @@
+//! Plugins in a folder.
+
+use crate::abi;
+use crate::session::Session;
+use crate::Error;
+use std::ffi::{c_char, CStr};
+use std::path::{Path, PathBuf};
+
+const PREFIX: &str = "libtacho_";
+/// The recorder lies in the same folder and is no middleware.
+const RECORDER: &str = "recorder";
+
+/// A middleware that is loaded.
+///
+/// It stays loaded until the process ends: middlewares leave threads and thread-local destructors behind, and code that
+/// these still call must not be unmapped.
+#[derive(Clone, Copy)]
+pub struct Middleware {
+    pub(crate) table: &'static abi::Table,
+}
+
+// The table is constant, and middleware.h asks that a session can be used from several threads.
+unsafe impl Send for Middleware {}
+unsafe impl Sync for Middleware {}
+
+/// A plugin in a folder, usable or not.
+#[derive(Debug)]
+pub struct Found {
+    /// `ros2`.
+    pub name: String,
+    /// Version of what lies below, `rcl 10.1.3, rmw_fastrtps_cpp 9.3.3`; or why it cannot be used.
+    pub version: Result<String, Error>,
+}
+
+/// Every plugin in the folder, those that were left out of the build included, in the order of their names.
+pub fn available(folder: &Path) -> Result<Vec<Found>, Error> {
+    let mut found = Vec::new();
+    for name in names(folder, ".so")? {
+        let version = Middleware::load(folder, &name).and_then(|middleware| middleware.version());
+        found.push(Found { name, version });
+    }
+    for name in names(folder, ".missing")? {
+        let version = Err(not_built(folder, &name)?);
+        found.push(Found { name, version });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {
+    let failed = |source| Error::Folder { folder: folder.into(), source };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.file_name();
+        let name = file.to_str().and_then(|f| f.strip_prefix(PREFIX)).and_then(|f| f.strip_suffix(suffix));
+        names.extend(name.filter(|name| *name != RECORDER).map(String::from));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The build writes the reason for each plugin that it leaves out beside the others.
+fn not_built(folder: &Path, name: &str) -> Result<Error, Error> {
+    let path = folder.join(format!("{PREFIX}{name}.missing"));
+    match std::fs::read_to_string(&path) {
+        Ok(reason) => Ok(Error::NotBuilt { name: name.into(), reason: reason.trim().into() }),
+        Err(source) => Err(Error::Folder { folder: path, source }),
+    }
+}
+
+impl Middleware {
+    /// Loads the plugin of that name from the folder.
+    pub fn load(folder: &Path, name: &str) -> Result<Middleware, Error> {
+        let path = folder.join(format!("{PREFIX}{name}.so"));
+        if !path.is_file() {
+            if names(folder, ".missing")?.iter().any(|missing| missing == name) {
+                return Err(not_built(folder, name)?);
+            }
+            return Err(Error::NotFound { name: name.into(), folder: folder.into(), found: names(folder, ".so")? });
+        }
+        Self::load_file(path)
+    }
+
+    fn load_file(path: PathBuf) -> Result<Middleware, Error> {
+        let failed = |source| Error::Load { path: path.clone(), source };
+        // SAFETY: plugins run code when loaded; which folder is trusted is the caller's choice, as with any program of it.
+        let library = unsafe { libloading::Library::new(&path) }.map_err(failed)?;
+        // SAFETY: the symbol is part of the seam, and the ABI of its table is checked before anything else of it is read.
+        let table = unsafe {
+            let entry = library.get::<abi::Entry>(b"tacho_middleware\0").map_err(failed)?;
+            entry().as_ref()
+        };
+        let found = table.map_or(0, |table| table.abi);
+        std::mem::forget(library);
+        match table {
+            Some(table) if found == abi::ABI => Ok(Middleware { table }),
+            _ => Err(Error::Abi { path, found, expected: abi::ABI }),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        // SAFETY: the seam promises static NUL-terminated text.
+        unsafe { CStr::from_ptr(self.table.name) }.to_string_lossy().into_owned()
+    }
+
+    /// Transports that it offers, default first.
+    pub fn transports(&self) -> Vec<String> {
+        // SAFETY: as above, a list that ends with NULL.
+        unsafe { list(self.table.transports) }
+    }
+
+    /// Message types that it carries.
+    pub fn types(&self) -> Vec<String> {
+        // SAFETY: as above.
+        unsafe { list(self.table.types) }
+    }
+
+    /// Version of what it found below.
+    pub fn version(&self) -> Result<String, Error> {
+        let mut text = [0 as c_char; 256];
+        checked(|| format!("version of {}", self.name()), |error| {
+            // SAFETY: both buffers have the sizes that are said.
+            unsafe { (self.table.version)(text.as_mut_ptr(), text.len(), error) }
+        })?;
+        // SAFETY: written by the plugin with its NUL, inside the buffer.
+        Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// Joins a domain over a transport; empty for the default one.
+    pub fn open(&self, domain: u32, transport: &str) -> Result<Session, Error> {
+        Session::open(*self, domain, transport)
+    }
+}
+
+unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
+    let mut all = Vec::new();
+    // SAFETY: the caller says that the list ends with NULL.
+    unsafe {
+        while !(*text).is_null() {
+            all.push(CStr::from_ptr(*text).to_string_lossy().into_owned());
+            text = text.add(1);
+        }
+    }
+    all
+}
+
+/// Calls into the plugin with room for its words; negative results become errors with them.
+pub(crate) fn checked(
+    action: impl FnOnce() -> String,
+    call: impl FnOnce(*mut c_char) -> i32,
+) -> Result<i32, Error> {
+    let mut words = [0 as c_char; abi::ERROR_SIZE];
+    let result = call(words.as_mut_ptr());
+    if result >= 0 {
+        return Ok(result);
+    }
+    words[abi::ERROR_SIZE - 1] = 0;
+    // SAFETY: ends with NUL, set just above.
+    let cause = unsafe { CStr::from_ptr(words.as_ptr()) }.to_string_lossy().into_owned();
+    Err(Error::Refused { action: action(), cause })
+}

@@ -1,0 +1,298 @@
+//! Sessions and their endpoints.
+
+use crate::abi::{self, Header};
+use crate::library::{checked, Middleware};
+use crate::Error;
+use std::ffi::{c_int, c_void, CString};
+use std::sync::{Arc, Mutex};
+use tacho_workload::model::Qos;
+
+/// What the layer below calls an entity in its own trace events, or any unique address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Handle(pub u64);
+
+/// A node of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeHandle {
+    /// As given to [`Session::node`].
+    pub name: String,
+    /// What its trace events name it.
+    pub handle: Handle,
+    /// Whether the middleware emits trace events of nodes, publishers and subscriptions itself.
+    pub traced: bool,
+}
+
+/// A publisher or subscription to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Endpoint<'a> {
+    /// Fully qualified, `/points`.
+    pub topic: &'a str,
+    /// Name of a message type; empty lets the middleware choose by size.
+    pub message_type: &'a str,
+    /// Bytes of data that a message carries, or at most carries (subscriptions).
+    pub size: usize,
+    /// Asked for; refused where it cannot be honoured.
+    pub qos: Qos,
+}
+
+type OnData = Box<dyn Fn() + Send + Sync>;
+
+/// One participant of a domain. Closes when it and all its endpoints are gone.
+#[derive(Clone)]
+pub struct Session(Arc<Open>);
+
+struct Open {
+    middleware: Middleware,
+    raw: abi::RawSession,
+    /// Boxed twice: the plugin holds the address of the inner box.
+    notified: Mutex<Vec<Box<OnData>>>,
+}
+
+// SAFETY: middleware.h: one session may be used from several threads.
+unsafe impl Send for Open {}
+unsafe impl Sync for Open {}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // SAFETY: opened by this table, closed once; `notified` is dropped after, when on_data can no longer be called.
+        unsafe { (self.middleware.table.close)(self.raw) }
+    }
+}
+
+fn text(what: &'static str, text: &str) -> Result<CString, Error> {
+    CString::new(text).map_err(|_| Error::Text { what, text: text.into() })
+}
+
+fn raw_qos(qos: &Qos) -> abi::Qos {
+    abi::Qos {
+        reliability: qos.reliable.into(),
+        durability: qos.transient_local.into(),
+        history: qos.keep_all.into(),
+        depth: qos.depth,
+    }
+}
+
+unsafe extern "C" fn notify(context: *mut c_void) {
+    // SAFETY: the address of a box in `Open::notified`, which outlives the session.
+    let on_data = unsafe { &*(context as *const OnData) };
+    on_data();
+}
+
+impl Session {
+    pub(crate) fn open(middleware: Middleware, domain: u32, transport: &str) -> Result<Session, Error> {
+        let transport = text("transport", transport)?;
+        let config = abi::SessionConfig { domain, transport: transport.as_ptr() };
+        let mut raw = std::ptr::null_mut();
+        checked(|| format!("open {} in domain {domain}", middleware.name()), |error| {
+            // SAFETY: the configuration lives through the call.
+            raw = unsafe { (middleware.table.open)(&config, error) };
+            if raw.is_null() { -1 } else { 0 }
+        })?;
+        Ok(Session(Arc::new(Open { middleware, raw, notified: Mutex::default() })))
+    }
+
+    /// Adds a node.
+    pub fn node(&self, name: &str) -> Result<NodeHandle, Error> {
+        let c_name = text("node", name)?;
+        let (mut handle, mut traced): (*const c_void, c_int) = (std::ptr::null(), 0);
+        checked(|| format!("node {name}"), |error| {
+            // SAFETY: all pointers live through the call.
+            unsafe { (self.0.middleware.table.node)(self.0.raw, c_name.as_ptr(), &mut handle, &mut traced, error) }
+        })?;
+        Ok(NodeHandle { name: name.into(), handle: Handle(handle as u64), traced: traced != 0 })
+    }
+
+    /// Adds a publisher to a node.
+    pub fn advertise(&self, node: &NodeHandle, endpoint: &Endpoint) -> Result<Publisher, Error> {
+        let mut raw = std::ptr::null_mut();
+        let handle = self.endpoint("advertise", node, endpoint, |config, handle, error| {
+            // SAFETY: all pointers live through the call.
+            raw = unsafe { (self.0.middleware.table.advertise)(self.0.raw, config, handle, error) };
+            raw.is_null()
+        })?;
+        Ok(Publisher { session: self.clone(), raw, handle, size: endpoint.size, topic: endpoint.topic.into() })
+    }
+
+    /// Adds a subscription to a node. `on_data` is called from any thread of the middleware at least once after each
+    /// message that was put into an empty queue; it must return quickly.
+    pub fn subscribe(
+        &self,
+        node: &NodeHandle,
+        endpoint: &Endpoint,
+        on_data: Option<Box<dyn Fn() + Send + Sync>>,
+    ) -> Result<Subscription, Error> {
+        let mut raw = std::ptr::null_mut();
+        let on_data = on_data.map(Box::new);
+        let context = on_data.as_deref().map_or(std::ptr::null_mut(), |b| b as *const OnData as *mut c_void);
+        let function: abi::OnData = if on_data.is_some() { Some(notify) } else { None };
+        // Kept before the call: the middleware may notify before it returns; and after a failure, too, which costs bytes.
+        self.0.notified.lock().unwrap_or_else(|e| e.into_inner()).extend(on_data);
+        let handle = self.endpoint("subscribe", node, endpoint, |config, handle, error| {
+            // SAFETY: all pointers live through the call, `context` as long as the session.
+            raw = unsafe {
+                (self.0.middleware.table.subscribe)(self.0.raw, config, function, context, handle, error)
+            };
+            raw.is_null()
+        })?;
+        Ok(Subscription { session: self.clone(), raw, handle, topic: endpoint.topic.into() })
+    }
+
+    fn endpoint(
+        &self,
+        action: &str,
+        node: &NodeHandle,
+        endpoint: &Endpoint,
+        call: impl FnOnce(*const abi::EndpointConfig, *mut *const c_void, *mut std::ffi::c_char) -> bool,
+    ) -> Result<Handle, Error> {
+        let name = text("node", &node.name)?;
+        let topic = text("topic", endpoint.topic)?;
+        let message_type = text("message type", endpoint.message_type)?;
+        let config = abi::EndpointConfig {
+            node: name.as_ptr(),
+            topic: topic.as_ptr(),
+            message_type: message_type.as_ptr(),
+            size: endpoint.size,
+            qos: raw_qos(&endpoint.qos),
+        };
+        let mut handle: *const c_void = std::ptr::null();
+        checked(|| format!("{action} {} by node {}", endpoint.topic, node.name), |error| {
+            if call(&config, &mut handle, error) { -1 } else { 0 }
+        })?;
+        Ok(Handle(handle as u64))
+    }
+}
+
+/// The buffer of the next message.
+pub struct Buffer<'a> {
+    /// To be filled in place.
+    pub data: &'a mut [u8],
+    /// It still holds what was last filled in.
+    pub kept: bool,
+}
+
+/// A publisher of a topic. One thread at a time.
+pub struct Publisher {
+    session: Session,
+    raw: abi::RawPublisher,
+    handle: Handle,
+    size: usize,
+    topic: String,
+}
+
+// SAFETY: middleware.h: used from one thread at a time, which &mut self ensures.
+unsafe impl Send for Publisher {}
+
+impl Publisher {
+    fn table(&self) -> &'static abi::Table {
+        self.session.0.middleware.table
+    }
+
+    /// What its trace events name it.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Subscriptions now matched with it.
+    pub fn matched(&mut self) -> Result<usize, Error> {
+        let (table, raw) = (self.table(), self.raw);
+        // SAFETY: the session is open as long as self.
+        checked(|| format!("matched of {}", self.topic), |error| unsafe { (table.publisher_matched)(raw, error) })
+            .map(|count| count as usize)
+    }
+
+    /// The buffer of the next message.
+    pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
+        let (table, raw) = (self.table(), self.raw);
+        let (mut data, mut kept) = (std::ptr::null_mut(), 0);
+        checked(|| format!("borrow on {}", self.topic), |error| {
+            // SAFETY: as above.
+            data = unsafe { (table.borrow)(raw, &mut kept, error) };
+            if data.is_null() { -1 } else { 0 }
+        })?;
+        // SAFETY: the seam promises `size` bytes until publish, which needs &mut self.
+        let data = unsafe { std::slice::from_raw_parts_mut(data as *mut u8, self.size) };
+        Ok(Buffer { data, kept: kept != 0 })
+    }
+
+    /// Publishes the borrowed buffer under this header.
+    pub fn publish(&mut self, header: &Header) -> Result<(), Error> {
+        let (table, raw) = (self.table(), self.raw);
+        // SAFETY: as above.
+        checked(|| format!("publish on {}", self.topic), |error| unsafe { (table.publish)(raw, header, error) })?;
+        Ok(())
+    }
+}
+
+/// A subscription to a topic. One thread at a time.
+pub struct Subscription {
+    session: Session,
+    raw: abi::RawSubscription,
+    handle: Handle,
+    topic: String,
+}
+
+// SAFETY: as Publisher.
+unsafe impl Send for Subscription {}
+
+impl Subscription {
+    fn table(&self) -> &'static abi::Table {
+        self.session.0.middleware.table
+    }
+
+    /// What its trace events name it.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Publishers now matched with it.
+    pub fn matched(&mut self) -> Result<usize, Error> {
+        let (table, raw) = (self.table(), self.raw);
+        // SAFETY: the session is open as long as self.
+        checked(|| format!("matched of {}", self.topic), |error| unsafe { (table.subscription_matched)(raw, error) })
+            .map(|count| count as usize)
+    }
+
+    /// The oldest message of the queue, if there is one. Given back when dropped.
+    pub fn take(&mut self) -> Result<Option<Message<'_>>, Error> {
+        let (table, raw) = (self.table(), self.raw);
+        let mut message = abi::RawMessage {
+            header: Header::default(),
+            data: std::ptr::null(),
+            size: 0,
+            loan: std::ptr::null_mut(),
+        };
+        // SAFETY: no message is out: the last one borrowed self.
+        let taken =
+            checked(|| format!("take from {}", self.topic), |error| unsafe { (table.take)(raw, &mut message, error) })?;
+        Ok((taken == 1).then_some(Message { subscription: self, raw: message }))
+    }
+}
+
+/// A message taken from a subscription.
+pub struct Message<'a> {
+    subscription: &'a mut Subscription,
+    raw: abi::RawMessage,
+}
+
+impl Message<'_> {
+    /// The header it came under.
+    pub fn header(&self) -> Header {
+        self.raw.header
+    }
+
+    /// Its data.
+    pub fn data(&self) -> &[u8] {
+        if self.raw.size == 0 {
+            return &[];
+        }
+        // SAFETY: lent until give_back, which Drop calls.
+        unsafe { std::slice::from_raw_parts(self.raw.data as *const u8, self.raw.size) }
+    }
+}
+
+impl Drop for Message<'_> {
+    fn drop(&mut self) {
+        // SAFETY: taken from this subscription and given back once.
+        unsafe { (self.subscription.table().give_back)(self.subscription.raw, &mut self.raw) }
+    }
+}

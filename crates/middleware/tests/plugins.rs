@@ -1,0 +1,93 @@
+//! The wrapper over the plugins of a native build; its folder of libraries is in TACHO_HOME/lib. Without one there is
+//! nothing to test, and the test says so by failing: `make test` builds first.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tacho_middleware::{available, Endpoint, Error, Header, Middleware};
+use tacho_workload::model::Qos;
+
+fn folder() -> PathBuf {
+    let home = std::env::var_os("TACHO_HOME").expect("TACHO_HOME must name the build folder (make build)");
+    PathBuf::from(home).join("lib")
+}
+
+fn wait(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(10), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn a_message_travels(name: &str) {
+    let middleware = Middleware::load(&folder(), name).unwrap();
+    let session = middleware.open(1 + std::process::id() % 100, "").unwrap();
+    let node = session.node("talker").unwrap();
+    let endpoint = Endpoint { topic: "/travels", message_type: "", size: 100, qos: Qos::default() };
+    let notified = Arc::new(AtomicU32::new(0));
+    let counter = notified.clone();
+    let on_data = Box::new(move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let mut subscription = session.subscribe(&node, &endpoint, Some(on_data)).unwrap();
+    let mut publisher = session.advertise(&node, &endpoint).unwrap();
+    wait("matched", || publisher.matched().unwrap() == 1 && subscription.matched().unwrap() == 1);
+    assert!(subscription.take().unwrap().is_none());
+
+    publisher.borrow().unwrap().data.fill(42);
+    let header = Header { sequence: 3, stamp_ns: -4, publisher: 5, reserved: 0 };
+    publisher.publish(&header).unwrap();
+    wait("notified", || notified.load(Ordering::SeqCst) > 0);
+    let message = subscription.take().unwrap().expect("a message is there once on_data was called");
+    assert_eq!(message.header(), header);
+    assert_eq!(message.data(), [42; 100]);
+}
+
+#[test]
+fn a_message_travels_in_process() {
+    a_message_travels("inproc");
+}
+
+#[test]
+fn a_message_travels_over_every_plugin_that_was_built() {
+    for found in available(&folder()).unwrap() {
+        match found.version {
+            Ok(version) => {
+                assert!(!version.is_empty());
+                a_message_travels(&found.name);
+            }
+            Err(Error::NotBuilt { name, reason }) => println!("{name} not tested: {reason}"),
+            Err(error) => panic!("{}: {error}", found.name),
+        }
+    }
+}
+
+#[test]
+fn an_unknown_plugin_is_named_with_those_that_are_there() {
+    let error = Middleware::load(&folder(), "nonsense").err().unwrap().to_string();
+    assert!(error.contains("nonsense") && error.contains("inproc"), "{error}");
+}
+
+#[test]
+fn a_plugin_left_out_of_the_build_says_why() {
+    let folder = std::env::temp_dir().join(format!("tacho-missing-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("libtacho_ros9.missing"), "ROS 9 not found; install it\n").unwrap();
+    let loaded = Middleware::load(&folder, "ros9").err().unwrap().to_string();
+    let listed = available(&folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(loaded.contains("install it"), "{loaded}");
+    assert!(matches!(&listed[0].version, Err(Error::NotBuilt { name, .. }) if name == "ros9"));
+}
+
+#[test]
+fn refused_qos_comes_with_the_plugins_words() {
+    let session = Middleware::load(&folder(), "inproc").unwrap().open(1, "").unwrap();
+    let node = session.node("talker").unwrap();
+    let qos = Qos { depth: 0, ..Qos::default() };
+    let endpoint = Endpoint { topic: "/refused", message_type: "", size: 1, qos };
+    let error = session.advertise(&node, &endpoint).err().unwrap().to_string();
+    assert!(error.contains("/refused") && error.contains("depth 0"), "{error}");
+}
