@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The participant: its state, its timers, and the public calls that are not about messages. */
+#include "rtps.h"
+
+#define ANNOUNCE_FIRST_MS 100u  /* the first ten announcements, for those that start together with us */
+#define ANNOUNCE_MS 3000u       /* a sixth of the lease: five in a row may be lost */
+#define PEER_ROUND_MS 250u      /* each peer's built-in readers and writers are looked after this often */
+
+struct participant self;
+
+void micro_init(const struct micro_node *node) {
+  memset(&self, 0, sizeof self);
+  self.node = node;
+  self.base = (uint16_t)(7400 + 250 * node->domain);
+  int index = udp_open(self.base, 0xefff0001u);
+  self.metatraffic = (uint16_t)(self.base + 10 + 2 * index);
+  self.user = (uint16_t)(self.metatraffic + 1);
+  /* GUID prefix (RTPS 9.3.1.5): vendor, address, then what differs from start to start. */
+  uint32_t address = udp_address(), entropy = micro_entropy();
+  uint8_t prefix[12] = {MICRO_VENDOR >> 8, MICRO_VENDOR & 0xff, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
+                        (uint8_t)(address >> 8), (uint8_t)address, (uint8_t)(self.user >> 8), (uint8_t)self.user};
+  memcpy(prefix + 8, &entropy, 4);
+  memcpy(self.prefix, prefix, 12);
+  event(MICRO_EVENT_INIT, 0, self.prefix, ENTITY_PARTICIPANT, 0);
+  spdp_announce();
+  self.announced_ms = micro_clock_ms();
+}
+
+void micro_close(void) {
+  spdp_farewell();
+  udp_close();
+}
+
+static void service(void) {
+  uint32_t now = micro_clock_ms();
+  if (now - self.announced_ms >= (self.announcements < 10 ? ANNOUNCE_FIRST_MS : ANNOUNCE_MS)) {
+    self.announced_ms = now;
+    if (self.announcements < 10) self.announcements++;
+    spdp_announce();
+  }
+  /* One peer at a time, so that neither time nor frames come in bursts when there are many. */
+  if (now - self.serviced_ms >= PEER_ROUND_MS / MICRO_PEERS) {
+    self.serviced_ms = now;
+    self.serviced = (uint8_t)((self.serviced + 1) % MICRO_PEERS);
+    struct peer *peer = &self.peers[self.serviced];
+    if (peer->used && due(peer->heard_ms, peer->lease_ms)) peer_forget(peer);
+    if (peer->used) sedp_service(peer);
+  }
+  for (unsigned i = 0; i < self.matches; i++) {
+    if (is_writer(endpoint_of(&self.match[i])))
+      writer_service(&self.match[i]);
+    else
+      reader_service(&self.match[i]);
+  }
+}
+
+void micro_spin(void) {
+  while (udp_poll()) {
+  }
+  service();
+}
+
+void peer_forget(struct peer *peer) {
+  peer->used = false;
+  for (unsigned i = self.matches; i-- > 0;)
+    if (&self.peers[self.match[i].peer] == peer) match_remove(&self.match[i]);
+}
+
+/* A new match, or NULL when it was there already or there is no room. */
+struct match *match_add(uint8_t endpoint, uint8_t peer, uint32_t entity) {
+  for (unsigned i = 0; i < self.matches; i++)
+    if (self.match[i].endpoint == endpoint && self.match[i].peer == peer && self.match[i].entity == entity) return NULL;
+  if (self.matches == MICRO_MATCHES) {
+    self.counters.matches_refused++;
+    return NULL;
+  }
+  struct match *match = &self.match[self.matches++];
+  memset(match, 0, sizeof *match);
+  match->endpoint = endpoint;
+  match->peer = peer;
+  match->entity = entity;
+  return match;
+}
+
+void match_remove(struct match *match) { *match = self.match[--self.matches]; }
+
+unsigned micro_matched(unsigned endpoint) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < self.matches; i++) n += self.match[i].endpoint == endpoint;
+  return n;
+}
+
+bool micro_acknowledged(unsigned endpoint) {
+  for (unsigned i = 0; i < self.matches; i++)
+    if (self.match[i].endpoint == endpoint && self.match[i].reliable && self.match[i].next <= self.published[endpoint]) return false;
+  return true;
+}
+
+unsigned micro_peers(void) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < MICRO_PEERS; i++) n += self.peers[i].used;
+  return n;
+}
+
+void micro_guid(unsigned endpoint, uint8_t guid[16]) {
+  uint32_t entity = entity_of(endpoint);
+  memcpy(guid, self.prefix, 12);
+  for (int i = 0; i < 4; i++) guid[12 + i] = (uint8_t)(entity >> (24 - 8 * i));
+}
+
+const struct micro_counters *micro_counters(void) { return &self.counters; }

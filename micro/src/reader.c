@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The application's readers (RTPS 8.4.10 to 8.4.12).
+ *
+ * There is no queue: a message is handed to the callback where it lies in the receive buffer, when its turn has come. A reliable reader
+ * therefore takes only the next one of a writer, and asks again for what comes after a gap. Messages in fragments, and those that arrive
+ * in several IP fragments, are put together in the reader's own storage, one at a time. */
+#include "rtps.h"
+
+#define PORTION 8u        /* messages or fragments asked for at a time: about one receive FIFO */
+#define ASK_AGAIN_MS 40u
+#define ABANDON_MS 200u   /* an unfinished message that has not grown makes way for another writer's */
+
+_Static_assert(sizeof(struct assembly) == 4 * (MICRO_READER_WORDS(0) - 1), "MICRO_READER_WORDS: head, then the encapsulation");
+
+static struct assembly *sinking; /* the one into which a message is flowing */
+
+static bool is_for(const struct match *match, uint8_t peer, uint32_t reader, uint32_t writer) {
+  return match->peer == peer && match->entity == writer && !is_writer(endpoint_of(match)) &&
+         (reader == ENTITY_UNKNOWN || reader == entity_of(match->endpoint));
+}
+
+static struct assembly *assembly_of(const struct match *match) { return (struct assembly *)(void *)endpoint_of(match)->storage; }
+
+static uint8_t *body_of(struct assembly *assembly) { return (uint8_t *)(assembly + 1); }
+
+static bool assembles(const struct assembly *assembly, const struct match *match, uint64_t sequence) {
+  return assembly && assembly->missing && assembly->peer == match->peer && assembly->entity == match->entity &&
+         assembly->sequence_low == (uint32_t)sequence && assembly->sequence_high == (uint32_t)(sequence >> 32);
+}
+
+static bool have(const struct assembly *assembly, uint32_t i) { return assembly->have[i / 32] >> (i % 32) & 1; }
+
+static void put_ask_fragments(const struct match *match, const struct assembly *assembly) {
+  uint32_t base = 0, word = 0, asked = 0, bits = 0;
+  while (have(assembly, base)) base++;
+  for (uint32_t i = 0; i < 32 && base + i < assembly->fragments && asked < PORTION; i++)
+    if (!have(assembly, base + i)) {
+      word |= 0x80000000u >> i;
+      bits = i + 1;
+      asked++;
+    }
+  uint32_t mark = open_submessage(NACK_FRAG, 0);
+  put_entity(entity_of(match->endpoint));
+  put_entity(match->entity);
+  put64(match->next);
+  put32(base + 1);
+  put32(bits);
+  put32(word);
+  put32(++self.count);
+  close_submessage(mark);
+  ((struct match *)match)->asked = (uint8_t)asked;
+}
+
+/* Acknowledges all before `next`, and asks for what is missing. */
+static void ask(struct match *match) {
+  const struct peer *peer = &self.peers[match->peer];
+  const struct assembly *assembly = assembly_of(match);
+  bool partly = assembles(assembly, match, match->next);
+  uint64_t missing = match->last >= match->next && !partly ? match->last - match->next + 1 : 0;
+  uint32_t bits = missing < PORTION ? (uint32_t)missing : PORTION;
+  begin(peer->prefix);
+  uint32_t mark = open_submessage(ACKNACK, bits ? 0 : FINAL_FLAG);
+  put_entity(entity_of(match->endpoint));
+  put_entity(match->entity);
+  put64(match->next);
+  put32(bits);
+  if (bits) put32(~0u << (32 - bits));
+  put32(++self.count);
+  close_submessage(mark);
+  match->asked = (uint8_t)bits;
+  match->asked_ms = micro_clock_ms();
+  if (partly) put_ask_fragments(match, assembly);
+  send_to(peer->address, match->port ? match->port : peer->user_port);
+}
+
+/* Something asked for has come; the next portion is asked for when all of this one has. */
+static void came(struct match *match) {
+  if (match->asked && --match->asked == 0 && match->next <= match->last) ask(match);
+}
+
+void reader_matched(struct match *match) {
+  match->next = 1;
+  match->last = 0;
+  if (match->reliable) ask(match); /* says that we are there: the writer answers with a heartbeat */
+}
+
+/* Whether this message is the one awaited; notes that it exists, and asks at once for those before it that have not come. */
+static bool awaited(struct match *match, uint64_t sequence) {
+  if (sequence < match->next) return false;
+  if (!match->reliable || sequence == match->next) return true;
+  if (sequence > match->last) match->last = sequence;
+  if (!match->asked || due(match->asked_ms, ASK_AGAIN_MS)) ask(match);
+  return false;
+}
+
+static void deliver(const struct receiver *receiver, struct match *match, uint64_t sequence, const uint8_t *payload, uint32_t size) {
+  const struct micro_endpoint *endpoint = endpoint_of(match);
+  match->next = sequence + 1;
+  if (sequence > match->last) match->last = sequence;
+  if (size < 4 || payload[0] != 0 || payload[1] > 1) { /* XTypes 7.6.3.1.2: CDR_BE, CDR_LE */
+    self.counters.unsupported++;
+    return;
+  }
+  uint8_t guid[16];
+  memcpy(guid, self.peers[match->peer].prefix, 12);
+  for (int i = 0; i < 4; i++) guid[12 + i] = (uint8_t)(match->entity >> (24 - 8 * i));
+  struct micro_message message = {
+      .cdr = {.body = payload + 4, .size = size - 4, .little_endian = payload[1] & 1},
+      .writer_guid = guid,
+      .sequence = sequence,
+      .source_ns = receiver->timed ? receiver->seconds * 1000000000ull + ((uint64_t)receiver->fraction * 1000000000u >> 32) : 0,
+  };
+  event(MICRO_EVENT_TAKE, match->endpoint, guid, match->entity, sequence);
+  endpoint->on_message(&message);
+}
+
+/* A message that we cannot hold: passed over, or it would be asked for for ever. */
+static struct assembly *pass_over(struct match *match, uint64_t sequence, uint32_t *counter) {
+  ++*counter;
+  match->next = sequence + 1;
+  return NULL;
+}
+
+/* The assembly of a message that is awaited; NULL when it cannot be taken, or not now. */
+static struct assembly *assemble(struct match *match, uint64_t sequence, uint32_t size, uint32_t fragment_size) {
+  const struct micro_endpoint *endpoint = endpoint_of(match);
+  struct assembly *assembly = assembly_of(match);
+  uint32_t capacity = assembly ? 4 + ((endpoint->size + 3) & ~3u) : 0;
+  if (size > capacity) return pass_over(match, sequence, &self.counters.oversized);
+  uint32_t fragments = (size - 1) / fragment_size + 1;
+  if (fragments > MICRO_FRAGMENTS) return pass_over(match, sequence, &self.counters.unsupported);
+  if (assembles(assembly, match, sequence))
+    return assembly->size == size && assembly->fragment_size == fragment_size ? assembly : NULL;
+  bool other = assembly->missing && (assembly->peer != match->peer || assembly->entity != match->entity);
+  if (other && !due(assembly->touched_ms, ABANDON_MS)) return NULL;
+  if (sinking == assembly) {
+    revoke_sink();
+    sinking = NULL;
+  }
+  memset(assembly, 0, sizeof *assembly);
+  assembly->sequence_high = (uint32_t)(sequence >> 32);
+  assembly->sequence_low = (uint32_t)sequence;
+  assembly->peer = match->peer;
+  assembly->entity = match->entity;
+  assembly->size = size;
+  assembly->fragment_size = (uint16_t)fragment_size;
+  assembly->fragments = assembly->missing = (uint16_t)fragments;
+  return assembly;
+}
+
+/* Fragments `first` to `first + n - 1` (from 0) are in place. */
+static void arrived(const struct receiver *receiver, struct match *match, struct assembly *assembly, uint64_t sequence, uint32_t first, uint32_t n) {
+  assembly->touched_ms = micro_clock_ms();
+  for (uint32_t i = first; i < first + n; i++) {
+    if (have(assembly, i)) continue;
+    assembly->have[i / 32] |= 1u << (i % 32);
+    assembly->missing--;
+  }
+  if (assembly->missing == 0) deliver(receiver, match, sequence, body_of(assembly), assembly->size);
+  came(match);
+}
+
+/* The bytes that the fragments of this submessage hold; 0 when they are not fragments of such a message. */
+static uint32_t fragment_bytes(const struct data *data) {
+  uint64_t offset = (uint64_t)(data->fragment - 1) * data->fragment_size;
+  if (offset >= data->sample_size) return 0;
+  uint32_t left = data->sample_size - (uint32_t)offset, full = (uint32_t)data->fragments * data->fragment_size;
+  return left < full ? left : full;
+}
+
+static void take_fragments(const struct receiver *receiver, struct match *match, const struct data *data) {
+  uint32_t size = fragment_bytes(data);
+  if (size == 0 || size > data->available) {
+    self.counters.malformed++;
+    return;
+  }
+  struct assembly *assembly = assemble(match, data->sequence, data->sample_size, data->fragment_size);
+  if (!assembly) return;
+  memcpy(body_of(assembly) + (data->fragment - 1) * data->fragment_size, data->payload, size);
+  arrived(receiver, match, assembly, data->sequence, data->fragment - 1, (size - 1) / data->fragment_size + 1);
+}
+
+void reader_data(struct receiver *receiver, uint8_t peer, const struct data *data) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    if (!is_for(match, peer, data->reader, data->writer) || !awaited(match, data->sequence)) continue;
+    if (data->fragment) {
+      take_fragments(receiver, match, data);
+      continue;
+    }
+    if (data->has_payload && data->alive && !data->key_only)
+      deliver(receiver, match, data->sequence, data->payload, data->available);
+    else
+      match->next = data->sequence + 1;
+    came(match);
+  }
+}
+
+uint8_t *reader_sink(uint8_t peer, const struct data *data) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    if (!is_for(match, peer, data->reader, data->writer) || !awaited(match, data->sequence)) continue;
+    if (!data->has_payload || data->key_only || !data->length) continue;
+    uint32_t offset = 0, size = data->length;
+    struct assembly *assembly;
+    if (data->fragment) {
+      size = fragment_bytes(data);
+      offset = (data->fragment - 1) * data->fragment_size;
+      /* Padding behind the last fragment of a submessage would run into the next one: such do not flow. */
+      if (size == 0 || size != data->length) continue;
+      assembly = assemble(match, data->sequence, data->sample_size, data->fragment_size);
+    } else {
+      assembly = size <= 0xffff ? assemble(match, data->sequence, size, size) : pass_over(match, data->sequence, &self.counters.oversized);
+    }
+    if (!assembly) continue;
+    assembly->touched_ms = micro_clock_ms();
+    sinking = assembly;
+    return body_of(assembly) + offset;
+  }
+  return NULL;
+}
+
+void reader_sink_done(struct receiver *receiver, uint8_t peer, const struct data *data) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    struct assembly *assembly = assembly_of(match);
+    if (!is_for(match, peer, data->reader, data->writer) || assembly != sinking || !assembles(assembly, match, data->sequence)) continue;
+    uint32_t n = data->fragment ? (fragment_bytes(data) - 1) / data->fragment_size + 1 : 1;
+    sinking = NULL;
+    arrived(receiver, match, assembly, data->sequence, data->fragment ? data->fragment - 1 : 0, n);
+    return;
+  }
+}
+
+/* Nothing before `to` will come any more. */
+static void skip_to(struct match *match, uint64_t to) {
+  if (to > match->next) match->next = to;
+}
+
+void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !match->reliable) continue;
+    if (match->counted && (int32_t)(heartbeat->count - match->count) <= 0) continue; /* RTPS 8.3.8.6.3: a duplicate */
+    /* On the first one, what the writer no longer has was before our time. */
+    if (match->counted && heartbeat->first > match->next) self.counters.lost += (uint32_t)(heartbeat->first - match->next);
+    match->counted = true;
+    match->count = heartbeat->count;
+    skip_to(match, heartbeat->first);
+    match->last = heartbeat->last;
+    if (!heartbeat->final || match->next <= match->last) ask(match);
+  }
+}
+
+void reader_heartbeat_fragment(uint8_t peer, const struct numbers *heartbeat) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !match->reliable || heartbeat->base < match->next) continue;
+    if (heartbeat->base > match->last) match->last = heartbeat->base;
+    if (!match->asked) ask(match);
+  }
+}
+
+void reader_gap(uint8_t peer, const struct numbers *gap) {
+  for (unsigned i = 0; i < self.matches; i++) {
+    struct match *match = &self.match[i];
+    if (!is_for(match, peer, gap->reader, gap->writer)) continue;
+    if (gap->first <= match->next) skip_to(match, gap->base);
+    while (match->next >= gap->base && match->next - gap->base < gap->bits && set_has(gap, (uint32_t)(match->next - gap->base))) match->next++;
+    match->asked = 0;
+    if (match->reliable && match->next <= match->last) ask(match);
+  }
+}
+
+void reader_service(struct match *match) {
+  if (match->reliable && match->next <= match->last && due(match->asked_ms, ASK_AGAIN_MS)) ask(match);
+}
