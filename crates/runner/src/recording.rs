@@ -63,6 +63,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 pub struct Recording {
     events: PathBuf,
     recorder: PathBuf,
+    max_bytes: Option<u64>,
     clock: ClockSync,
 }
 
@@ -107,15 +108,22 @@ impl Recording {
         }
         let sync = events.join("clock.sync");
         let clock = ClockSync::start(&sync).map_err(at(&sync))?;
-        Ok(Recording { events, recorder, clock })
+        Ok(Recording { events, recorder, max_bytes: None, clock })
+    }
+
+    /// With at most this much in the file of each process; 1 GiB where it is not said (`TACHO_EVENTS_MAX_BYTES`).
+    pub fn with_max_bytes(self, bytes: u64) -> Recording {
+        Recording { max_bytes: Some(bytes), ..self }
     }
 
     /// What a process, and all that it starts, needs in its environment to be recorded here.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        vec![
+        let mut environment: Vec<(OsString, OsString)> = vec![
             ("LD_PRELOAD".into(), preload::prepended(&self.recorder, std::env::var_os("LD_PRELOAD"))),
             ("TACHO_EVENTS_DIR".into(), self.events.clone().into()),
-        ]
+        ];
+        environment.extend(self.max_bytes.map(|bytes| ("TACHO_EVENTS_MAX_BYTES".into(), bytes.to_string().into())));
+        environment
     }
 
     /// Waits, up to `limit`, until no process writes into this recording any more; whether that is so.
@@ -254,14 +262,17 @@ pub struct Recorded {
 ///
 /// The command stays in the process group of tacho, so that ^C and ^Z of the terminal reach it as without tacho, which itself
 /// waits for the command's end. A signal sent to tacho alone (`kill`) is sent on to the command. Descendants that still write when
-/// the command has ended are given [5 seconds](AFTER_THE_COMMAND); those that stay are named in `run.json`. `run.json` is there from the start, marked
+/// the command has ended are given 5 s more; those that stay are named in `run.json`. `run.json` is there from the start, marked
 /// as cut short, so that a run whose tacho was killed is a run, too.
 ///
+/// A process's file takes `max_bytes` at most; what comes after is dropped and counted.
+///
 /// Call it from the main thread before others are started: signals of tacho are blocked here and inherited by later threads.
-pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path) -> Result<Recorded, Error> {
+pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_bytes: u64) -> Result<Recorded, Error> {
     let program = command.first().cloned().unwrap_or_default();
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let recording = Recording::start(run, recorder)?;
+    let signals = Signals::block();
+    let recording = Recording::start(run, recorder)?.with_max_bytes(max_bytes);
     let mut info = RunInfo {
         verb: "record".into(),
         command: words.clone(),
@@ -276,7 +287,6 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path) -> Resu
     run.write_info(&info).map_err(at(&run_json))?;
 
     let start = Instant::now();
-    let signals = Signals::block();
     let child = start_command(command, &recording, signals.before).map_err(|cause| Error::Command {
         command: program.to_string_lossy().into_owned(),
         cause,

@@ -64,7 +64,13 @@ fn built() -> &'static Built {
 }
 
 fn record_words(folder: &Path, words: &[OsString]) -> Result<Recorded, Error> {
-    record(words, &RunDirectory::new(folder.join("run")), &built().recorder())
+    record(words, &RunDirectory::new(folder.join("run")), &built().recorder(), 1 << 30)
+}
+
+fn wait_until(mut condition: impl FnMut() -> bool) {
+    while !condition() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -137,14 +143,41 @@ fn files_of_running_processes_are_left_whole() {
     let mut child =
         Command::new(built().program("fires")).args(["5", "60"]).envs(recording.environment()).spawn().unwrap();
     let events = folder.path().join("events");
-    let has_file = || std::fs::read_dir(&events).unwrap().flatten().any(|e| e.metadata().unwrap().len() > 1 << 20);
-    while !has_file() {
-        std::thread::yield_now();
-    }
+    wait_until(|| std::fs::read_dir(&events).unwrap().flatten().any(|e| e.metadata().unwrap().len() > 1 << 20));
     assert!(!recording.wait_for_writers(std::time::Duration::ZERO).unwrap());
     let processes = recording.finish().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(processes[0].running && !processes[0].ended);
     assert!(std::fs::metadata(&processes[0].file).unwrap().len() > 1 << 20, "it was not cut");
+}
+
+#[test]
+fn drops_are_named_in_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = [built().program("fires"), "100000".into()];
+    let done = record(&words, &RunDirectory::new(folder.path()), &built().recorder(), 200_000).unwrap();
+    assert!(done.processes[0].dropped_events > 0);
+    let dropped = format!("{} events of process {}", done.processes[0].dropped_events, done.processes[0].pid);
+    assert!(done.info.missing.iter().any(|missing| missing.starts_with(&dropped)), "{:?}", done.info.missing);
+}
+
+#[test]
+fn signals_of_tacho_reach_the_command_and_the_run_is_whole() {
+    // Built by cargo beside the tests. A process of its own, because only its main thread may be there when `record` begins.
+    let example = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("record");
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        let command = [run.clone().into(), built().recorder().into(), built().program("fires"), "5".into(), "60".into()];
+        let mut tacho = Command::new(&example).args(command).spawn().unwrap();
+        let is_event_file = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|x| x == "events");
+        wait_until(|| std::fs::read_dir(run.join("events")).into_iter().flatten().flatten().any(is_event_file));
+        // SAFETY: a child of ours that was not waited for.
+        assert_eq!(unsafe { libc::kill(tacho.id() as libc::pid_t, signal) }, 0);
+        assert_eq!(tacho.wait().unwrap().code(), Some(128 + signal));
+        let info = RunDirectory::new(run).info().unwrap();
+        assert!(!info.cut_short);
+        assert_eq!(info.processes[0].signal, Some(signal));
+    }
 }
