@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 pub const ERROR_SIZE: usize = 1024;
 
 /// What every message carries inside its payload.
@@ -77,7 +77,7 @@ pub struct Table {
     ) -> RawSubscription,
     pub publisher_matched: unsafe extern "C" fn(RawPublisher, *mut c_char) -> c_int,
     pub subscription_matched: unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int,
-    pub borrow: unsafe extern "C" fn(RawPublisher, *mut c_int, *mut c_char) -> *mut c_void,
+    pub borrow: unsafe extern "C" fn(RawPublisher, *mut c_int, *mut *const c_void, *mut c_char) -> *mut c_void,
     pub publish: unsafe extern "C" fn(RawPublisher, *const Header, *mut c_char) -> c_int,
     pub take: unsafe extern "C" fn(RawSubscription, *mut RawMessage, *mut c_char) -> c_int,
     pub give_back: unsafe extern "C" fn(RawSubscription, *mut RawMessage),

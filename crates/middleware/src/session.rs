@@ -168,6 +168,8 @@ pub struct Buffer<'a> {
     pub data: &'a mut [u8],
     /// It still holds what was last filled in.
     pub kept: bool,
+    /// What its trace events name the message.
+    pub message: Handle,
 }
 
 /// A publisher of a topic. One thread at a time.
@@ -203,15 +205,15 @@ impl Publisher {
     /// The buffer of the next message.
     pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
         let (table, raw) = (self.table(), self.raw);
-        let (mut data, mut kept) = (std::ptr::null_mut(), 0);
+        let (mut data, mut kept, mut message) = (std::ptr::null_mut(), 0, std::ptr::null());
         checked(|| format!("borrow on {}", self.topic), |error| {
             // SAFETY: as above.
-            data = unsafe { (table.borrow)(raw, &mut kept, error) };
+            data = unsafe { (table.borrow)(raw, &mut kept, &mut message, error) };
             if data.is_null() { -1 } else { 0 }
         })?;
         // SAFETY: the seam promises `size` bytes until publish, which needs &mut self.
         let data = unsafe { std::slice::from_raw_parts_mut(data as *mut u8, self.size) };
-        Ok(Buffer { data, kept: kept != 0 })
+        Ok(Buffer { data, kept: kept != 0, message: Handle(message as u64) })
     }
 
     /// Publishes the borrowed buffer under this header.
@@ -275,6 +277,11 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
+    /// What its trace events name it.
+    pub fn handle(&self) -> Handle {
+        Handle(self.raw.loan as u64)
+    }
+
     /// The header it came under.
     pub fn header(&self) -> Header {
         self.raw.header

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define TACHO_MIDDLEWARE_ABI 1u
+#define TACHO_MIDDLEWARE_ABI 2u
 #define TACHO_ERROR_SIZE 1024u
 
 enum tacho_reliability { TACHO_BEST_EFFORT = 0, TACHO_RELIABLE = 1 };
@@ -48,7 +48,7 @@ struct tacho_message {
   struct tacho_header header;
   const void *data;
   size_t size; /* bytes of data, without the header */
-  void *loan;  /* the plugin's own, untouched by the caller */
+  void *loan;  /* the plugin's own, untouched by the caller; what the layer below calls the message in its trace events */
 };
 
 struct tacho_session;
@@ -97,8 +97,9 @@ struct tacho_middleware {
   int (*subscription_matched)(struct tacho_subscription *subscription, char *error);
 
   /* The buffer of the next message: `size` bytes of data to fill in place, inside the typed message or, where the
-   * transport has zero copy, inside shared memory. *kept says whether it still holds what was last filled in. */
-  void *(*borrow)(struct tacho_publisher *publisher, int *kept, char *error);
+   * transport has zero copy, inside shared memory. *kept says whether it still holds what was last filled in;
+   * *message is what the layer below calls the message in its own trace events, or the buffer. */
+  void *(*borrow)(struct tacho_publisher *publisher, int *kept, const void **message, char *error);
   /* Publishes the borrowed buffer under this header. */
   int (*publish)(struct tacho_publisher *publisher, const struct tacho_header *header, char *error);
 

@@ -83,8 +83,10 @@ static struct tacho_header header(uint64_t sequence) {
 static void publish(struct tacho_publisher *p, const struct sort *sort, uint64_t sequence) {
   char error[TACHO_ERROR_SIZE] = "";
   int kept = -1;
-  unsigned char *data = mw->borrow(p, &kept, error);
+  const void *message = NULL;
+  unsigned char *data = mw->borrow(p, &kept, &message, error);
   CHECK(data, "borrow: %s", error);
+  CHECK(message, "borrow gives the message no address");
   CHECK(kept == 0 || kept == 1, "kept is %d", kept);
   for (size_t i = 0; i < sort->size; i++) data[i] = value(sequence, i);
   struct tacho_header h = header(sequence);
@@ -344,7 +346,8 @@ static void kept_buffers_hold_what_was_filled_in(void) {
   for (uint64_t round = 0; round < 5; round++) {
     char error[TACHO_ERROR_SIZE] = "";
     int kept = -1;
-    unsigned char *data = mw->borrow(p, &kept, error);
+    const void *message = NULL;
+    unsigned char *data = mw->borrow(p, &kept, &message, error);
     CHECK(data, "borrow: %s", error);
     for (size_t i = 0; i < sort.size; i++) {
       if (kept) CHECK(data[i] == value(0, i), "kept, but byte %zu is not what was filled in", i);
@@ -440,7 +443,8 @@ static void *publish_many(void *argument) {
   char error[TACHO_ERROR_SIZE];
   for (uint64_t sequence = 0; sequence < BURST && !worker->failure; sequence++) {
     int kept;
-    unsigned char *data = mw->borrow(worker->publisher, &kept, error);
+    const void *message;
+    unsigned char *data = mw->borrow(worker->publisher, &kept, &message, error);
     for (size_t i = 0; data && i < threaded->size; i++) data[i] = value(sequence, i);
     struct tacho_header h = header(sequence);
     if (!data || mw->publish(worker->publisher, &h, error) < 0) worker->failure = strdup(error);

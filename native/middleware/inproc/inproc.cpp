@@ -255,7 +255,7 @@ int subscription_matched(tacho_subscription *subscription, char *) {
                                         [&](tacho_publisher *p) { return compatible(*p, *subscription->queue); }));
 }
 
-void *borrow(tacho_publisher *publisher, int *kept, char *error) {
+void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *error) {
   return guarded(error, [&]() -> void * {
     if (!publisher->borrowed) {
       for (const Shared &buffer : publisher->pool)
@@ -275,6 +275,7 @@ void *borrow(tacho_publisher *publisher, int *kept, char *error) {
     }
     *kept = publisher->borrowed->filled;
     publisher->borrowed->filled = true;
+    *message = publisher->borrowed.get();
     return publisher->borrowed->data.data();
   });
 }

@@ -395,11 +395,12 @@ static int ros2_subscription_matched(struct tacho_subscription *subscription, ch
 
 // Messages
 
-static void *ros2_borrow(struct tacho_publisher *publisher, int *kept, char *error) {
+static void *ros2_borrow(struct tacho_publisher *publisher, int *kept, const void **message, char *error) {
   size_t size;
   void *data = publisher->type->data(publisher->message, &size);
   if (!data) say(error, "ros2: the message lost its data");
   *kept = publisher->filled;
+  *message = publisher->message;
   publisher->filled = true;
   return data;
 }
