@@ -261,6 +261,12 @@ impl Reader {
         let bytes = &self.files[file];
         let path = &self.processes[file].file;
         let mut open: HashMap<u32, (usize, u64)> = HashMap::new();
+        let ragged = (bytes.len() - HEADER_SIZE) % CHUNK_SIZE;
+        if ragged != 0 {
+            self.problems.add("file-truncated", path, bytes.len() as u64, || {
+                format!("ends {ragged} bytes into a chunk; chunks have {CHUNK_SIZE}")
+            });
+        }
         let mut at = HEADER_SIZE;
         while at < bytes.len() {
             let chunk = ((at - HEADER_SIZE) / CHUNK_SIZE) as u32;
@@ -402,7 +408,8 @@ impl Reader {
                     });
                 }
                 Step::End(damage) => {
-                    if let Some(damage) = damage {
+                    // A file cut short was already named as one.
+                    if let Some(damage) = damage.filter(|d| d.name != "file-truncated") {
                         let path = &self.processes[stream.file as usize].file;
                         self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
                             format!(
