@@ -56,8 +56,11 @@ impl Clock {
         let before = Segment { ticks: 0, ns: Segment { slope: whole, ..segments[0] }.at(0), slope: whole };
         segments.insert(0, before);
         let mut clock = Clock { segments, error: Duration::ZERO, realtime_offset_ns };
-        let bound = readings.iter().map(|s| s.bound_ns as i64).max().unwrap_or(0);
-        let residual = readings.iter().map(|s| (clock.time(s.ticks).as_ns() - s.monotonic_ns).abs()).max().unwrap_or(0);
+        // The line is as good as the readings that it joins; one that was set aside shows how far the line strays between them,
+        // as far as its own bound does not explain the distance.
+        let bound = kept.iter().map(|s| s.bound_ns as i64).max().unwrap_or(0);
+        let strays = |s: &Sync| (clock.time(s.ticks).as_ns() - s.monotonic_ns).abs().saturating_sub_unsigned(s.bound_ns);
+        let residual = readings.iter().map(strays).max().unwrap_or(0).max(0);
         clock.error = Duration::from_ns(bound.saturating_add(residual));
         Some(clock)
     }
@@ -73,7 +76,7 @@ impl Clock {
         Time::from_monotonic_ns(segment.at(ticks))
     }
 
-    /// Greatest error of a time: the worst reading's bound, and the worst distance of a reading from the line.
+    /// Greatest error of a time: the worst bound of the readings that make the line, and how far the line strays from the others.
     pub fn error(&self) -> Duration {
         self.error
     }
@@ -201,6 +204,14 @@ mod tests {
             before = now;
         }
         assert!(clock.error().as_ns() < 200, "{}", clock.error());
+    }
+
+    #[test]
+    fn a_reading_that_was_preempted_does_not_spoil_the_others() {
+        let readings = [sync(0, 0, 30), sync(400_000_000, 200_900_000, 1_000_000), sync(2_000_000_000, 1_000_000_000, 40)];
+        let clock = Clock::new(TickSource::Tsc, &readings, None).expect("clock");
+        assert_eq!(clock.time(400_000_000).as_ns(), 200_000_000);
+        assert_eq!(clock.error(), Duration::from_ns(40));
     }
 
     #[test]
