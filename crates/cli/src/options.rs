@@ -54,6 +54,9 @@ pub struct Bench {
     /// Seed of phases and of distributions [default: as the workload says]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Run without the recorder, with the clocks inside the nodes only: shows what recording costs
+    #[arg(long, conflicts_with = "json")]
+    pub unrecorded: bool,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,

@@ -25,6 +25,16 @@ pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failur
     Ok(RunDirectory::new(path))
 }
 
+/// As [`create`], but the directory may hold the run that is built upon, as `runs/demo` holds `runs/demo/recorded`.
+pub fn create_beside(asked: Option<PathBuf>, name: &str, built_upon: Option<&RunDirectory>) -> Result<RunDirectory, Failure> {
+    match (asked, built_upon) {
+        (Some(path), Some(run)) if run.path().parent() == Some(&path) && std::fs::read_dir(&path)?.count() == 1 => {
+            Ok(RunDirectory::new(path))
+        }
+        (asked, _) => create(asked, name),
+    }
+}
+
 fn occupied(path: &Path) -> Result<bool, Failure> {
     match std::fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_some()),

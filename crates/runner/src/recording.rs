@@ -193,7 +193,7 @@ impl RecordedProcess {
     }
 
     /// What is missing of this process's events, and why.
-    fn missing(&self) -> Vec<String> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         let who = format!("process {} ({})", self.pid, self.command);
         if self.dropped_events > 0 {

@@ -1,0 +1,168 @@
+//! What a node is made of: subscriptions, publishers, a timer; each knows how rclcpp would trace it.
+
+use crate::node::signal::{Available, Signal};
+use crate::node::trace::Trace;
+use crate::protocol::{Input, NodePlan, Output};
+use std::ffi::{c_void, CString};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use tacho_middleware::{Endpoint, Error, NodeHandle, Publisher, Session, Subscription};
+use tacho_workload::model::Publication;
+
+/// An address that nothing else has for as long as the process runs; what stands for an object of the client library.
+pub fn address() -> u64 {
+    Box::leak(Box::new(0u64)) as *mut u64 as u64
+}
+
+fn pointer(address: u64) -> *const c_void {
+    address as *const c_void
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text).expect("names of a workload hold no NUL")
+}
+
+/// A subscription and its callback.
+pub struct NodeSubscription {
+    /// Of the middleware.
+    pub subscription: Subscription,
+    /// Its handle there.
+    pub handle: u64,
+    /// Its callback.
+    pub callback: u64,
+    /// Only kept as the latest.
+    pub latest: bool,
+    /// Whether a message may be there.
+    pub available: Arc<Available>,
+    /// Publishers that it should match.
+    pub expected: usize,
+    /// Its topic.
+    pub topic: String,
+}
+
+/// A publisher.
+pub struct NodePublisher {
+    /// Of the middleware.
+    pub publisher: Publisher,
+    /// Its handle there.
+    pub handle: u64,
+    /// Unique in the run.
+    pub id: u32,
+    /// Of the next message.
+    pub sequence: u64,
+    /// Bytes of data.
+    pub size: u64,
+    /// Of its own, where the workload gives one.
+    pub rate_hz: Option<f64>,
+    /// Subscriptions that it should match.
+    pub expected: usize,
+    /// Its topic.
+    pub topic: String,
+}
+
+/// A timer and its callback.
+#[derive(Debug, Clone, Copy)]
+pub struct Timer {
+    /// What stands for the rcl_timer_t.
+    pub handle: u64,
+    /// Its callback.
+    pub callback: u64,
+}
+
+/// The node itself.
+pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHandle, Error> {
+    let node = session.node(&plan.node.name)?;
+    if !node.traced {
+        let (name, namespace) = (c_text(&plan.node.name), c_text("/"));
+        trace.rcl_node_init(pointer(node.handle.0), pointer(0), name.as_ptr(), namespace.as_ptr());
+    }
+    Ok(node)
+}
+
+/// A subscription that raises `signal` when data is there.
+pub fn subscription(
+    session: &Session,
+    node: &NodeHandle,
+    of_workload: &tacho_workload::model::Subscription,
+    input: &Input,
+    latest: bool,
+    signal: &Arc<Signal>,
+    trace: Trace,
+) -> Result<NodeSubscription, Error> {
+    let available = Arc::new(Available::default());
+    // The middleware may call before it has said what the handle is; 0 until then.
+    let handle = Arc::new(AtomicU64::new(0));
+    let on_data = {
+        let (available, signal, handle) = (available.clone(), signal.clone(), handle.clone());
+        Box::new(move || {
+            trace.node_data_available(handle.load(Ordering::Relaxed));
+            available.set();
+            signal.raise();
+        })
+    };
+    let endpoint = Endpoint {
+        topic: &of_workload.topic,
+        message_type: &input.message_type,
+        size: input.size_bytes as usize,
+        qos: of_workload.qos,
+    };
+    let subscription = session.subscribe(node, &endpoint, Some(on_data))?;
+    let raw = subscription.handle().0;
+    handle.store(raw, Ordering::Relaxed);
+    if !node.traced {
+        let topic = c_text(&of_workload.topic);
+        let depth = of_workload.qos.depth as usize;
+        trace.rcl_subscription_init(pointer(raw), pointer(node.handle.0), pointer(raw), topic.as_ptr(), depth);
+    }
+    let (object, callback) = (address(), address());
+    let symbol = c_text(&format!("{}::on({})", node.name, of_workload.topic));
+    trace.rclcpp_subscription_init(pointer(raw), pointer(object));
+    trace.rclcpp_subscription_callback_added(pointer(object), pointer(callback));
+    trace.rclcpp_callback_register(pointer(callback), symbol.as_ptr());
+    let topic = of_workload.topic.clone();
+    Ok(NodeSubscription { subscription, handle: raw, callback, latest, available, expected: input.publishers, topic })
+}
+
+/// A publisher.
+pub fn publisher(
+    session: &Session,
+    node: &NodeHandle,
+    of_workload: &Publication,
+    output: &Output,
+    trace: &Trace,
+) -> Result<NodePublisher, Error> {
+    let endpoint = Endpoint {
+        topic: &of_workload.topic,
+        message_type: &of_workload.message_type,
+        size: of_workload.size_bytes as usize,
+        qos: of_workload.qos,
+    };
+    let publisher = session.advertise(node, &endpoint)?;
+    let handle = publisher.handle().0;
+    if !node.traced {
+        let topic = c_text(&of_workload.topic);
+        let depth = of_workload.qos.depth as usize;
+        trace.rcl_publisher_init(pointer(handle), pointer(node.handle.0), pointer(handle), topic.as_ptr(), depth);
+    }
+    Ok(NodePublisher {
+        publisher,
+        handle,
+        id: output.publisher_id,
+        sequence: 0,
+        size: of_workload.size_bytes,
+        rate_hz: of_workload.rate_hz,
+        expected: output.subscribers,
+        topic: of_workload.topic.clone(),
+    })
+}
+
+/// A timer of a node.
+pub fn timer(node: &NodeHandle, hz: f64, what: &str, trace: &Trace) -> Timer {
+    let (handle, callback) = (address(), address());
+    let symbol = c_text(&format!("{}::{what}", node.name));
+    trace.rcl_timer_init(pointer(handle), (1e9 / hz).round() as i64);
+    trace.rclcpp_timer_callback_added(pointer(handle), pointer(callback));
+    trace.rclcpp_callback_register(pointer(callback), symbol.as_ptr());
+    trace.rclcpp_timer_link_node(pointer(handle), pointer(node.handle.0));
+    Timer { handle, callback }
+}

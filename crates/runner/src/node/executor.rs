@@ -1,0 +1,307 @@
+//! When callbacks run: on arrival, at a spin rate, on a timer; and what a callback does.
+
+use crate::node::clock_log::ClockLog;
+use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
+use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
+use crate::node::signal::Signal;
+use crate::node::trace::Trace;
+use crate::node::work::{compute, Draws};
+use crate::protocol::{NodeFigures, NodePlan};
+use std::ffi::c_void;
+use std::sync::Arc;
+use tacho_middleware::{Error, Handle, Session};
+use tacho_workload::model::{Executor, Work};
+
+fn pointer(address: u64) -> *const c_void {
+    address as *const c_void
+}
+
+/// A node with its entities, ready to run.
+pub struct NodeExecutor {
+    name: String,
+    handle: Handle,
+    traced: bool,
+    executor: Executor,
+    phase: f64,
+    work: Work,
+    draws: Draws,
+    subscriptions: Vec<NodeSubscription>,
+    publishers: Vec<NodePublisher>,
+    /// Timers of the node and the publishers that each serves; under spin the one of the wakes.
+    timers: Vec<(Timer, Vec<usize>)>,
+    signal: Arc<Signal>,
+    stop: Arc<StopTime>,
+    trace: Trace,
+    /// The in-node clock, where it was asked for.
+    pub log: Option<ClockLog>,
+    figures: NodeFigures,
+}
+
+/// An endpoint that still lacks peers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Its topic.
+    pub topic: String,
+    /// Peers it has.
+    pub found: usize,
+    /// Peers it should have.
+    pub expected: usize,
+}
+
+impl NodeExecutor {
+    /// Makes the node and its entities.
+    pub fn new(session: &Session, plan: &NodePlan, stop: Arc<StopTime>, trace: Trace, log: bool) -> Result<NodeExecutor, Error> {
+        let handle = entities::node(session, plan, &trace)?;
+        let signal = Arc::new(Signal::default());
+        let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
+        let subscriptions = plan.node.subscribes.iter().zip(&plan.inputs)
+            .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let publishers = plan.node.publishes.iter().zip(&plan.outputs)
+            .map(|(p, output)| entities::publisher(session, &handle, p, output, &trace))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let all = || (0..publishers.len()).collect::<Vec<_>>();
+        let timers = match plan.node.executor {
+            Executor::Timer { hz } => vec![(entities::timer(&handle, hz, "timer", &trace), all())],
+            // A spinning node that messages trigger has no timer: what it does at a wake are its subscriptions' callbacks.
+            Executor::Spin { hz } if !plan.node.is_triggered() => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
+            Executor::Spin { hz } if publishers.iter().any(|p| p.rate_hz.is_some()) => {
+                let rated = (0..publishers.len()).filter(|i| publishers[*i].rate_hz.is_some()).collect();
+                vec![(entities::timer(&handle, hz, "spin", &trace), rated)]
+            }
+            Executor::Spin { .. } => vec![],
+            Executor::Arrival => publishers.iter().enumerate()
+                .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
+                .collect(),
+        };
+        Ok(NodeExecutor {
+            name: plan.node.name.clone(),
+            handle: handle.handle,
+            traced: handle.traced,
+            executor: plan.node.executor,
+            phase: plan.phase,
+            work: plan.node.work.clone(),
+            draws: Draws::new(plan.seed),
+            subscriptions,
+            publishers,
+            timers,
+            signal,
+            stop,
+            trace,
+            log: log.then(ClockLog::new),
+            figures: NodeFigures { node: plan.node.name.clone(), ..NodeFigures::default() },
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What wakes it.
+    pub fn signal(&self) -> Arc<Signal> {
+        self.signal.clone()
+    }
+
+    /// The first endpoint that lacks peers.
+    pub fn unmatched(&mut self) -> Result<Option<Unmatched>, Error> {
+        let lacking = |topic: &str, found: usize, expected: usize| {
+            (found < expected).then(|| Unmatched { topic: topic.to_owned(), found, expected })
+        };
+        for s in &mut self.subscriptions {
+            if let Some(unmatched) = lacking(&s.topic, s.subscription.matched()?, s.expected) {
+                return Ok(Some(unmatched));
+            }
+        }
+        for p in &mut self.publishers {
+            if let Some(unmatched) = lacking(&p.topic, p.publisher.matched()?, p.expected) {
+                return Ok(Some(unmatched));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs from `start_ns` to the stop time, on the calling thread.
+    pub fn run(&mut self, start_ns: i64) -> Result<NodeFigures, Error> {
+        sleep_until(start_ns.min(self.stop.ns()));
+        let cpu_before = cpu_ns();
+        match self.executor {
+            Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz))?,
+            Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)])?,
+            Executor::Arrival => {
+                let rates = self.publishers.iter().filter_map(|p| p.rate_hz);
+                let grids = rates.map(|hz| Grid::new(start_ns, self.phase, hz)).collect();
+                self.on_arrival(grids)?
+            }
+        }
+        self.figures.cpu_ns = cpu_ns() - cpu_before;
+        self.figures.sent = self.publishers.iter().map(|p| p.sequence).sum();
+        Ok(self.figures.clone())
+    }
+
+    /// Study E: wake, take at most one message of each queue, sleep. A late wake goes on with the next of the grid.
+    fn spin(&mut self, wakes: Grid) -> Result<(), Error> {
+        let triggered = self.subscriptions.iter().any(|s| !s.latest);
+        // When each publisher is due: at its rate, else at every wake of a node that nothing triggers.
+        let due: Vec<Option<Grid>> = self.publishers.iter()
+            .map(|p| match p.rate_hz {
+                Some(hz) => Some(Grid::from_first(wakes.first_ns(), hz)),
+                None => (!triggered).then_some(wakes),
+            })
+            .collect();
+        let mut served = vec![0u64; due.len()];
+        let mut wake = 0;
+        loop {
+            let at = wakes.due_ns(wake);
+            if at >= self.stop.ns() {
+                return Ok(());
+            }
+            sleep_until(at);
+            if self.stop.ns() <= at {
+                return Ok(());
+            }
+            self.trace.node_wake(self.handle.0);
+            self.figures.wakes += 1;
+            for index in 0..self.subscriptions.len() {
+                if self.subscriptions[index].available.is_set() {
+                    self.trace.rclcpp_executor_execute(pointer(self.subscriptions[index].handle));
+                }
+                self.take_one(index)?;
+            }
+            let mut now_due = Vec::new();
+            for (index, grid) in due.iter().enumerate() {
+                let Some(grid) = grid else { continue };
+                let count = grid.due_by(at);
+                if count > served[index] {
+                    self.skip(index, count - served[index] - 1);
+                    served[index] = count;
+                    now_due.push(index);
+                }
+            }
+            let computes = !triggered && self.publishers.is_empty();
+            if computes || !now_due.is_empty() {
+                let timer = self.timers[0].0;
+                self.timer_callback(0, timer, &now_due)?;
+            }
+            wake = (wake + 1).max(wakes.due_by(now_ns()));
+        }
+    }
+
+    /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
+    fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Error> {
+        let mut served = vec![0u64; grids.len()];
+        loop {
+            let now = now_ns();
+            if now >= self.stop.ns() {
+                return Ok(());
+            }
+            let mut ran = false;
+            for (index, grid) in grids.iter().enumerate() {
+                let count = grid.due_by(now);
+                if count > served[index] {
+                    let (timer, publishers) = self.timers[index].clone();
+                    for publisher in &publishers {
+                        self.skip(*publisher, count - served[index] - 1);
+                    }
+                    served[index] = count;
+                    self.timer_callback(index, timer, &publishers)?;
+                    ran = true;
+                }
+            }
+            for index in 0..self.subscriptions.len() {
+                if self.subscriptions[index].available.take() {
+                    self.trace.rclcpp_executor_execute(pointer(self.subscriptions[index].handle));
+                    if self.take_one(index)? {
+                        self.subscriptions[index].available.set();
+                        ran = true;
+                    }
+                }
+            }
+            if !ran {
+                let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
+                self.signal.wait_until(next.unwrap_or(i64::MAX).min(self.stop.ns()));
+            }
+        }
+    }
+
+    fn skip(&mut self, publisher: usize, count: u64) {
+        if count > 0 {
+            self.trace.node_skipped(self.publishers[publisher].handle, count);
+            self.figures.skipped += count;
+        }
+    }
+
+    /// Takes a message, if there is one, and runs its callback; whether there was.
+    fn take_one(&mut self, index: usize) -> Result<bool, Error> {
+        let input = &mut self.subscriptions[index];
+        let Some(message) = input.subscription.take()? else { return Ok(false) };
+        let trace = self.trace;
+        trace.rclcpp_take(message.data().as_ptr().cast());
+        trace.callback_start(pointer(input.callback), false);
+        let start_ns = if self.log.is_some() { now_ns() } else { 0 };
+        let header = message.header();
+        trace.node_take(input.handle, header.publisher, header.sequence, header.stamp_ns);
+        drop(message);
+        let (callback, latest) = (input.callback, input.latest);
+        if !latest {
+            self.compute_and_publish(|p| p.rate_hz.is_none())?;
+        }
+        if let Some(log) = &mut self.log {
+            log.message(header.publisher, header.sequence, header.stamp_ns, start_ns);
+            log.callback(false, index as u32, start_ns, now_ns());
+        }
+        self.figures.callbacks += 1;
+        trace.callback_end(pointer(callback));
+        Ok(true)
+    }
+
+    /// Runs a timer's callback, which computes and publishes.
+    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[usize]) -> Result<(), Error> {
+        self.trace.rclcpp_executor_execute(pointer(timer.handle));
+        self.trace.callback_start(pointer(timer.callback), false);
+        let start_ns = if self.log.is_some() { now_ns() } else { 0 };
+        compute(self.draws.work_ns(&self.work));
+        for index in publishers {
+            self.publish(*index)?;
+        }
+        if let Some(log) = &mut self.log {
+            log.callback(true, number as u32, start_ns, now_ns());
+        }
+        self.figures.callbacks += 1;
+        self.trace.callback_end(pointer(timer.callback));
+        Ok(())
+    }
+
+    fn compute_and_publish(&mut self, publishes: impl Fn(&NodePublisher) -> bool) -> Result<(), Error> {
+        compute(self.draws.work_ns(&self.work));
+        for index in 0..self.publishers.len() {
+            if publishes(&self.publishers[index]) {
+                self.publish(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self, index: usize) -> Result<(), Error> {
+        let output = &mut self.publishers[index];
+        let buffer = output.publisher.borrow()?;
+        if !buffer.kept {
+            self.draws.fill(buffer.data);
+        }
+        let message: *const c_void = buffer.data.as_ptr().cast();
+        let header = tacho_middleware::Header {
+            sequence: output.sequence,
+            stamp_ns: now_ns(),
+            publisher: output.id,
+            ..Default::default()
+        };
+        self.trace.node_publish(output.handle, output.id, output.sequence, output.size);
+        self.trace.rclcpp_publish(pointer(output.handle), message);
+        if !self.traced {
+            self.trace.rcl_publish(pointer(output.handle), message);
+        }
+        output.publisher.publish(&header)?;
+        output.sequence += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+//! What runs inside a node process (`tacho-node`).
+
+pub mod clock_log;
+pub mod entities;
+pub mod executor;
+pub mod instant;
+pub mod process;
+pub mod signal;
+pub mod trace;
+pub mod work;

@@ -1,0 +1,155 @@
+//! A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
+
+use crate::node::executor::NodeExecutor;
+use crate::node::instant::StopTime;
+use crate::node::trace::Trace;
+use crate::protocol::{Answer, Command, NodeFigures, NodePlan, Plan};
+use anyhow::{anyhow, bail, Context, Result};
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::Arc;
+use std::time::Duration;
+use tacho_middleware::Middleware;
+
+/// How often peers are counted until all are there.
+const MATCHING_PERIOD: Duration = Duration::from_millis(10);
+
+/// Runs this process; whether it did what it should.
+pub fn run() -> bool {
+    // ^C in a terminal reaches every process of the group; the runner alone decides.
+    // SAFETY: ignoring a signal is always allowed.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    match serve() {
+        Ok(nodes) => say(&Answer::Done { nodes }).is_ok(),
+        Err(error) => {
+            let _ = say(&Answer::Failed { cause: format!("{error:#}") }); // whoever asked may be gone
+            false
+        }
+    }
+}
+
+fn say(answer: &Answer) -> Result<()> {
+    let mut line = serde_json::to_string(answer)?;
+    line.push('\n');
+    let mut out = io::stdout().lock();
+    out.write_all(line.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+fn serve() -> Result<Vec<NodeFigures>> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("stdin")?;
+    let plan: Plan = serde_json::from_str(&line).context("the plan on stdin")?;
+    let commands = commands();
+
+    let stop = Arc::new(StopTime::never());
+    let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
+    let session = middleware.open(plan.domain, &plan.transport)?;
+    let trace = Trace::find();
+    let mut nodes = plan.nodes.iter()
+        .map(|node| Ok(NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some())?))
+        .collect::<Result<Vec<_>>>()?;
+    say(&Answer::Ready { version: middleware.version()? })?;
+
+    let Some((start_ns, stop_ns)) = wait_for_start(&mut nodes, &commands)? else { return Ok(vec![]) };
+    stop.set(stop_ns);
+    let signals: Vec<_> = nodes.iter().map(NodeExecutor::signal).collect();
+    let threads: Vec<_> = nodes.into_iter().zip(plan.nodes.clone())
+        .map(|(mut node, plan)| {
+            std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
+                pin(&plan)?;
+                let figures = node.run(start_ns).with_context(|| format!("node {}", plan.node.name))?;
+                Ok((node, figures))
+            })
+        })
+        .collect::<io::Result<_>>()?;
+    std::thread::spawn(move || {
+        // Also when the runner is gone: its end of the pipe closes.
+        if let Ok(Command::Stop) | Err(_) = commands.recv() {
+            stop.set(0);
+            signals.iter().for_each(|signal| signal.raise());
+        }
+    });
+
+    let mut figures = Vec::new();
+    for thread in threads {
+        let (node, of_node) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
+        if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
+            log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
+        }
+        figures.push(of_node);
+    }
+    Ok(figures)
+}
+
+/// Commands as they come; the channel closes when stdin does.
+fn commands() -> Receiver<Command> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lines() {
+            let Ok(command) = line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str(&line)?)) else { return };
+            if sender.send(command).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Says which endpoint lacks peers until none does, then waits for the start; absent where there will be none.
+fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>) -> Result<Option<(i64, i64)>> {
+    let mut matched = false;
+    let mut said = None;
+    loop {
+        if !matched {
+            let mut lacking = None;
+            for node in nodes.iter_mut() {
+                if let Some(unmatched) = node.unmatched()? {
+                    lacking = Some((node.name().to_owned(), unmatched));
+                    break;
+                }
+            }
+            match lacking {
+                None => {
+                    matched = true;
+                    say(&Answer::Matched)?;
+                }
+                lacking if lacking != said => {
+                    if let Some((node, u)) = &lacking {
+                        say(&Answer::Unmatched { node: node.clone(), topic: u.topic.clone(), found: u.found, expected: u.expected })?;
+                    }
+                    said = lacking;
+                }
+                _ => {}
+            }
+        }
+        let limit = if matched { Duration::from_secs(3600) } else { MATCHING_PERIOD };
+        match commands.recv_timeout(limit) {
+            Ok(Command::Start { start_ns, stop_ns }) => return Ok(Some((start_ns, stop_ns))),
+            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn pin(plan: &NodePlan) -> Result<()> {
+    if plan.cpus.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: a zeroed cpu_set_t is an empty one.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for cpu in &plan.cpus {
+        if *cpu as usize >= libc::CPU_SETSIZE as usize {
+            bail!("node {}: CPU {cpu}: expected less than {}", plan.node.name, libc::CPU_SETSIZE);
+        }
+        // SAFETY: the index was checked.
+        unsafe { libc::CPU_SET(*cpu as usize, &mut set) };
+    }
+    // SAFETY: the set is valid; 0 is the calling thread.
+    if unsafe { libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set) } != 0 {
+        let error = io::Error::last_os_error();
+        return Err(error).with_context(|| format!("node {}: CPUs {:?}", plan.node.name, plan.cpus));
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! A node process as the runner sees it: started, spoken to, ended.
+
+use crate::protocol::{Answer, Command, Plan};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+use tacho_events::run::ProcessExit;
+
+/// From closing its stdin to its end.
+const ENDING_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a process did: said something, or ended.
+#[derive(Debug)]
+pub enum Said {
+    /// A line of the protocol.
+    Answer(Answer),
+    /// Something else on its stdout: a library prints.
+    Noise,
+    /// Its stdout is closed.
+    Ended,
+}
+
+/// A process of nodes. Killed when dropped before it ended.
+pub struct NodeProcess {
+    /// As the workload names it.
+    pub name: String,
+    /// What it prints on stderr.
+    pub log: PathBuf,
+    child: Child,
+    stdin: Option<ChildStdin>,
+}
+
+impl NodeProcess {
+    /// Starts it with its plan; `said` gets (index, what it says).
+    pub fn start(
+        program: &Path,
+        name: &str,
+        index: usize,
+        plan: &Plan,
+        environment: &[(std::ffi::OsString, std::ffi::OsString)],
+        log: PathBuf,
+        said: Sender<(usize, Said)>,
+    ) -> io::Result<NodeProcess> {
+        let mut command = std::process::Command::new(program);
+        // The name is for people who look at `ps`.
+        command.arg(name).envs(environment.iter().map(|(k, v)| (k, v)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
+        // SAFETY: prctl is async-signal-safe. No node outlives its runner.
+        unsafe {
+            command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            });
+        }
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no pipe from stdout"))?;
+        let stdin = child.stdin.take();
+        let mut process = NodeProcess { name: name.to_owned(), log, child, stdin };
+        std::thread::Builder::new().name(format!("from {name}")).spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                let Ok(line) = line else { break };
+                let what = serde_json::from_str(&line).map(Said::Answer).unwrap_or(Said::Noise);
+                if said.send((index, what)).is_err() {
+                    return;
+                }
+            }
+            let _ = said.send((index, Said::Ended)); // nobody listens any more: the run is over
+        })?;
+        process.write(plan)?;
+        Ok(process)
+    }
+
+
+    /// Tells it something; a process that has ended is not told, and `said` says so.
+    pub fn tell(&mut self, command: &Command) {
+        let _ = self.write(command); // EPIPE: its end is reported by its stdout
+    }
+
+    fn write(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(what)?;
+        line.push(b'\n');
+        match &mut self.stdin {
+            Some(stdin) => stdin.write_all(&line),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Closes its stdin, which ends it where it still waits for a word.
+    pub fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Its exit; killed where it does not end of itself.
+    pub fn exit_soon(&mut self) -> io::Result<ProcessExit> {
+        let limit = Instant::now() + ENDING_LIMIT;
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if Instant::now() > limit {
+                self.child.kill()?;
+                break self.child.wait()?;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        Ok(ProcessExit { name: self.name.clone(), pid: self.child.id(), code: status.code(), signal: status.signal() })
+    }
+
+    /// The last lines that it printed.
+    pub fn last_words(&self) -> String {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(5)..].join("\n")
+    }
+}
+
+impl Drop for NodeProcess {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill(); // ended in between
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the runner and its node processes say to each other: JSON, a line each, on the node's stdin and stdout.
+//!
+//! The runner sends [`Plan`]; the process answers `Ready` when all entities are there; then `Unmatched` until every
+//! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the window
+//! or after `Stop`. What cannot be done is a `Failed`, and the process ends.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use tacho_workload::model::Node;
+
+/// All that a process must know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// Folder of the plugins.
+    pub libraries: PathBuf,
+    /// Plugin.
+    pub middleware: String,
+    /// Its transport; empty for the default.
+    pub transport: String,
+    /// Its domain.
+    pub domain: u32,
+    /// Where in-node clocks are written; absent: there are none.
+    pub clock: Option<PathBuf>,
+    /// Nodes, a thread each.
+    pub nodes: Vec<NodePlan>,
+}
+
+/// One node of a process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NodePlan {
+    /// As the workload says.
+    pub node: Node,
+    /// Where in its period it wakes, 0 to 1.
+    pub phase: f64,
+    /// Of its work and its data.
+    pub seed: u64,
+    /// CPUs it may run on; empty for all.
+    pub cpus: Vec<u32>,
+    /// Of each subscription in order: publishers that will match, and bytes of data a message carries at most.
+    pub inputs: Vec<Input>,
+    /// Of each publication in order.
+    pub outputs: Vec<Output>,
+}
+
+/// What is known of a subscription's topic.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Input {
+    /// Publishers of the topic.
+    pub publishers: usize,
+    /// Greatest of their sizes.
+    pub size_bytes: u64,
+    /// Message type of the topic; empty lets the middleware choose.
+    pub message_type: String,
+}
+
+/// What is known of a publication.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Output {
+    /// Unique in the run.
+    pub publisher_id: u32,
+    /// Subscriptions of the topic.
+    pub subscribers: usize,
+}
+
+/// From the runner.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Run from one instant of CLOCK_MONOTONIC to another, ns.
+    Start {
+        /// Phases count from here.
+        start_ns: i64,
+        /// Nothing is due from here on.
+        stop_ns: i64,
+    },
+    /// Stop now.
+    Stop,
+}
+
+/// From a process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// All entities are there.
+    Ready {
+        /// Of the middleware.
+        version: String,
+    },
+    /// Still waiting for peers: the first endpoint that lacks some.
+    Unmatched {
+        /// Its node.
+        node: String,
+        /// Its topic.
+        topic: String,
+        /// Peers it has.
+        found: usize,
+        /// Peers it should have.
+        expected: usize,
+    },
+    /// Every endpoint has its peers.
+    Matched,
+    /// Over.
+    Done {
+        /// A node each.
+        nodes: Vec<NodeFigures>,
+    },
+    /// It cannot be done.
+    Failed {
+        /// Why.
+        cause: String,
+    },
+}
+
+/// What a node says of itself in the end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeFigures {
+    /// Its name.
+    pub node: String,
+    /// CPU time of its thread, from start to stop.
+    pub cpu_ns: u64,
+    /// Wakes of a spinning node.
+    pub wakes: u64,
+    /// Callbacks that ran.
+    pub callbacks: u64,
+    /// Messages sent.
+    pub sent: u64,
+    /// Sends that were due and did not happen.
+    pub skipped: u64,
+}
