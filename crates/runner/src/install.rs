@@ -1,46 +1,50 @@
-//! Where the programs and libraries of this installation are.
+//! Where the parts of tacho are on this machine.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder that `make build` fills: `tacho`, `tacho-node`, `lib/libtacho_*.so`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installation {
-    home: PathBuf,
-    node_program: PathBuf,
+/// A folder with `tacho`, `tacho-node` and `lib/libtacho_*.so`.
+#[derive(Debug, Clone)]
+pub struct Installation(PathBuf);
+
+/// A part is not where it should be.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: not there; expected {what}: build it with `make build`, or name the folder of a build in TACHO_HOME")]
+pub struct NotInstalled {
+    path: PathBuf,
+    what: &'static str,
 }
 
 impl Installation {
-    /// The folder in TACHO_HOME, else that of the running program.
-    pub fn find() -> io::Result<Installation> {
-        let home = match std::env::var_os("TACHO_HOME") {
-            Some(home) => PathBuf::from(home),
-            None => std::env::current_exe()?.canonicalize()?.parent().map(Path::to_path_buf).unwrap_or_default(),
+    /// The folder that TACHO_HOME names, else that of the running program.
+    pub fn find() -> Result<Installation, NotInstalled> {
+        let folder = match std::env::var_os("TACHO_HOME") {
+            Some(named) => PathBuf::from(named),
+            None => std::env::current_exe().ok().and_then(|p| p.parent().map(Path::to_owned)).unwrap_or_default(),
         };
-        if !home.join("lib").is_dir() {
-            let text = format!("{}: holds no folder lib; expected what `make build` leaves, or TACHO_HOME set to it", home.display());
-            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        let installation = Installation(folder);
+        if !installation.recorder().is_file() {
+            return Err(NotInstalled { path: installation.recorder(), what: "the recorder" });
         }
-        Ok(Installation { node_program: home.join("tacho-node"), home })
+        Ok(installation)
     }
 
-    /// With another program for node processes.
-    pub fn with_node_program(self, node_program: PathBuf) -> Installation {
-        Installation { node_program, ..self }
+    /// Middleware plugins and the recorder.
+    pub fn libraries(&self) -> PathBuf {
+        self.0.join("lib")
     }
 
-    /// The program that a node process runs.
-    pub fn node_program(&self) -> &Path {
-        &self.node_program
-    }
-
-    /// Where middleware plugins are.
-    pub fn plugins(&self) -> PathBuf {
-        self.home.join("lib")
-    }
-
-    /// The library that is preloaded into programs under measurement.
+    /// The library that is preloaded.
     pub fn recorder(&self) -> PathBuf {
-        self.home.join("lib").join("libtacho_recorder.so")
+        self.libraries().join("libtacho_recorder.so")
+    }
+
+    /// The program that a node process is.
+    pub fn node(&self) -> Result<PathBuf, NotInstalled> {
+        let path = self.0.join("tacho-node");
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(NotInstalled { path, what: "the program of nodes" })
+        }
     }
 }

@@ -1,73 +1,49 @@
-//! The in-program clock: what a node sees of its own callbacks and messages with CLOCK_MONOTONIC alone. The independent
-//! answer that the recorder is compared with.
+//! The clock inside the node: what it reads at the first and last line of each callback and at each message, kept in memory and
+//! written in the end. The independent answer that the recorder is tested against.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fmt::Write;
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
-/// Kept in memory while the node runs.
+/// Rows that are reserved at the start, so that none of the first million grows the log while callbacks run.
+const RESERVED: usize = 1 << 20;
+
+/// Readings of one node.
+#[derive(Debug, Default)]
 pub struct ClockLog {
-    callbacks: Vec<CallbackRow>,
-    messages: Vec<MessageRow>,
-}
-
-struct CallbackRow {
-    kind: &'static str,
-    /// Index of the subscription or timer among those of its kind in the node.
-    index: usize,
-    start_ns: i64,
-    end_ns: i64,
-}
-
-struct MessageRow {
-    subscription: usize,
-    publisher: u32,
-    sequence: u64,
-    stamp_ns: i64,
-    received_ns: i64,
+    callbacks: Vec<(bool, u32, i64, i64)>,
+    messages: Vec<(u32, u64, i64, i64)>,
 }
 
 impl ClockLog {
-    /// Room is made, and touched, before the run.
-    pub fn new(duration: Duration) -> ClockLog {
-        // A thousand callbacks a second; beyond, the vectors grow while the node runs.
-        let rows = 10_000 + (duration.as_secs_f64().min(600.0) * 1000.0) as usize;
-        let mut log = ClockLog { callbacks: Vec::with_capacity(rows), messages: Vec::with_capacity(rows) };
-        for _ in 0..rows {
-            log.callback("", 0, 0, 0);
-            log.message(0, 0, 0, 0, 0);
-        }
-        log.callbacks.clear();
-        log.messages.clear();
-        log
+    /// Empty, with room.
+    pub fn new() -> ClockLog {
+        ClockLog { callbacks: Vec::with_capacity(RESERVED), messages: Vec::with_capacity(RESERVED) }
     }
 
-    /// A callback ran.
-    pub fn callback(&mut self, kind: &'static str, index: usize, start_ns: i64, end_ns: i64) {
-        self.callbacks.push(CallbackRow { kind, index, start_ns, end_ns });
+    /// A callback, by its number in the node: its first and its last line.
+    pub fn callback(&mut self, is_timer: bool, number: u32, start_ns: i64, end_ns: i64) {
+        self.callbacks.push((is_timer, number, start_ns, end_ns));
     }
 
-    /// A message was received in a callback.
-    pub fn message(&mut self, subscription: usize, publisher: u32, sequence: u64, stamp_ns: i64, received_ns: i64) {
-        self.messages.push(MessageRow { subscription, publisher, sequence, stamp_ns, received_ns });
+    /// A message: its publisher's stamp, and when it was received.
+    pub fn message(&mut self, publisher: u32, sequence: u64, stamp_ns: i64, received_ns: i64) {
+        self.messages.push((publisher, sequence, stamp_ns, received_ns));
     }
 
-    /// Writes `<node>.csv` and `<node>.messages.csv`; a slash in a node's name becomes a dot.
-    pub fn write(&self, folder: &Path, node: &str) -> std::io::Result<()> {
-        let name = node.trim_start_matches('/').replace('/', ".");
-        let mut callbacks = BufWriter::new(File::create(folder.join(format!("{name}.csv")))?);
-        writeln!(callbacks, "kind,callback,start_ns,end_ns")?;
-        for row in &self.callbacks {
-            writeln!(callbacks, "{},{},{},{}", row.kind, row.index, row.start_ns, row.end_ns)?;
+    /// `<node>.csv` and `<node>.messages.csv` in `folder`.
+    pub fn write(&self, folder: &Path, node: &str) -> io::Result<()> {
+        let mut text = String::from("kind,callback,start_ns,end_ns\n");
+        for (is_timer, number, start_ns, end_ns) in &self.callbacks {
+            let kind = if *is_timer { "timer" } else { "subscription" };
+            writeln!(text, "{kind},{number},{start_ns},{end_ns}").map_err(io::Error::other)?;
         }
-        callbacks.flush()?;
-        let mut messages = BufWriter::new(File::create(folder.join(format!("{name}.messages.csv")))?);
-        writeln!(messages, "subscription,publisher,sequence,stamp_ns,received_ns")?;
-        for row in &self.messages {
-            let MessageRow { subscription, publisher, sequence, stamp_ns, received_ns } = row;
-            writeln!(messages, "{subscription},{publisher},{sequence},{stamp_ns},{received_ns}")?;
+        std::fs::write(folder.join(format!("{node}.csv")), &text)?;
+        text.clear();
+        text.push_str("publisher,sequence,stamp_ns,received_ns\n");
+        for (publisher, sequence, stamp_ns, received_ns) in &self.messages {
+            writeln!(text, "{publisher},{sequence},{stamp_ns},{received_ns}").map_err(io::Error::other)?;
         }
-        messages.flush()
+        std::fs::write(folder.join(format!("{node}.messages.csv")), &text)
     }
 }
