@@ -236,7 +236,7 @@ impl NodeExecutor {
         let input = &mut self.subscriptions[index];
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         let trace = self.trace;
-        trace.rclcpp_take(message.data().as_ptr().cast());
+        trace.rclcpp_take(pointer(message.handle().0));
         trace.callback_start(pointer(input.callback), false);
         let start_ns = if self.log.is_some() { now_ns() } else { 0 };
         let header = message.header();
@@ -288,7 +288,7 @@ impl NodeExecutor {
         if !buffer.kept {
             self.draws.fill(buffer.data);
         }
-        let message: *const c_void = buffer.data.as_ptr().cast();
+        let message = pointer(buffer.message.0);
         let header = tacho_middleware::Header {
             sequence: output.sequence,
             stamp_ns: now_ns(),
