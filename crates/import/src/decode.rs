@@ -1,0 +1,280 @@
+//! Bytes into words and spans, by plan or by walking. Does no I/O and never panics, whatever the bytes.
+
+use crate::layout::{word, span, Bits, EventClass, Body, Header, HeaderField, Length, Load, Node, Plan, Sink, StreamLayout};
+
+/// Bytes of one packet, or the part of it that is in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub bytes: &'a [u8],
+    /// Bit of `bytes` at which the packet starts; alignment counts from there. Negative where it starts before them.
+    pub origin: i64,
+    /// Bit of `bytes` behind the last one that may be read.
+    pub limit: u64,
+}
+
+/// What was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Captured {
+    pub words: [u64; word::COUNT],
+    pub spans: [(usize, usize); span::COUNT],
+    /// Bit `w`: word `w` was read. Only walking sets it.
+    pub seen: u32,
+    /// Values of all integers, for tags and lengths.
+    pub slots: Vec<u64>,
+}
+
+/// Why reading stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It would go on behind the limit.
+    Beyond,
+    /// A tag that chooses none of its variant's options.
+    NoOption(i128),
+}
+
+impl Captured {
+    pub fn new(slots: usize) -> Self {
+        Captured { words: [0; word::COUNT], spans: [(0, 0); span::COUNT], seen: 0, slots: vec![0; slots] }
+    }
+
+    /// A word that walking may have read.
+    pub fn get(&self, word: u8) -> Option<u64> {
+        (self.seen >> word & 1 == 1).then(|| self.words[word as usize])
+    }
+}
+
+/// An event's header.
+pub(crate) struct EventHead {
+    pub id: u64,
+    /// Time as written, and how many bits of it.
+    pub time: Option<(u64, u32)>,
+    /// Bit at which the contexts begin.
+    pub end: u64,
+}
+
+/// Reads an event's header at bit `at`.
+#[inline(always)]
+pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<EventHead, Fault> {
+    match header {
+        Header::Direct { tag, alternatives } => {
+            let at = (at.div_ceil(8)) as usize;
+            let bytes = input.bytes.get(at..).ok_or(Fault::Beyond)?;
+            let value = tag.map(|tag| field(bytes, tag));
+            let chosen = alternatives.iter().find(|a| value.is_none_or(|v| a.first <= v && v <= a.last));
+            let Some(chosen) = chosen else {
+                // A tag that does not lie within the limit chooses nothing.
+                let whole = (at as u64 + tag.map_or(0, |t| t.byte as u64 + 8)) * 8 <= input.limit;
+                return Err(if whole { Fault::NoOption(value.unwrap_or(0).into()) } else { Fault::Beyond });
+            };
+            let end = (at + chosen.bytes) as u64 * 8;
+            if end > input.limit {
+                return Err(Fault::Beyond);
+            }
+            let id = chosen.id.map_or(0, |id| field(bytes, id));
+            Ok(EventHead { id, time: chosen.time.map(|time| (field(bytes, time), time.bits)), end })
+        }
+        Header::Walk(node) => {
+            captured.seen = 0;
+            let end = walk(node, input, at, captured)?;
+            let time = captured.get(word::TIME).map(|time| (time, captured.words[word::TIME_BITS as usize] as u32));
+            Ok(EventHead { id: captured.get(word::EVENT_ID).unwrap_or(0), time, end })
+        }
+        Header::None => Ok(EventHead { id: 0, time: None, end: at }),
+    }
+}
+
+/// Reads an event's contexts and fields at bit `at`; gives the bit behind them.
+#[inline(always)]
+pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+    match &class.body {
+        Body::Plan(plan) => run(plan, input, at, captured),
+        Body::Walk(nodes) => {
+            captured.seen = 0;
+            nodes.iter().try_fold(at, |at, node| walk(node, input, at, captured))
+        }
+    }
+}
+
+/// Where the next event's header begins, as seen from the end of the one before.
+pub(crate) fn aligned(layout: &StreamLayout, input: Input<'_>, at: u64) -> u64 {
+    match &layout.event_header {
+        Header::Walk(node) => align(input, at, node.align()),
+        _ => at,
+    }
+}
+
+#[inline(always)]
+fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+    let limit = (input.limit / 8) as usize;
+    let mut at = at.div_ceil(8) as usize;
+    if let Some((offset, length)) = plan.process_name {
+        captured.spans[span::PROCESS_NAME as usize] = (at + offset, at + offset + length);
+    }
+    for segment in &plan.segments {
+        let end = at + segment.bytes;
+        if end > limit {
+            return Err(Fault::Beyond);
+        }
+        let bytes = input.bytes.get(at..end).ok_or(Fault::Beyond)?;
+        for load in &segment.loads {
+            if let Some(word) = captured.words.get_mut(load.word as usize) {
+                *word = value(bytes, load);
+            }
+        }
+        at = end;
+        if let Some(sink) = segment.text {
+            let rest = input.bytes.get(at..limit).ok_or(Fault::Beyond)?;
+            let length = rest.iter().position(|b| *b == 0).ok_or(Fault::Beyond)?;
+            if let Sink::Span(span) = sink {
+                captured.spans[span as usize] = (at, at + length);
+            }
+            at += length + 1;
+        }
+    }
+    Ok(at as u64 * 8)
+}
+
+#[inline(always)]
+fn value(bytes: &[u8], load: &Load) -> u64 {
+    let rest = bytes.get(load.at as usize..).unwrap_or_default();
+    macro_rules! read {
+        ($unsigned:ty, $signed:ty, $size:literal) => {{
+            let raw = rest.first_chunk::<$size>().copied().unwrap_or_default();
+            let raw = if load.big { <$unsigned>::from_be_bytes(raw) } else { <$unsigned>::from_le_bytes(raw) };
+            if load.signed { raw as $signed as i64 as u64 } else { raw as u64 }
+        }};
+    }
+    match load.bytes {
+        8 => read!(u64, i64, 8),
+        4 => read!(u32, i32, 4),
+        2 => read!(u16, i16, 2),
+        _ => read!(u8, i8, 1),
+    }
+}
+
+#[inline(always)]
+fn field(bytes: &[u8], field: HeaderField) -> u64 {
+    let rest = bytes.get(field.byte..).unwrap_or_default();
+    let raw = match rest.first_chunk::<8>() {
+        Some(raw) => *raw,
+        None => {
+            let mut raw = [0; 8];
+            raw[..rest.len()].copy_from_slice(rest);
+            raw
+        }
+    };
+    if field.big {
+        u64::from_be_bytes(raw) << field.shift >> (64 - field.bits)
+    } else {
+        u64::from_le_bytes(raw) >> field.shift & (u64::MAX >> (64 - field.bits))
+    }
+}
+
+/// The first bit from `at` on that is aligned within the packet.
+fn align(input: Input<'_>, at: u64, align: u32) -> u64 {
+    let within = (at as i64).wrapping_sub(input.origin) as u64;
+    at.saturating_add(within.wrapping_neg() % u64::from(align))
+}
+
+/// Reads a node at bit `at`; gives the bit behind it.
+pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+    let at = align(input, at, node.align());
+    if at > input.limit {
+        return Err(Fault::Beyond);
+    }
+    match node {
+        Node::Integer(of) => integer(of, input, at, captured),
+        Node::Text { sink } => {
+            let (start, limit) = ((at / 8) as usize, (input.limit / 8) as usize);
+            let rest = input.bytes.get(start..limit).ok_or(Fault::Beyond)?;
+            let length = rest.iter().position(|b| *b == 0).ok_or(Fault::Beyond)?;
+            capture(*sink, input.bytes, start, start + length, captured);
+            Ok((start + length + 1) as u64 * 8)
+        }
+        Node::Structure { members, .. } => members.iter().try_fold(at, |at, member| walk(member, input, at, captured)),
+        Node::Variant { tag, choices, options } => {
+            let value = i128::from(captured.slots.get(*tag as usize).copied().unwrap_or(0));
+            // A negative tag was sign-extended to 64 bits when it was kept.
+            let signed = i128::from(value as u64 as i64);
+            let chosen = choices.iter().find(|(first, last, _)| (*first..=*last).contains(&value) || (*first..=*last).contains(&signed));
+            let (.., option) = chosen.ok_or(Fault::NoOption(value))?;
+            walk(options.get(*option).ok_or(Fault::NoOption(value))?, input, at, captured)
+        }
+        Node::Array { of, length, sink, .. } => {
+            let length = match length {
+                Length::Fixed(length) => *length,
+                Length::Slot(slot) => captured.slots.get(*slot as usize).copied().unwrap_or(0),
+            };
+            elements(of, length, *sink, input, at, captured)
+        }
+    }
+}
+
+fn elements(of: &Node, length: u64, sink: Sink, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+    if let Node::Integer(Bits { bits, align: 1 | 8, .. }) = of {
+        if at % 8 == 0 && bits % 8 == 0 {
+            let bits = length.checked_mul((*bits).into()).ok_or(Fault::Beyond)?;
+            let end = at.checked_add(bits).filter(|end| *end <= input.limit).ok_or(Fault::Beyond)?;
+            capture(sink, input.bytes, (at / 8) as usize, (end / 8) as usize, captured);
+            return Ok(end);
+        }
+    }
+    let mut at = at;
+    for _ in 0..length {
+        let end = walk(of, input, at, captured)?;
+        // Elements without size are all alike, however many there are said to be.
+        if end == at {
+            break;
+        }
+        at = end;
+    }
+    Ok(at)
+}
+
+fn integer(of: &Bits, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+    let end = at + u64::from(of.bits);
+    if end > input.limit {
+        return Err(Fault::Beyond);
+    }
+    let (first, last) = ((at / 8) as usize, end.div_ceil(8) as usize);
+    let bytes = input.bytes.get(first..last).ok_or(Fault::Beyond)?;
+    // 64 bits that do not begin at a byte take nine bytes.
+    let (mut raw, skipped) = (0u128, (at % 8) as u32);
+    if of.big {
+        bytes.iter().for_each(|b| raw = raw << 8 | u128::from(*b));
+        raw >>= 8 * bytes.len() as u32 - skipped - of.bits;
+    } else {
+        bytes.iter().rev().for_each(|b| raw = raw << 8 | u128::from(*b));
+        raw >>= skipped;
+    }
+    let unused = 64 - of.bits;
+    let shifted = (raw as u64) << unused;
+    let value = if of.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused };
+    if let Some(slot) = captured.slots.get_mut(of.slot as usize) {
+        *slot = value;
+    }
+    if let Sink::Word(word) = of.sink {
+        captured.words[word as usize] = value;
+        captured.seen |= 1 << word;
+        let size = match word {
+            word::TIME => word::TIME_BITS,
+            word::DISCARDED => word::DISCARDED_BITS,
+            _ => return Ok(end),
+        };
+        captured.words[size as usize] = of.bits.into();
+    }
+    Ok(end)
+}
+
+fn capture(sink: Sink, bytes: &[u8], start: usize, end: usize, captured: &mut Captured) {
+    match sink {
+        Sink::Span(span) => captured.spans[span as usize] = (start, end),
+        Sink::Gid(word) => {
+            let gid = bytes.get(start..end).unwrap_or_default();
+            let half = |at: usize| gid.get(at..).unwrap_or_default().iter().take(8).rev().fold(0, |word, b| word << 8 | u64::from(*b));
+            captured.words[word as usize] = half(0);
+            captured.words[word as usize + 1] = half(8);
+        }
+        Sink::Word(_) | Sink::Nowhere => {}
+    }
+}

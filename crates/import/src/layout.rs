@@ -1,0 +1,392 @@
+//! Declarations into what decoding needs: for every event class where each wanted field stands.
+//!
+//! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of loads, with a
+//! string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is walked field by field.
+
+use crate::kinds::{Kind, Shape};
+use crate::tsdl::{ByteOrder, Description, Enumeration, Integer, Type};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+mod plan;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use plan::{Field as HeaderField, Header, Load, Plan};
+use scope::Compiler;
+
+/// Words of what was read: the payload's first, then the ones below.
+pub(crate) mod word {
+    pub const PID: u8 = 8;
+    pub const TID: u8 = 9;
+    pub const PID_NAMESPACE: u8 = 10;
+    pub const EVENT_ID: u8 = 11;
+    pub const TIME: u8 = 12;
+    /// How many bits of the time are written.
+    pub const TIME_BITS: u8 = 13;
+    pub const MAGIC: u8 = 14;
+    pub const STREAM_ID: u8 = 15;
+    pub const INSTANCE: u8 = 16;
+    pub const BEGIN: u8 = 17;
+    pub const END: u8 = 18;
+    pub const CONTENT_BITS: u8 = 19;
+    pub const PACKET_BITS: u8 = 20;
+    pub const SEQUENCE: u8 = 21;
+    pub const DISCARDED: u8 = 22;
+    pub const DISCARDED_BITS: u8 = 23;
+    pub const CPU: u8 = 24;
+    pub const COUNT: usize = 25;
+}
+
+/// Spans of bytes that were read: the payload's texts, then these.
+pub(crate) mod span {
+    pub const PROCESS_NAME: u8 = 2;
+    pub const UUID: u8 = 3;
+    pub const COUNT: usize = 4;
+}
+
+/// What becomes of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sink {
+    Nowhere,
+    Word(u8),
+    /// First 16 bytes into two words.
+    Gid(u8),
+    Span(u8),
+}
+
+/// A type ready to be walked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    Integer(Bits),
+    Text { sink: Sink },
+    Structure { align: u32, members: Vec<Node> },
+    /// `choices`: first and last value of the tag, index into `options`.
+    Variant { tag: u32, choices: Vec<(i128, i128, usize)>, options: Vec<Node> },
+    Array { align: u32, of: Box<Node>, length: Length, sink: Sink },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    Fixed(u64),
+    /// In a slot read before.
+    Slot(u32),
+}
+
+/// An integer, enumeration or float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bits {
+    pub bits: u32,
+    pub align: u32,
+    pub signed: bool,
+    pub big: bool,
+    /// Where its value is kept for tags and lengths.
+    pub slot: u32,
+    pub sink: Sink,
+}
+
+/// A trace ready to be decoded.
+#[derive(Debug, Default)]
+pub(crate) struct TraceLayout {
+    pub big: bool,
+    pub uuid: Option<[u8; 16]>,
+    pub packet_header: Option<Node>,
+    pub streams: HashMap<u64, StreamLayout>,
+    /// Least number of slots that walking needs.
+    pub slots: usize,
+}
+
+/// A stream ready to be decoded.
+#[derive(Debug)]
+pub(crate) struct StreamLayout {
+    pub packet_context: Option<Node>,
+    pub event_header: Header,
+    /// Contexts that its events carry.
+    pub has_pid: bool,
+    pub has_tid: bool,
+    pub has_namespace: bool,
+    pub has_name: bool,
+    classes: Vec<Option<EventClass>>,
+    rare: HashMap<u64, EventClass>,
+}
+
+/// An event ready to be decoded.
+#[derive(Debug)]
+pub(crate) struct EventClass {
+    /// `None`: it is stepped over.
+    pub kind: Option<&'static Kind>,
+    pub body: Body,
+    /// Texts of its payload.
+    pub texts: usize,
+    /// Whether it says of an entity that it is there, and whether CARET repeats that here.
+    pub initialises: bool,
+    pub by_caret: bool,
+    /// Index among all classes of all traces, for counting.
+    pub number: usize,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    Plan(Plan),
+    /// Contexts and fields, walked one after the other.
+    Walk(Vec<Node>),
+}
+
+/// A declaration that cannot be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub name: &'static str,
+    pub text: String,
+}
+
+/// Classes below this number are found by index.
+const CLASSES_BY_INDEX: u64 = 4096;
+
+impl StreamLayout {
+    /// Whether any of its events is understood.
+    pub fn is_understood(&self) -> bool {
+        self.classes().any(|class| class.kind.is_some())
+    }
+
+    /// Whether CARET repeats events in it.
+    pub fn has_caret(&self) -> bool {
+        self.classes().any(|class| class.by_caret)
+    }
+
+    fn classes(&self) -> impl Iterator<Item = &EventClass> {
+        self.classes.iter().flatten().chain(self.rare.values())
+    }
+
+    #[inline(always)]
+    pub fn class(&self, id: u64) -> Option<&EventClass> {
+        match self.classes.get(id as usize) {
+            Some(class) => class.as_ref(),
+            None => self.rare.get(&id),
+        }
+    }
+}
+
+impl TraceLayout {
+    /// Compiles a description. `names` gets the name of each event class.
+    pub fn new(description: &Description, names: &mut Vec<Arc<str>>) -> (TraceLayout, Vec<Fault>) {
+        let mut faults = Vec::new();
+        let big = description.order == ByteOrder::Big;
+        let mut layout = TraceLayout { big, uuid: description.uuid, ..TraceLayout::default() };
+        let mut of_trace = Compiler::new(big);
+        layout.packet_header = described(description.packet_header.as_ref(), &mut faults, "packet.header", |of| {
+            of_trace.scope("trace.packet.header", of, &packet_header_sink)
+        });
+        for stream in &description.streams {
+            let mut compiler = of_trace.clone();
+            let place = format!("stream {}", stream.id);
+            let packet_context = described(stream.packet_context.as_ref(), &mut faults, &place, |of| {
+                compiler.scope("stream.packet.context", of, &packet_context_sink)
+            });
+            let header = described(stream.event_header.as_ref(), &mut faults, &place, |of| {
+                compiler.scope("stream.event.header", of, &event_header_sink)
+            });
+            let context = described(stream.event_context.as_ref(), &mut faults, &place, |of| {
+                compiler.scope("stream.event.context", of, &event_context_sink)
+            });
+            let says = |sink| context.as_ref().is_some_and(|node| node.fills(sink));
+            let mut of_stream = StreamLayout {
+                packet_context,
+                event_header: Header::new(header),
+                has_pid: says(Sink::Word(word::PID)),
+                has_tid: says(Sink::Word(word::TID)),
+                has_namespace: says(Sink::Word(word::PID_NAMESPACE)),
+                has_name: says(Sink::Span(span::PROCESS_NAME)),
+                classes: Vec::new(),
+                rare: HashMap::new(),
+            };
+            layout.slots = layout.slots.max(compiler.slots());
+            for event in description.events.iter().filter(|e| e.stream == stream.id) {
+                let mut compiler = compiler.clone();
+                let kind = Kind::named(&event.name);
+                let mut nodes: Vec<Node> = context.iter().cloned().collect();
+                let compiled = (|| -> Result<(), String> {
+                    if let Some(of) = &event.context {
+                        nodes.push(compiler.scope("event.context", of, &event_context_sink)?);
+                    }
+                    if let Some(of) = &event.fields {
+                        nodes.push(compiler.scope("event.fields", of, &|name, of, depth| payload_sink(kind, name, of, depth))?);
+                    }
+                    Ok(())
+                })();
+                if let Err(why) = compiled {
+                    faults.push(Fault { name: "event-not-understood", text: format!("{}: {why}", event.name) });
+                    continue;
+                }
+                layout.slots = layout.slots.max(compiler.slots());
+                let kind = kind.filter(|kind| match missing(kind, &nodes) {
+                    None => true,
+                    Some(field) => {
+                        let text = format!("{}: no field {field} of the type expected; its events are stepped over", event.name);
+                        faults.push(Fault { name: "event-lacks-field", text });
+                        false
+                    }
+                });
+                let body = Plan::new(&nodes).map_or_else(|| Body::Walk(nodes), Body::Plan);
+                names.push(Arc::from(event.name.as_str()));
+                let class = EventClass {
+                    kind,
+                    body,
+                    texts: kind.map_or(0, Kind::texts),
+                    initialises: kind.is_some_and(Kind::repeated_by_caret),
+                    by_caret: event.name.starts_with("ros2_caret:"),
+                    number: names.len() - 1,
+                };
+                of_stream.add(event.id, class);
+            }
+            layout.streams.insert(stream.id, of_stream);
+        }
+        (layout, faults)
+    }
+}
+
+impl StreamLayout {
+    fn add(&mut self, id: u64, class: EventClass) {
+        if id < CLASSES_BY_INDEX {
+            let index = id as usize;
+            if self.classes.len() <= index {
+                self.classes.resize_with(index + 1, || None);
+            }
+            self.classes[index] = Some(class);
+        } else {
+            self.rare.insert(id, class);
+        }
+    }
+}
+
+/// Compiles one scope, if it is declared; a scope that cannot be compiled is a fault.
+fn described(of: Option<&Type>, faults: &mut Vec<Fault>, place: &str, compile: impl FnOnce(&Type) -> Result<Node, String>) -> Option<Node> {
+    match compile(of?) {
+        Ok(node) => Some(node),
+        Err(why) => {
+            faults.push(Fault { name: "layout-not-understood", text: format!("{place}: {why}") });
+            None
+        }
+    }
+}
+
+/// The first required field of a kind that its event does not have.
+fn missing(kind: &'static Kind, nodes: &[Node]) -> Option<&'static str> {
+    let absent = |field: &crate::kinds::Field, place| {
+        let sink = payload_place(field.shape, place);
+        field.required && !nodes.iter().any(|node| node.fills(sink))
+    };
+    kind.places().find(|(field, place)| absent(field, *place)).map(|(field, _)| field.name)
+}
+
+impl Node {
+    /// Whether walking it always fills `sink`.
+    fn fills(&self, sink: Sink) -> bool {
+        match self {
+            Node::Integer(bits) => bits.sink == sink,
+            Node::Text { sink: own } | Node::Array { sink: own, .. } => *own == sink,
+            Node::Structure { members, .. } => members.iter().any(|m| m.fills(sink)),
+            Node::Variant { .. } => false,
+        }
+    }
+
+    /// Alignment in bits.
+    pub fn align(&self) -> u32 {
+        match self {
+            Node::Integer(bits) => bits.align,
+            Node::Text { .. } => 8,
+            Node::Structure { align, .. } | Node::Array { align, .. } => *align,
+            Node::Variant { .. } => 1,
+        }
+    }
+}
+
+fn payload_place(shape: Shape, place: u8) -> Sink {
+    match shape {
+        Shape::text => Sink::Span(place),
+        Shape::gid => Sink::Gid(place),
+        _ => Sink::Word(place),
+    }
+}
+
+fn payload_sink(kind: Option<&'static Kind>, name: &str, of: &Type, depth: usize) -> Sink {
+    let Some(kind) = kind.filter(|_| depth == 1) else { return Sink::Nowhere };
+    let name = name.strip_prefix('_').unwrap_or(name);
+    match kind.places().find(|(field, _)| field.name == name) {
+        Some((field, place)) if fits(field.shape, of) => payload_place(field.shape, place),
+        _ => Sink::Nowhere,
+    }
+}
+
+fn fits(shape: Shape, of: &Type) -> bool {
+    match shape {
+        Shape::text => *of == Type::String || bytes(of),
+        Shape::gid => bytes(of),
+        _ => matches!(of, Type::Integer(_) | Type::Enumeration(_)),
+    }
+}
+
+/// An array or sequence of bytes.
+fn bytes(of: &Type) -> bool {
+    let byte = |of: &Type| matches!(of, Type::Integer(Integer { bits: 8, align: 1 | 8, .. }));
+    matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if byte(of))
+}
+
+fn number(of: &Type) -> bool {
+    matches!(of, Type::Integer(_) | Type::Enumeration(_))
+}
+
+fn packet_header_sink(name: &str, of: &Type, depth: usize) -> Sink {
+    match name {
+        _ if depth != 1 => Sink::Nowhere,
+        "magic" if number(of) => Sink::Word(word::MAGIC),
+        "uuid" if bytes(of) => Sink::Span(span::UUID),
+        "stream_id" if number(of) => Sink::Word(word::STREAM_ID),
+        "stream_instance_id" if number(of) => Sink::Word(word::INSTANCE),
+        _ => Sink::Nowhere,
+    }
+}
+
+fn packet_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
+    let place = match name {
+        _ if depth != 1 || !number(of) => return Sink::Nowhere,
+        "timestamp_begin" => word::BEGIN,
+        "timestamp_end" => word::END,
+        "content_size" => word::CONTENT_BITS,
+        "packet_size" => word::PACKET_BITS,
+        "packet_seq_num" => word::SEQUENCE,
+        "events_discarded" => word::DISCARDED,
+        "cpu_id" => word::CPU,
+        _ => return Sink::Nowhere,
+    };
+    Sink::Word(place)
+}
+
+/// The id and the time stand at any depth: LTTng's stand inside a variant.
+fn event_header_sink(name: &str, of: &Type, _: usize) -> Sink {
+    match (name, of) {
+        ("id", of) if number(of) => Sink::Word(word::EVENT_ID),
+        (_, Type::Integer(Integer { clock: true, .. })) => Sink::Word(word::TIME),
+        ("timestamp", of) if number(of) => Sink::Word(word::TIME),
+        _ => Sink::Nowhere,
+    }
+}
+
+/// Contexts of LTTng: `vpid` and `vtid` are those of the process's own namespace, which is also what its handles belong to.
+fn event_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
+    match name.strip_prefix('_').unwrap_or(name) {
+        _ if depth != 1 => Sink::Nowhere,
+        "vpid" if number(of) => Sink::Word(word::PID),
+        "vtid" if number(of) => Sink::Word(word::TID),
+        "pid_ns" if number(of) => Sink::Word(word::PID_NAMESPACE),
+        "procname" if *of == Type::String || bytes(of) => Sink::Span(span::PROCESS_NAME),
+        _ => Sink::Nowhere,
+    }
+}
+
+/// Names of an enumeration that a variant's options are chosen by.
+fn choices(of: &Enumeration, options: &[Arc<str>]) -> Vec<(i128, i128, usize)> {
+    let strip = |name: &str| name.strip_prefix('_').unwrap_or(name).to_string();
+    let index = |label: &str| options.iter().position(|o| **o == *label).or_else(|| options.iter().position(|o| strip(o) == strip(label)));
+    of.ranges.iter().filter_map(|(label, first, last)| Some((*first, *last, index(label)?))).collect()
+}

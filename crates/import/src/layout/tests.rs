@@ -1,0 +1,1 @@
+//! Layouts are tested in `decode`.

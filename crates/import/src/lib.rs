@@ -1,0 +1,30 @@
+//! CTF traces into events.
+//!
+//! [`Reader`] reads LTTng traces (CTF 1.8) of ros2_tracing and CARET and gives the events of [`tacho_events`] in the order of time,
+//! in memory that does not grow with the trace. Packets and metadata are decoded from bytes without I/O and without
+//! panics, whatever the bytes; what cannot be read is named with file and offset in [`Reader::problems`], what the tracer
+//! lost in [`Reader::gaps`].
+//!
+//! ```no_run
+//! let mut reader = tacho_import::Reader::open(&["my_trace".into()])?;
+//! while let Some(event) = reader.next_event() {
+//!     println!("{} {}", event.time.as_ns(), event.payload.name());
+//! }
+//! # Ok::<(), tacho_import::Error>(())
+//! ```
+
+mod decode;
+mod find;
+mod gap;
+mod kinds;
+mod layout;
+pub mod metadata;
+mod packet;
+mod process;
+mod reader;
+mod stream;
+pub mod tsdl;
+mod window;
+
+pub use gap::{Cause, Gap};
+pub use reader::{Error, Reader};

@@ -1,0 +1,91 @@
+//! Packet headers and contexts. CTF 1.8, section 5.
+
+use crate::decode::{walk, Captured, Fault as DecodeFault, Input};
+use crate::layout::{span, word, TraceLayout};
+
+/// First bytes of a packet.
+pub(crate) const MAGIC: u32 = 0xc1fc_1fc1;
+
+/// What a packet says of itself. Sizes in bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Packet {
+    pub stream: u64,
+    pub instance: Option<u64>,
+    pub begin: Option<u64>,
+    pub end: Option<u64>,
+    /// Where its events begin and end, counted from its start.
+    pub events: u64,
+    pub content: u64,
+    pub size: u64,
+    pub sequence: Option<u64>,
+    /// Events lost in its stream up to its end, and the bits of that counter.
+    pub discarded: Option<(u64, u32)>,
+    pub cpu: Option<u64>,
+}
+
+/// Why a packet could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub name: &'static str,
+    pub text: String,
+    /// Where the next packet begins, if that is known: bytes from this one's start.
+    pub next: Option<u64>,
+}
+
+/// Reads the header of the packet that `bytes` begin with; the file has `rest` bytes from there on.
+pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut Captured) -> Result<Packet, Fault> {
+    let input = Input { bytes, origin: 0, limit: 8 * bytes.len() as u64 };
+    let fault = |name, text: String| Fault { name, text, next: None };
+    let walked = |error| match error {
+        DecodeFault::Beyond => fault("packet-header-truncated", format!("{rest} bytes are left, too few for a packet's header")),
+        DecodeFault::NoOption(tag) => fault("bad-packet-header", format!("the tag {tag}, which chooses no option of a variant")),
+    };
+    captured.seen = 0;
+    captured.spans[span::UUID as usize] = (0, 0);
+    let mut at = 0;
+    if let Some(header) = &layout.packet_header {
+        at = walk(header, input, at, captured).map_err(walked)?;
+    }
+    if let Some(magic) = captured.get(word::MAGIC).filter(|magic| *magic != u64::from(MAGIC)) {
+        return Err(fault("not-a-packet", format!("begins with {magic:#010x}; a packet begins with {MAGIC:#010x}")));
+    }
+    let (start, end) = captured.spans[span::UUID as usize];
+    if let (Some(expected), Some(found)) = (layout.uuid, bytes.get(start..end).filter(|uuid| uuid.len() == 16)) {
+        if found != expected {
+            return Err(fault("packet-of-another-trace", format!("uuid {found:02x?}; this trace's is {expected:02x?}")));
+        }
+    }
+    let stream = match captured.get(word::STREAM_ID) {
+        Some(id) => id,
+        None => layout.streams.keys().copied().min().unwrap_or(0),
+    };
+    let instance = captured.get(word::INSTANCE);
+    let Some(of) = layout.streams.get(&stream) else {
+        return Err(fault("unknown-stream", format!("a packet of stream {stream}, which the metadata does not describe")));
+    };
+    if let Some(context) = &of.packet_context {
+        at = walk(context, input, at, captured).map_err(walked)?;
+    }
+    let size = captured.get(word::PACKET_BITS).unwrap_or(8 * rest);
+    let content = captured.get(word::CONTENT_BITS).unwrap_or(size);
+    if size % 8 != 0 || size < at || content > size {
+        return Err(fault("bad-packet-size", format!("content of {content} bits in a packet of {size} bits with a header of {at} bits")));
+    }
+    if content < at {
+        let text = format!("content of {content} bits, and a header of {at}: the tracer had not closed it; its events are not read");
+        return Err(Fault { name: "packet-not-closed", text, next: Some(size / 8) });
+    }
+    let bits = captured.words[word::DISCARDED_BITS as usize] as u32;
+    Ok(Packet {
+        stream,
+        instance,
+        begin: captured.get(word::BEGIN),
+        end: captured.get(word::END),
+        events: at,
+        content,
+        size,
+        sequence: captured.get(word::SEQUENCE),
+        discarded: captured.get(word::DISCARDED).map(|count| (count, bits)),
+        cpu: captured.get(word::CPU),
+    })
+}

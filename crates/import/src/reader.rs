@@ -1,0 +1,314 @@
+//! All events of one or more traces, in the order of time.
+//!
+//! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those of an event file
+//! are. Memory holds a window of each stream, whatever the traces' size.
+
+use crate::find::{self, Folder};
+use crate::gap::Gap;
+use crate::layout::TraceLayout;
+use crate::packet;
+use crate::process::Host;
+use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
+use crate::tsdl::{ClockBlock, Description};
+use crate::window::Window;
+use crate::{decode::Captured, metadata};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
+
+/// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A folder or file cannot be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// What was read.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is no trace.
+    #[error("{0}: no file named \"metadata\" in it or in any folder below; expected an LTTng trace (CTF 1.8)")]
+    NoTrace(PathBuf),
+    /// There is a trace, but what it consists of cannot be told.
+    #[error("no trace could be read: {0}")]
+    NoLayout(String),
+}
+
+/// Reads the events of traces in the order of time; its methods are those of [`tacho_events::Reader`], but for
+/// [`Reader::processes`], which become known as they are met.
+pub struct Reader {
+    traces: Vec<Trace>,
+    streams: Vec<Stream>,
+    stream_names: Vec<PathBuf>,
+    heap: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Next event of each stream.
+    heads: Vec<Option<Event>>,
+    current: Option<u32>,
+    shared: Shared,
+    class_names: Vec<Arc<str>>,
+    bytes_total: u64,
+    events: u64,
+}
+
+/// Unit of [`Progress::chunks`].
+const PROGRESS_UNIT: u64 = 32 << 10;
+
+impl Reader {
+    /// Opens every trace at or below each path: a folder of LTTng, or any folder above such folders.
+    pub fn open(paths: &[PathBuf]) -> Result<Reader, Error> {
+        let mut reader = Reader {
+            traces: Vec::new(),
+            streams: Vec::new(),
+            stream_names: Vec::new(),
+            heap: BinaryHeap::new(),
+            heads: Vec::new(),
+            current: None,
+            shared: Shared::default(),
+            class_names: Vec::new(),
+            bytes_total: 0,
+            events: 0,
+        };
+        let mut hosts: Vec<Host> = Vec::new();
+        let mut files: BTreeMap<Key, Vec<(u64, StreamFile)>> = BTreeMap::new();
+        let mut seen = HashSet::new();
+        for path in paths {
+            let io = |source| Error::Io { path: path.clone(), source };
+            let folders = find::traces(path).map_err(io)?;
+            if folders.is_empty() {
+                return Err(Error::NoTrace(path.clone()));
+            }
+            for folder in folders {
+                // The same folder may be below two paths.
+                if seen.insert(folder.metadata.canonicalize().map_err(io)?) {
+                    reader.add_trace(folder, &mut hosts, &mut files)?;
+                }
+            }
+        }
+        if reader.traces.is_empty() {
+            let all: Vec<String> = reader.shared.problems.iter().map(|p| p.to_string()).collect();
+            return Err(Error::NoLayout(all.join("; ")));
+        }
+        reader.shared.skipped = vec![0; reader.class_names.len()];
+        let caret = reader.traces.iter().any(|t| t.layout.streams.values().any(|s| s.has_caret()));
+        reader.shared.initialised = caret.then(HashSet::new);
+        for mut of_stream in files.into_values() {
+            of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
+            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(_, file)| file).collect();
+            let slots = of_stream.iter().map(|f| reader.traces[f.trace].layout.slots).max().unwrap_or(0);
+            reader.stream_names.push(of_stream[0].path.clone());
+            reader.streams.push(Stream::new(reader.streams.len(), of_stream, slots));
+        }
+        reader.heads = vec![None; reader.streams.len()];
+        for stream in 0..reader.streams.len() as u32 {
+            if let Some(event) = reader.fill(stream) {
+                reader.heap.push(Reverse((event.time, stream)));
+            }
+        }
+        Ok(reader)
+    }
+
+    /// The next event in the order of time.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<Event> {
+        // As in tacho_events::Reader: a stream is read on until another one's turn comes.
+        let index = match self.current {
+            Some(index) => index,
+            None => {
+                let Reverse((_, index)) = self.heap.pop()?;
+                self.current = Some(index);
+                index
+            }
+        };
+        let event = self.heads[index as usize].take()?;
+        self.events += 1;
+        match self.fill(index) {
+            None => self.current = None,
+            Some(next) => {
+                let mine = Reverse((next.time, index));
+                if let Some(mut top) = self.heap.peek_mut() {
+                    // Reverse: the greater entry is the earlier event.
+                    if *top > mine {
+                        let Reverse((_, other)) = std::mem::replace(&mut *top, mine);
+                        self.current = Some(other);
+                    }
+                }
+            }
+        }
+        Some(event)
+    }
+
+    /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress` now and then.
+    pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]), mut on_progress: impl FnMut(Progress)) {
+        const EVERY: u64 = 1 << 16;
+        while let Some(event) = self.next_event() {
+            on_event(&event, &self.shared.texts, &self.shared.registry.processes);
+            if self.events.is_multiple_of(EVERY) {
+                on_progress(self.progress());
+            }
+        }
+        on_progress(self.progress());
+    }
+
+    /// Processes met so far; that of an event is always among them. A process's name may still change until all is read.
+    pub fn processes(&self) -> &[ProcessFacts] {
+        &self.shared.registry.processes
+    }
+
+    /// Threads met so far: [`Event::stream`] is below this.
+    pub fn threads(&self) -> usize {
+        self.shared.registry.threads()
+    }
+
+    /// Names and symbols of the events read so far.
+    pub fn texts(&self) -> &Texts {
+        &self.shared.texts
+    }
+
+    /// Damage met so far; complete once the last event was read.
+    pub fn problems(&self) -> &Problems {
+        &self.shared.problems
+    }
+
+    /// Where events are lacking, as met so far; complete once the last event was read.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.shared.gaps.found
+    }
+
+    /// First file of each stream that [`Gap::stream`] names.
+    pub fn stream_names(&self) -> &[PathBuf] {
+        &self.stream_names
+    }
+
+    /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
+    /// CARET that repeat one of ros2_tracing count here too.
+    pub fn skipped(&self) -> BTreeMap<&str, u64> {
+        let mut found = BTreeMap::new();
+        for (name, count) in self.class_names.iter().zip(&self.shared.skipped).filter(|(_, count)| **count > 0) {
+            *found.entry(&**name).or_insert(0) += count;
+        }
+        found
+    }
+
+    /// How far reading is; chunks are 32 KiB of stream files.
+    pub fn progress(&self) -> Progress {
+        let units = |bytes: u64| bytes.div_ceil(PROGRESS_UNIT);
+        Progress { chunks: units(self.shared.bytes), chunks_total: units(self.bytes_total), events: self.events }
+    }
+
+    /// Wall time minus the time of events: of the first host, whose clock all times are of.
+    pub fn realtime_offset_ns(&self) -> i64 {
+        self.traces.first().map_or(0, |t| t.host.offset_ns)
+    }
+
+    /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no trace tells.
+    pub fn hosts(&self) -> usize {
+        self.traces.iter().map(|t| t.host_index as usize + 1).max().unwrap_or(0)
+    }
+
+    /// Greatest error of a time within one host: LTTng reads the clock for each event.
+    pub fn clock_error(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, index: u32) -> Option<Event> {
+        let event = self.streams[index as usize].next(&self.traces, &mut self.shared);
+        self.heads[index as usize] = event;
+        event
+    }
+
+    fn add_trace(&mut self, folder: Folder, hosts: &mut Vec<Host>, files: &mut BTreeMap<Key, Vec<(u64, StreamFile)>>)
+        -> Result<(), Error> {
+        let path = &folder.metadata;
+        let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let problems = &mut self.shared.problems;
+        let (description, faults) = metadata::read(&bytes);
+        faults.iter().for_each(|fault| problems.add(fault.name, path, fault.offset, || fault.text.clone()));
+        if !description.complete {
+            problems.add("no-trace-block", path, 0, || "no trace block could be read in it; the trace is left out".into());
+            return Ok(());
+        }
+        let (layout, faults) = TraceLayout::new(&description, &mut self.class_names);
+        faults.iter().for_each(|fault| problems.add(fault.name, path, 0, || fault.text.clone()));
+        let index = self.traces.len();
+        let trace = trace(folder.metadata.clone(), layout, &description, hosts, problems);
+        for stream in folder.streams {
+            let io = |source| Error::Io { path: stream.clone(), source };
+            let mut window = Window::open(&stream).map_err(io)?;
+            self.bytes_total += window.length();
+            // LTTng makes a file for every CPU, and leaves those empty on which nothing ran.
+            if window.length() == 0 {
+                continue;
+            }
+            window.show(0, HEADER_MAX).map_err(io)?;
+            let mut captured = Captured::new(trace.layout.slots);
+            let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
+            let begin = first.as_ref().and_then(|p| p.begin).unwrap_or(0);
+            let uuid = trace.layout.uuid.unwrap_or_default();
+            let key = match first.and_then(|p| Some((p.stream, p.instance?))) {
+                Some((of, instance)) => Key { uuid, stream: Some((of, instance)), path: None },
+                None => Key { uuid, stream: None, path: Some(stream.clone()) },
+            };
+            files.entry(key).or_default().push((begin, StreamFile { path: stream, trace: index }));
+        }
+        self.traces.push(trace);
+        Ok(())
+    }
+}
+
+/// What makes files one stream: the trace's uuid and the tracer's number for it. Rotated and split traces have it in many files.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    uuid: [u8; 16],
+    stream: Option<(u64, u64)>,
+    path: Option<PathBuf>,
+}
+
+fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, hosts: &mut Vec<Host>, problems: &mut Problems) -> Trace {
+    let mut clock = description.clocks.first().cloned();
+    if clock.is_none() {
+        problems.add("no-clock", &metadata, 0, || "no clock is declared; ticks are taken for ns".into());
+    }
+    let clock = clock.get_or_insert(ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() });
+    let say = |name: &str| description.environment.get(name).cloned();
+    let host = Host { name: say("hostname").unwrap_or_default(), boot_id: clock.uuid.clone(), offset_ns: offset_ns(clock) };
+    let same = |known: &Host| known.name == host.name && known.boot_id == host.boot_id;
+    let host_index = hosts.iter().position(same).unwrap_or_else(|| {
+        hosts.push(host.clone());
+        hosts.len() - 1
+    });
+    // Clocks of one boot are one clock: what their offsets differ in is the error of reading them.
+    let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
+    if host_index > 0 {
+        problems.add("clocks-related-by-wall-time", &metadata, 0, || {
+            format!("host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks", host.name, host.boot_id, hosts[0].name)
+        });
+    }
+    let pid = say("vpid").and_then(|pid| pid.parse().ok());
+    for of_stream in layout.streams.values().filter(|s| s.is_understood()) {
+        if !(of_stream.has_tid && (of_stream.has_pid || pid.is_some())) {
+            problems.add("no-thread-context", &metadata, 0, || {
+                "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \
+                 `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
+            });
+        }
+    }
+    Trace {
+        folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
+        layout,
+        host: Host { offset_ns: hosts[0].offset_ns, ..host },
+        host_index: host_index as u32,
+        frequency_hz: clock.frequency_hz,
+        shift_ns,
+        pid,
+        process_name: say("procname").unwrap_or_default(),
+    }
+}
+
+fn offset_ns(clock: &ClockBlock) -> i64 {
+    let ticks = i128::from(clock.offset_ticks) * 1_000_000_000 / i128::from(clock.frequency_hz.max(1));
+    (i128::from(clock.offset_s) * 1_000_000_000 + ticks) as i64
+}

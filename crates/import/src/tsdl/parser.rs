@@ -1,0 +1,604 @@
+//! Tokens into declarations. A declaration that makes no sense is reported and stepped over; the others stand.
+
+use super::lexer::{tokens, Kind, Token};
+use super::types::*;
+use super::Fault;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Types inside types; deeper nesting is refused, so that no input overflows the stack.
+const DEPTH_MAX: usize = 40;
+
+/// Reads the text of a metadata file.
+pub fn parse(text: &str) -> (Description, Vec<Fault>) {
+    let (tokens, fault) = tokens(text);
+    let mut parser = Parser { tokens, next: 0, depth: 0, scopes: vec![HashMap::new()], description: Description::default() };
+    let mut faults = Vec::new();
+    while !matches!(parser.peek(), Kind::End) {
+        let (start, scopes) = (parser.next, parser.scopes.len());
+        if let Err(fault) = parser.declaration() {
+            faults.push(fault);
+            parser.scopes.truncate(scopes.min(1));
+            parser.depth = 0;
+            parser.skip_declaration(start);
+        }
+    }
+    faults.extend(fault);
+    (parser.description, faults)
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    next: usize,
+    depth: usize,
+    /// Type names, innermost last: `uint8_t`, `struct packet_context`.
+    scopes: Vec<HashMap<String, Type>>,
+    description: Description,
+}
+
+type Result<T> = std::result::Result<T, Fault>;
+
+/// Right-hand side of `name = value`.
+enum Value {
+    Number(i128),
+    Text(String),
+}
+
+const WORDS_OF_C: [&str; 9] = ["unsigned", "signed", "long", "short", "int", "char", "float", "double", "_Bool"];
+
+impl<'a> Parser<'a> {
+    fn declaration(&mut self) -> Result<()> {
+        if self.accept(";") {
+            return Ok(());
+        }
+        if let Kind::Word(word) = self.peek() {
+            let block = matches!(self.peek_after(), Kind::Mark("{"));
+            match word {
+                "trace" | "stream" | "event" | "clock" | "env" | "callsite" if block => {
+                    self.next += 1;
+                    return self.block(word);
+                }
+                "typealias" | "typedef" => return self.alias(),
+                _ => {}
+            }
+        }
+        self.type_specifier()?;
+        self.expect(";")
+    }
+
+    fn block(&mut self, word: &str) -> Result<()> {
+        self.expect("{")?;
+        self.scopes.push(HashMap::new());
+        let mut clock = ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() };
+        let (mut stream, mut event) = (StreamBlock::default(), EventBlock::default());
+        while !self.accept("}") {
+            if matches!(self.peek(), Kind::Word("typealias" | "typedef")) {
+                self.alias()?;
+                continue;
+            }
+            let at = self.at();
+            let path = self.path()?;
+            if self.accept(":=") {
+                let of = self.type_specifier()?;
+                self.expect(";")?;
+                let place = match (word, path.as_str()) {
+                    ("trace", "packet.header") => &mut self.description.packet_header,
+                    ("stream", "packet.context") => &mut stream.packet_context,
+                    ("stream", "event.header") => &mut stream.event_header,
+                    ("stream", "event.context") => &mut stream.event_context,
+                    ("event", "context") => &mut event.context,
+                    ("event", "fields") => &mut event.fields,
+                    _ => return Err(Fault::new(at, format!("{path} in {word}"), "packet.header, packet.context, event.header, context or fields")),
+                };
+                *place = Some(of);
+                continue;
+            }
+            self.expect("=")?;
+            let value = self.value()?;
+            self.expect(";")?;
+            match (word, path.as_str()) {
+                ("trace", "major") => self.description.version.0 = value.number(at)?,
+                ("trace", "minor") => self.description.version.1 = value.number(at)?,
+                ("trace", "uuid") => self.description.uuid = Some(uuid(&value.text(), at)?),
+                ("trace", "byte_order") => self.description.order = byte_order(&value.text(), at)?,
+                ("env", _) => {
+                    self.description.environment.insert(path, value.text());
+                }
+                ("clock", "name") => clock.name = value.text(),
+                ("clock", "uuid") => clock.uuid = value.text(),
+                ("clock", "freq") => clock.frequency_hz = value.number(at)?,
+                ("clock", "offset_s") => clock.offset_s = value.signed(at)?,
+                ("clock", "offset") => clock.offset_ticks = value.signed(at)?,
+                ("stream", "id") => stream.id = value.number(at)?,
+                ("event", "id") => event.id = value.number(at)?,
+                ("event", "stream_id") => event.stream = value.number(at)?,
+                ("event", "name") => event.name = value.text(),
+                _ => {}
+            }
+        }
+        self.scopes.pop();
+        self.accept(";");
+        match word {
+            "trace" => self.description.complete = true,
+            "clock" if clock.frequency_hz == 0 => return Err(Fault::new(self.at(), "a clock of 0 Hz", "a frequency")),
+            "clock" => self.description.clocks.push(clock),
+            "stream" => self.description.streams.push(stream),
+            "event" => self.description.events.push(event),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `typealias TYPE := NAME;` or `typedef TYPE NAME;`.
+    fn alias(&mut self) -> Result<()> {
+        let typedef = matches!(self.peek(), Kind::Word("typedef"));
+        self.next += 1;
+        let of = self.type_specifier()?;
+        if typedef {
+            let field = self.declarator(of)?;
+            self.declare(field.name.to_string(), field.of);
+            return self.expect(";");
+        }
+        self.expect(":=")?;
+        let mut words = Vec::new();
+        while !self.accept(";") {
+            match self.take() {
+                Kind::Word(word) => words.push(word),
+                Kind::Mark(star @ "*") => words.push(star),
+                other => return Err(Fault::new(self.before(), other.shown(), "the name of a type, then \";\"")),
+            }
+        }
+        self.declare(words.join(" "), of);
+        Ok(())
+    }
+
+    fn type_specifier(&mut self) -> Result<Type> {
+        if self.depth >= DEPTH_MAX {
+            return Err(too_deep(self.at()));
+        }
+        self.depth += 1;
+        let of = self.type_specifier_inside();
+        self.depth -= 1;
+        of
+    }
+
+    fn type_specifier_inside(&mut self) -> Result<Type> {
+        while self.accept_word("const") {}
+        let at = self.at();
+        let Kind::Word(word) = self.take() else {
+            return Err(Fault::new(at, self.tokens[self.next.saturating_sub(1)].kind.shown(), "a type"));
+        };
+        match word {
+            "integer" => Ok(Type::Integer(self.integer(at)?)),
+            "floating_point" => Ok(Type::Float(self.integer(at)?)),
+            "string" => {
+                if matches!(self.peek(), Kind::Mark("{")) {
+                    self.attributes()?;
+                }
+                Ok(Type::String)
+            }
+            "struct" => self.structure(at),
+            "variant" => self.variant(at),
+            "enum" => self.enumeration(at),
+            _ => {
+                let mut name = word.to_string();
+                if WORDS_OF_C.contains(&word) {
+                    while let Kind::Word(more) = self.peek() {
+                        if !WORDS_OF_C.contains(&more) {
+                            break;
+                        }
+                        name = format!("{name} {more}");
+                        self.next += 1;
+                    }
+                }
+                while self.accept("*") {
+                    name.push_str(" *");
+                }
+                self.find(&name, at)
+            }
+        }
+    }
+
+    /// `{ size = 32; align = 8; ... }` of an integer or a float.
+    fn integer(&mut self, at: usize) -> Result<Integer> {
+        let (mut bits, mut align, mut signed, mut order, mut clock) = (0, None, false, ByteOrder::Native, false);
+        for (name, value, at) in self.attributes()? {
+            match name.as_str() {
+                "size" | "exp_dig" | "mant_dig" => bits += value.number(at)?.min(1 << 16),
+                "align" => align = Some(value.number(at)?),
+                "signed" => signed = matches!(value.text().as_str(), "true" | "TRUE" | "1"),
+                "byte_order" => order = byte_order(&value.text(), at)?,
+                "map" => clock = value.text().starts_with("clock."),
+                _ => {}
+            }
+        }
+        let bits = u32::try_from(bits).ok().filter(|b| (1..=64).contains(b))
+            .ok_or_else(|| Fault::new(at, format!("a number of {bits} bits"), "1 to 64 bits"))?;
+        let align = alignment(align.unwrap_or(if bits % 8 == 0 { 8 } else { 1 }), at)?;
+        Ok(Integer { bits, align, signed, order, clock })
+    }
+
+    fn structure(&mut self, at: usize) -> Result<Type> {
+        let name = self.name();
+        if !matches!(self.peek(), Kind::Mark("{")) {
+            return self.find(&format!("struct {}", name.unwrap_or_default()), at);
+        }
+        let fields = self.fields()?;
+        let mut align = 1;
+        if self.accept_word("align") {
+            self.expect("(")?;
+            align = alignment(self.value()?.number(at)?, at)?;
+            self.expect(")")?;
+        }
+        let of = Type::Structure(Arc::new(Structure { align, depth: depth(&fields, at)?, fields }));
+        if let Some(name) = name {
+            self.declare(format!("struct {name}"), of.clone());
+        }
+        Ok(of)
+    }
+
+    fn variant(&mut self, at: usize) -> Result<Type> {
+        let name = self.name();
+        let mut tag = None;
+        if self.accept("<") {
+            tag = Some(Arc::from(self.path()?));
+            self.expect(">")?;
+        }
+        if matches!(self.peek(), Kind::Mark("{")) {
+            let options = self.fields()?;
+            let of = Type::Variant(Arc::new(Variant { tag, depth: depth(&options, at)?, options }));
+            if let Some(name) = name {
+                self.declare(format!("variant {name}"), of.clone());
+            }
+            return Ok(of);
+        }
+        let name = name.unwrap_or_default();
+        match self.find(&format!("variant {name}"), at)? {
+            Type::Variant(known) if tag.is_some() => Ok(Type::Variant(Arc::new(Variant { tag, ..(*known).clone() }))),
+            other => Ok(other),
+        }
+    }
+
+    fn enumeration(&mut self, at: usize) -> Result<Type> {
+        let name = self.name();
+        let stored = if self.accept(":") { Some(self.type_specifier()?) } else { None };
+        if !matches!(self.peek(), Kind::Mark("{")) {
+            return self.find(&format!("enum {}", name.unwrap_or_default()), at);
+        }
+        let integer = match stored.map_or_else(|| self.find("int", at), Ok)? {
+            Type::Integer(integer) => integer,
+            _ => return Err(Fault::new(at, "an enumeration that is stored as something else", "an integer type")),
+        };
+        self.expect("{")?;
+        let (mut ranges, mut value) = (Vec::new(), 0i128);
+        while !self.accept("}") {
+            let label = match self.take() {
+                Kind::Word(word) => word.to_string(),
+                Kind::Text(text) => text,
+                other => return Err(Fault::new(self.before(), other.shown(), "a name of the enumeration")),
+            };
+            let (mut first, mut last) = (value, value);
+            if self.accept("=") {
+                let at = self.at();
+                first = self.value()?.whole(at)?;
+                last = if self.accept("...") { self.value()?.whole(at)? } else { first };
+            }
+            value = last.saturating_add(1);
+            ranges.push((label, first, last));
+            if !self.accept(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        let of = Type::Enumeration(Arc::new(Enumeration { integer, ranges }));
+        if let Some(name) = name {
+            self.declare(format!("enum {name}"), of.clone());
+        }
+        Ok(of)
+    }
+
+    /// `{ TYPE NAME; ... }`.
+    fn fields(&mut self) -> Result<Vec<Field>> {
+        self.expect("{")?;
+        self.scopes.push(HashMap::new());
+        let mut fields = Vec::new();
+        while !self.accept("}") {
+            if matches!(self.peek(), Kind::Word("typealias" | "typedef")) {
+                self.alias()?;
+                continue;
+            }
+            let of = self.type_specifier()?;
+            if self.accept(";") {
+                continue;
+            }
+            fields.push(self.declarator(of.clone())?);
+            while self.accept(",") {
+                fields.push(self.declarator(of.clone())?);
+            }
+            self.expect(";")?;
+        }
+        self.scopes.pop();
+        Ok(fields)
+    }
+
+    /// `NAME`, `NAME[3]`, `NAME[length]`.
+    fn declarator(&mut self, of: Type) -> Result<Field> {
+        let at = self.at();
+        let Kind::Word(name) = self.take() else {
+            return Err(Fault::new(at, self.tokens[self.next.saturating_sub(1)].kind.shown(), "a name"));
+        };
+        enum Length {
+            Fixed(u64),
+            At(String),
+        }
+        let mut lengths = Vec::new();
+        while self.accept("[") {
+            if of.depth() + lengths.len() >= DEPTH_MAX {
+                return Err(too_deep(at));
+            }
+            lengths.push(match self.peek() {
+                Kind::Number(length) => {
+                    self.next += 1;
+                    Length::Fixed(length)
+                }
+                _ => Length::At(self.path()?),
+            });
+            self.expect("]")?;
+        }
+        let of = lengths.into_iter().rev().fold(of, |of, length| match length {
+            Length::Fixed(length) => Type::Array(Arc::new(of), length),
+            Length::At(path) => Type::Sequence(Arc::new(of), Arc::from(path)),
+        });
+        Ok(Field { name: Arc::from(name), of })
+    }
+
+    /// `{ name = value; ... }`.
+    fn attributes(&mut self) -> Result<Vec<(String, Value, usize)>> {
+        self.expect("{")?;
+        let mut found = Vec::new();
+        while !self.accept("}") {
+            let at = self.at();
+            let name = self.path()?;
+            self.expect("=")?;
+            found.push((name, self.value()?, at));
+            self.expect(";")?;
+        }
+        Ok(found)
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        let minus = self.accept("-");
+        match self.peek() {
+            Kind::Number(number) => {
+                self.next += 1;
+                Ok(Value::Number(if minus { -i128::from(number) } else { number.into() }))
+            }
+            Kind::Text(text) => {
+                self.next += 1;
+                Ok(Value::Text(text))
+            }
+            _ => Ok(Value::Text(self.path()?)),
+        }
+    }
+
+    /// `a.b.c`.
+    fn path(&mut self) -> Result<String> {
+        let mut path = String::new();
+        loop {
+            match self.take() {
+                Kind::Word(word) => path.push_str(word),
+                other => return Err(Fault::new(self.before(), other.shown(), "a name")),
+            }
+            if !self.accept(".") {
+                return Ok(path);
+            }
+            path.push('.');
+        }
+    }
+
+    fn name(&mut self) -> Option<&'a str> {
+        match self.peek() {
+            Kind::Word(word) => {
+                self.next += 1;
+                Some(word)
+            }
+            _ => None,
+        }
+    }
+
+    fn declare(&mut self, name: String, of: Type) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, of);
+        }
+    }
+
+    fn find(&self, name: &str, at: usize) -> Result<Type> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
+            .ok_or_else(|| Fault::new(at, format!("the type \"{name}\""), "a type that was declared before"))
+    }
+
+    fn peek(&self) -> Kind<'a> {
+        self.tokens[self.next.min(self.tokens.len() - 1)].kind.clone()
+    }
+
+    fn peek_after(&self) -> Kind<'a> {
+        self.tokens[(self.next + 1).min(self.tokens.len() - 1)].kind.clone()
+    }
+
+    fn take(&mut self) -> Kind<'a> {
+        let kind = self.peek();
+        self.next += 1;
+        kind
+    }
+
+    /// Offset of the next token.
+    fn at(&self) -> usize {
+        self.tokens[self.next.min(self.tokens.len() - 1)].at
+    }
+
+    /// Offset of the token taken last.
+    fn before(&self) -> usize {
+        self.tokens[self.next.saturating_sub(1).min(self.tokens.len() - 1)].at
+    }
+
+    fn accept(&mut self, mark: &str) -> bool {
+        let there = matches!(self.peek(), Kind::Mark(m) if m == mark);
+        self.next += usize::from(there);
+        there
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let there = matches!(self.peek(), Kind::Word(w) if w == word);
+        self.next += usize::from(there);
+        there
+    }
+
+    fn expect(&mut self, mark: &str) -> Result<()> {
+        if self.accept(mark) {
+            return Ok(());
+        }
+        Err(Fault::new(self.at(), self.peek().shown(), format!("\"{mark}\"")))
+    }
+
+    /// From the declaration that began at token `start` to behind the `;` that ends it.
+    fn skip_declaration(&mut self, start: usize) {
+        let failed = self.next;
+        self.next = start;
+        let mut braces = 0i64;
+        loop {
+            match self.take() {
+                Kind::End => return,
+                Kind::Mark("{") => braces += 1,
+                Kind::Mark("}") => braces -= 1,
+                Kind::Mark(";") if braces <= 0 && self.next >= failed => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Value {
+    fn text(self) -> String {
+        match self {
+            Value::Number(number) => number.to_string(),
+            Value::Text(text) => text,
+        }
+    }
+
+    fn whole(self, at: usize) -> Result<i128> {
+        match self {
+            Value::Number(number) => Ok(number),
+            Value::Text(text) => Err(Fault::new(at, format!("\"{text}\""), "a number")),
+        }
+    }
+
+    fn number(&self, at: usize) -> Result<u64> {
+        match self {
+            Value::Number(number) => u64::try_from(*number).map_err(|_| Fault::new(at, number.to_string(), "a number from 0 on")),
+            Value::Text(text) => Err(Fault::new(at, format!("\"{text}\""), "a number")),
+        }
+    }
+
+    fn signed(self, at: usize) -> Result<i64> {
+        let number = self.whole(at)?;
+        i64::try_from(number).map_err(|_| Fault::new(at, number.to_string(), "a number of 64 bits"))
+    }
+}
+
+/// Depth of a structure or variant of `fields`.
+fn depth(fields: &[Field], at: usize) -> Result<usize> {
+    let depth = 1 + fields.iter().map(|f| f.of.depth()).max().unwrap_or(0);
+    if depth > DEPTH_MAX { Err(too_deep(at)) } else { Ok(depth) }
+}
+
+fn too_deep(at: usize) -> Fault {
+    Fault::new(at, "types nested too deep", format!("at most {DEPTH_MAX} inside each other"))
+}
+
+fn alignment(bits: u64, at: usize) -> Result<u32> {
+    let known = u32::try_from(bits).ok().filter(|b| b.is_power_of_two() && *b <= 1 << 20);
+    known.ok_or_else(|| Fault::new(at, format!("an alignment of {bits} bits"), "a power of two"))
+}
+
+fn byte_order(text: &str, at: usize) -> Result<ByteOrder> {
+    match text {
+        "le" => Ok(ByteOrder::Little),
+        "be" | "network" => Ok(ByteOrder::Big),
+        "native" => Ok(ByteOrder::Native),
+        _ => Err(Fault::new(at, format!("the byte order \"{text}\""), "le, be, network or native")),
+    }
+}
+
+fn uuid(text: &str, at: usize) -> Result<[u8; 16]> {
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    let number = (digits.len() == 32).then(|| u128::from_str_radix(&digits, 16).ok()).flatten();
+    number.map(u128::to_be_bytes).ok_or_else(|| Fault::new(at, format!("the uuid \"{text}\""), "32 hexadecimal digits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> Vec<Field> {
+        let (found, faults) = parse(text);
+        assert_eq!(faults, []);
+        match &found.events[0].fields {
+            Some(Type::Structure(of)) => of.fields.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_field_is_read() {
+        let found = fields(
+            "typealias integer { size = 32; signed = true; byte_order = be; } := signed int;
+             typedef integer { size = 5; } five_t;
+             enum kind : five_t { A, B = 4 ... 6, \"c\" };
+             struct pair { five_t x; signed int y; } align(32);
+             variant either { string A; struct pair B; };
+             event { name = \"e\"; id = 3; fields := struct {
+                 enum kind k; variant either <k> v; signed int list[2][3]; five_t n; string { encoding = UTF8; } names[n];
+                 floating_point { exp_dig = 8; mant_dig = 24; align = 8; } f; struct pair p;
+             }; };");
+        let integer = Integer { bits: 32, align: 8, signed: true, order: ByteOrder::Big, clock: false };
+        let names: Vec<&str> = found.iter().map(|f| &*f.name).collect();
+        assert_eq!(names, ["k", "v", "list", "n", "names", "f", "p"]);
+        let Type::Enumeration(kind) = &found[0].of else { panic!() };
+        assert_eq!(kind.ranges, [("A".into(), 0, 0), ("B".into(), 4, 6), ("c".into(), 7, 7)]);
+        assert_eq!((kind.integer.bits, kind.integer.align), (5, 1));
+        let Type::Variant(either) = &found[1].of else { panic!() };
+        assert_eq!((either.tag.as_deref(), either.options.len()), (Some("k"), 2));
+        assert_eq!(found[2].of, Type::Array(Arc::new(Type::Array(Arc::new(Type::Integer(integer)), 3)), 2));
+        assert_eq!(found[4].of, Type::Sequence(Arc::new(Type::String), "n".into()));
+        assert!(matches!(found[5].of, Type::Float(Integer { bits: 32, .. })));
+        let Type::Structure(pair) = &found[6].of else { panic!() };
+        assert_eq!(pair.align, 32);
+    }
+
+    #[test]
+    fn a_bad_declaration_is_named_and_the_others_stand() {
+        let text = "event { name = \"a\"; fields := struct { unknown_t x; }; };\nevent { name = \"b\"; };";
+        let (found, faults) = parse(text);
+        assert_eq!(found.events.iter().map(|e| &*e.name).collect::<Vec<_>>(), ["b"]);
+        assert_eq!((faults.len(), &text[faults[0].at..][..9]), (1, "unknown_t"));
+        assert_eq!(faults[0].found, "the type \"unknown_t\"");
+    }
+
+    #[test]
+    fn text_that_ends_in_the_middle_keeps_what_was_whole() {
+        let (found, faults) = parse("env { hostname = \"h\"; };\nevent { name = \"b\"; fields := struct { str");
+        assert_eq!(found.environment["hostname"], "h");
+        assert_eq!((found.events.len(), faults.len()), (0, 1));
+    }
+
+    #[test]
+    fn types_nested_without_end_are_refused() {
+        let brackets = format!("event {{ fields := {} }};", "struct { ".repeat(100_000));
+        assert!(!parse(&brackets).1.is_empty());
+        let mut names = String::from("typealias integer { size = 8; } := t0;\n");
+        for i in 1..1000 {
+            names.push_str(&format!("typealias struct {{ t{} a; t{} b; }} := t{i};\n", i - 1, i - 1));
+        }
+        assert_eq!(parse(&names).1.len(), 1000 - 1 - DEPTH_MAX);
+    }
+}

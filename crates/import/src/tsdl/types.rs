@@ -1,0 +1,165 @@
+//! What metadata declares: types, and the blocks that use them (CTF 1.8, sections 4 to 7).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Order of bytes, and with it of bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The trace's own.
+    #[default]
+    Native,
+    /// Least significant first.
+    Little,
+    /// Most significant first.
+    Big,
+}
+
+/// A type as declared.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    Integer(Integer),
+    Enumeration(Arc<Enumeration>),
+    /// Read as its bits: no event that is understood has one.
+    Float(Integer),
+    String,
+    Structure(Arc<Structure>),
+    Variant(Arc<Variant>),
+    Array(Arc<Type>, u64),
+    /// Elements, and where the number of them stands.
+    Sequence(Arc<Type>, Arc<str>),
+}
+
+impl Type {
+    /// Structures, variants and arrays inside each other; bounded by the parser, so that walking a type cannot overflow the stack.
+    pub fn depth(&self) -> usize {
+        match self {
+            Type::Structure(of) => of.depth,
+            Type::Variant(of) => of.depth,
+            Type::Array(of, _) | Type::Sequence(of, _) => 1 + of.depth(),
+            Type::Integer(_) | Type::Enumeration(_) | Type::Float(_) | Type::String => 0,
+        }
+    }
+}
+
+/// Integer of up to 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Integer {
+    /// Size in bits, 1 to 64.
+    pub bits: u32,
+    /// Alignment in bits, a power of two.
+    pub align: u32,
+    /// Two's complement.
+    pub signed: bool,
+    /// Of its bytes.
+    pub order: ByteOrder,
+    /// Whether it is a value of a clock.
+    pub clock: bool,
+}
+
+/// Names for ranges of an integer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enumeration {
+    /// What it is stored as.
+    pub integer: Integer,
+    /// Name, first and last value.
+    pub ranges: Vec<(String, i128, i128)>,
+}
+
+/// A member of a structure or variant. Names keep the underscore that LTTng puts before them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub of: Type,
+}
+
+/// Fields one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Structure {
+    /// Least alignment in bits.
+    pub align: u32,
+    /// In order.
+    pub fields: Vec<Field>,
+    /// Types inside each other, this one included.
+    pub depth: usize,
+}
+
+/// One of several fields, chosen by an enumeration read before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Path of the enumeration; absent where only declared.
+    pub tag: Option<Arc<str>>,
+    /// By the enumeration's names.
+    pub options: Vec<Field>,
+    /// Types inside each other, this one included.
+    pub depth: usize,
+}
+
+/// `clock`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClockBlock {
+    /// Name that `map = clock.NAME.value` gives.
+    pub name: String,
+    /// With LTTng the boot id of its host.
+    pub uuid: String,
+    /// Ticks a second.
+    pub frequency_hz: u64,
+    /// Whole seconds from 1970 to its zero.
+    pub offset_s: i64,
+    /// Ticks besides.
+    pub offset_ticks: i64,
+}
+
+/// `stream`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StreamBlock {
+    /// Its number; 0 where there is only one.
+    pub id: u64,
+    /// `packet.context`.
+    pub packet_context: Option<Type>,
+    /// `event.header`.
+    pub event_header: Option<Type>,
+    /// `event.context`.
+    pub event_context: Option<Type>,
+}
+
+/// `event`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventBlock {
+    /// `ros2:callback_start`.
+    pub name: String,
+    /// Its number in its stream.
+    pub id: u64,
+    /// Stream that carries it.
+    pub stream: u64,
+    /// `context`.
+    pub context: Option<Type>,
+    /// `fields`.
+    pub fields: Option<Type>,
+}
+
+/// All of one metadata file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Description {
+    /// Whether there is a `trace` block.
+    pub complete: bool,
+    /// `major`.`minor`.
+    pub version: (u64, u64),
+    /// Of the trace.
+    pub uuid: Option<[u8; 16]>,
+    /// Of integers that name none.
+    pub order: ByteOrder,
+    /// `packet.header`.
+    pub packet_header: Option<Type>,
+    /// `env`.
+    pub environment: BTreeMap<String, String>,
+    /// Clocks.
+    pub clocks: Vec<ClockBlock>,
+    /// Streams.
+    pub streams: Vec<StreamBlock>,
+    /// Events.
+    pub events: Vec<EventBlock>,
+}
