@@ -4,6 +4,7 @@
 
 #define ANNOUNCE_FIRST_MS 100u  /* the first ten announcements, for those that start together with us */
 #define ANNOUNCE_MS 3000u       /* a sixth of the lease: five in a row may be lost */
+#define ANNOUNCE_UNICAST_MS 500u /* where multicast does not reach, a peer that starts later cannot call us */
 #define PEER_ROUND_MS 250u      /* each peer's built-in readers and writers are looked after this often */
 
 struct participant self;
@@ -33,7 +34,8 @@ void micro_close(void) {
 
 static void service(void) {
   uint32_t now = micro_clock_ms();
-  if (now - self.announced_ms >= (self.announcements < 10 ? ANNOUNCE_FIRST_MS : ANNOUNCE_MS)) {
+  uint32_t usual = self.node->peers ? ANNOUNCE_UNICAST_MS : ANNOUNCE_MS;
+  if (now - self.announced_ms >= (self.announcements < 10 ? ANNOUNCE_FIRST_MS : usual)) {
     self.announced_ms = now;
     if (self.announcements < 10) self.announcements++;
     spdp_announce();
@@ -66,18 +68,38 @@ void peer_forget(struct peer *peer) {
     if (&self.peers[self.match[i].peer] == peer) match_remove(&self.match[i]);
 }
 
-/* A new match, or NULL when it was there already or there is no room. */
-struct match *match_add(uint8_t endpoint, uint8_t peer, uint32_t entity) {
-  for (unsigned i = 0; i < self.matches; i++)
-    if (self.match[i].endpoint == endpoint && self.match[i].peer == peer && self.match[i].entity == entity) return NULL;
-  if (self.matches == MICRO_MATCHES) {
-    self.counters.matches_refused++;
-    return NULL;
+/* A match whose peer has never acknowledged anything: invented, perhaps, and first to make way. Of several that of the peer heard longest ago. */
+static struct match *match_doubtful(void) {
+  struct match *found = NULL;
+  for (struct match *m = self.match; m < self.match + self.matches; m++) {
+    const struct peer *peer = &self.peers[m->peer];
+    if (!peer->spoke && (!found || (int32_t)(peer->heard_ms - self.peers[found->peer].heard_ms) < 0)) found = m;
   }
-  struct match *match = &self.match[self.matches++];
+  return found;
+}
+
+bool match_room(void) { return self.matches < MICRO_MATCHES || match_doubtful(); }
+
+/* A new match, or NULL when it was there already or there is no room. */
+struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity) {
+  uint8_t index = (uint8_t)(peer - self.peers);
+  for (struct match *m = self.match; m < self.match + self.matches; m++)
+    if (m->endpoint == endpoint && m->peer == index && m->entity == entity) return NULL;
+  struct match *match;
+  if (self.matches < MICRO_MATCHES) {
+    match = &self.match[self.matches++];
+  } else {
+    self.counters.matches_refused++;
+    match = match_doubtful();
+    if (!match || match->peer == index) {
+      peer->refused = true;
+      return NULL;
+    }
+    self.peers[match->peer].refused = true;
+  }
   memset(match, 0, sizeof *match);
   match->endpoint = endpoint;
-  match->peer = peer;
+  match->peer = index;
   match->entity = entity;
   return match;
 }

@@ -241,12 +241,13 @@ void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat) {
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
     if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !match->reliable) continue;
-    if (match->counted && (int32_t)(heartbeat->count - match->count) <= 0) continue; /* RTPS 8.3.8.6.3: a duplicate */
+    if (match->counted && is_old(heartbeat->count, match->count)) continue;
     /* On the first one, what the writer no longer has was before our time. */
     if (match->counted && heartbeat->first > match->next) self.counters.lost += (uint32_t)(heartbeat->first - match->next);
     match->counted = true;
     match->count = heartbeat->count;
     skip_to(match, heartbeat->first);
+    if (match->next > heartbeat->last + 1) match->next = heartbeat->last + 1; /* what moved us there was not this writer */
     match->last = heartbeat->last;
     if (!heartbeat->final || match->next <= match->last) ask(match);
   }

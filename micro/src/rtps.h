@@ -61,8 +61,10 @@ struct peer {
     uint32_t next, last, received, asked;
   } in[2];
   uint32_t graph_reader;     /* its reader of ros_discovery_info, 0: none known */
+  uint16_t graph_port;       /* where that one listens: in Fast DDS a port of its own */
   uint8_t acked[BUILTINS];   /* of our built-in writers, how many samples it has */
   bool used, spoke;          /* spoke: it has acknowledged something, so it is no mere announcement */
+  bool refused;              /* an endpoint of it found no room among the matches */
 };
 
 /* An endpoint of ours with a remote one: ReaderProxy or WriterProxy (RTPS 8.4.7.5, 8.4.10.4). */
@@ -151,6 +153,10 @@ bool same(const void *a, const void *b, uint32_t size);
 /* Whether bit i of a NumberSet is set (RTPS 9.4.2.6: the highest bit of each word comes first). */
 bool set_has(const struct numbers *set, uint32_t i);
 
+/* Whether a count is that of a duplicate, or of one overtaken (RTPS 8.3.8.6.3). One far off is believed: else a single false one would
+ * make us deaf to all that follow. */
+static inline bool is_old(uint32_t count, uint32_t last) { return last - count < 1000u; }
+
 /* compose.c: the one message that is being built. What does not fit is not sent. */
 void begin(const uint8_t *to_prefix);
 void put8(uint8_t value);
@@ -203,14 +209,15 @@ uint8_t *reader_sink(uint8_t peer, const struct data *data);
 void reader_sink_done(struct receiver *receiver, uint8_t peer, const struct data *data);
 
 /* writer.c */
-void writer_matched(struct match *match);
+void writer_matched(struct match *match, bool durable); /* durable: the reader wants what was sent before */
 void writer_acknack(uint8_t peer, const struct numbers *acknack);
 void writer_nack_fragment(uint8_t peer, const struct numbers *nack);
 void writer_service(struct match *match);
 
 /* participant.c */
 void peer_forget(struct peer *peer);
-struct match *match_add(uint8_t endpoint, uint8_t peer, uint32_t entity);
+struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity);
+bool match_room(void); /* whether match_add would find a place */
 void match_remove(struct match *match);
 static inline const struct micro_endpoint *endpoint_of(const struct match *match) {
   return &self.node->endpoints[match->endpoint];

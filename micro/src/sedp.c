@@ -81,7 +81,7 @@ static void put_sample(unsigned builtin, unsigned number, uint32_t graph_reader)
 static void send_samples(struct peer *peer, unsigned builtin, unsigned first, const struct numbers *wanted) {
   unsigned last = samples(builtin);
   uint32_t reader = builtin == GRAPH ? peer->graph_reader : readers[builtin];
-  uint16_t port = builtin == GRAPH ? peer->user_port : peer->metatraffic_port;
+  uint16_t port = builtin == GRAPH ? peer->graph_port : peer->metatraffic_port;
   begin(peer->prefix);
   for (unsigned n = first; n <= last; n++) {
     if (wanted && !set_has(wanted, n - first)) continue;
@@ -195,6 +195,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
   if (!is_remote_writer && text_is(remote->topic, remote->topic_size, GRAPH_TOPIC) &&
       text_is(remote->type, remote->type_size, graph_endpoint.type->name) && peer->graph_reader != entity) {
     peer->graph_reader = entity;
+    peer->graph_port = remote->port ? remote->port : peer->user_port;
     peer->acked[GRAPH] = 0;
     graph_send(peer);
   }
@@ -211,7 +212,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
       self.counters.incompatible++;
       continue;
     }
-    struct match *match = match_add(i, (uint8_t)(peer - self.peers), entity);
+    struct match *match = match_add(i, peer, entity);
     if (!match) continue;
     match->port = remote->port;
     match->reliable = we_reliable && remote->reliable;
@@ -219,7 +220,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
     if (is_remote_writer)
       reader_matched(match);
     else
-      writer_matched(match);
+      writer_matched(match, remote->transient_local);
   }
 }
 
@@ -295,6 +296,10 @@ bool sedp_heartbeat(struct peer *peer, const struct numbers *heartbeat) {
     self.counters.unsupported++;
     return true;
   }
+  if (peer->in[k].next > (uint32_t)heartbeat->last + 1) { /* what moved us there was not this writer: from the beginning */
+    peer->in[k].next = 1;
+    peer->in[k].received = 0;
+  }
   advance(peer, (unsigned)k, (uint32_t)heartbeat->first);
   peer->in[k].last = (uint32_t)heartbeat->last;
   if (!heartbeat->final || peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k);
@@ -323,6 +328,13 @@ void sedp_service(struct peer *peer) {
     if (peer->acked[builtin] < all) send_samples(peer, builtin, all + 1, NULL); /* a heartbeat only */
   }
   if (!due(peer->asked_ms, ASK_AGAIN_MS)) return;
+  if (peer->refused && match_room()) { /* there is room now: hear it all again */
+    peer->refused = false;
+    for (unsigned k = 0; k < 2; k++) {
+      peer->in[k].next = 1;
+      peer->in[k].received = 0;
+    }
+  }
   for (unsigned k = 0; k < 2; k++)
     if (peer->in[k].next <= peer->in[k].last) ask(peer, k);
 }

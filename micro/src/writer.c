@@ -116,8 +116,7 @@ int micro_publish(unsigned endpoint, const struct cdr_writer *message) {
   return readers;
 }
 
-void writer_matched(struct match *match) {
-  bool durable = endpoint_of(match)->qos & MICRO_TRANSIENT_LOCAL;
+void writer_matched(struct match *match, bool durable) {
   match->last = durable ? oldest(match->endpoint) : self.published[match->endpoint] + 1;
   match->next = match->last;
   if (match->reliable) send_heartbeat(match);
@@ -158,7 +157,7 @@ void writer_acknack(uint8_t peer, const struct numbers *acknack) {
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
     if (!is_of(match, peer, acknack)) continue;
-    if (match->counted && (int32_t)(acknack->count - match->count) <= 0) continue; /* RTPS 8.3.8.1.3: a duplicate */
+    if (match->counted && is_old(acknack->count, match->count)) continue;
     match->counted = true;
     match->count = acknack->count;
     self.peers[peer].spoke = true;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ARP (RFC 826): neighbours' addresses. The sender of any IP packet is learned, so that an answer needs no question. */
+#include "ip.h"
+
+#define NEIGHBOURS 8u
+
+static struct {
+  uint32_t address;
+  uint8_t mac[6];
+  uint8_t age; /* rounds since it was used last */
+} neighbours[NEIGHBOURS];
+
+static void send(uint16_t operation, const uint8_t *to, uint32_t address) {
+  static const uint8_t head[8] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4};
+  uint32_t frame[(2 + 60) / 4 + 1]; /* its own: the sender's buffer may hold a message */
+  memset(frame, 0, sizeof frame);
+  uint8_t *e = (uint8_t *)frame + 2;
+  memset(e, 0xff, 6);
+  if (to) memcpy(e, to, 6);
+  memcpy(e + 6, ip.mac, 6);
+  memcpy(e + 12, head, 8);
+  store16(e + 20, operation);
+  memcpy(e + 22, ip.mac, 6);
+  store32(e + 28, ip.address);
+  if (to) memcpy(e + 32, to, 6);
+  store32(e + 38, address);
+  ethernet_send(frame, 60);
+}
+
+void arp_announce(void) { send(1, NULL, ip.address); }
+
+void arp_learn(uint32_t address, const uint8_t mac[6]) {
+  unsigned oldest = 0;
+  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+    if (neighbours[i].address == address) {
+      oldest = i;
+      break;
+    }
+    if (!neighbours[i].address || neighbours[i].age > neighbours[oldest].age) oldest = i;
+    if (!neighbours[oldest].address) break;
+  }
+  if (neighbours[oldest].address != address) {
+    for (unsigned i = 0; i < NEIGHBOURS; i++)
+      if (neighbours[i].age < 255) neighbours[i].age++;
+    neighbours[oldest].address = address;
+  }
+  memcpy(neighbours[oldest].mac, mac, 6);
+  neighbours[oldest].age = 0;
+}
+
+bool arp_find(uint32_t address, uint8_t mac[6]) {
+  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+    if (neighbours[i].address != address) continue;
+    memcpy(mac, neighbours[i].mac, 6);
+    return true;
+  }
+  send(1, NULL, address);
+  return false;
+}
+
+void arp_receive(const uint8_t *e, uint32_t size) {
+  static const uint8_t expected[6] = {0, 1, 0x08, 0, 6, 4};
+  if (size < 42 || memcmp(e + 14, expected, 6) != 0) return;
+  uint32_t sender = load32(e + 28);
+  if (((sender ^ ip.address) & ip.mask) || !sender || sender == ip.address) return;
+  bool asks_us = load32(e + 38) == ip.address;
+  if (asks_us) arp_learn(sender, e + 22);
+  if (asks_us && load16(e + 20) == 1) send(2, e + 22, sender);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * IPv4 and UDP (RFC 791, 768, 1112) on one receive and one send frame.
+ *
+ * Fragments are handed up as they come, in order, without a buffer for the whole; the UDP checksum of such a datagram can be known only
+ * at its last piece, when what came before has been used: it is counted, while each piece stands under the frame check sequence. */
+#include "ip.h"
+
+struct ip_state ip;
+static uint32_t incoming[FRAME_WORDS], outgoing[FRAME_WORDS];
+static uint16_t open_base;
+
+/* The datagram that is coming in fragments. */
+static struct {
+  uint32_t source, offset, total, started_ms, sum;
+  uint16_t identification, port;
+  bool active, summed;
+} fragments;
+
+#define FRAGMENTS_MS 20u /* a datagram that has not ended by then makes way for the next */
+
+const struct ip_counters *ip_counters(void) { return &ip.counters; }
+
+void ip_configure(uint32_t address, uint32_t mask, uint32_t gateway) {
+  ip.address = address;
+  ip.mask = mask;
+  ip.gateway = gateway;
+}
+
+static uint32_t word(const uint8_t *p) {
+  uint32_t v;
+  memcpy(&v, p, 4);
+  return v;
+}
+
+static uint32_t fold(uint64_t sum) {
+  sum = (sum >> 32) + (uint32_t)sum;
+  sum = (sum >> 32) + (uint32_t)sum;
+  return (uint32_t)sum;
+}
+
+uint32_t checksum_add(uint32_t before, const void *bytes, uint32_t size) {
+  const uint8_t *p = bytes;
+  uint64_t sum = before;
+  for (; size >= 16; size -= 16, p += 16) sum += (uint64_t)word(p) + word(p + 4) + word(p + 8) + word(p + 12);
+  for (; size >= 4; size -= 4, p += 4) sum += word(p);
+  if (size) {
+    uint32_t last = 0;
+    memcpy(&last, p, size);
+    sum += last;
+  }
+  return fold(sum);
+}
+
+uint16_t checksum_end(uint32_t sum) {
+  sum = (sum >> 16) + (sum & 0xffff);
+  sum = (sum >> 16) + (sum & 0xffff);
+  return (uint16_t)~sum;
+}
+
+uint32_t checksum_pseudo(uint32_t source, uint32_t destination, uint32_t udp_size) {
+  uint8_t head[12];
+  store32(head, source);
+  store32(head + 4, destination);
+  store16(head + 8, PROTOCOL_UDP);
+  store16(head + 10, udp_size);
+  return checksum_add(0, head, sizeof head);
+}
+
+static bool is_multicast(uint32_t address) { return address >> 28 == 14; }
+
+bool ip_send(uint32_t *frame, uint32_t destination, uint8_t protocol, uint32_t options, uint32_t size) {
+  uint8_t *e = (uint8_t *)frame + 2, *h = e + ETHERNET_HEADER;
+  uint32_t header = IP_HEADER + (options ? 4u : 0u);
+  if (is_multicast(destination)) { /* RFC 1112, 6.4 */
+    store16(e, 0x0100);
+    store32(e + 2, 0x5e000000u | (destination & 0x7fffffu));
+  } else {
+    bool local = ((destination ^ ip.address) & ip.mask) == 0;
+    if (!local && !ip.gateway) return false;
+    if (!arp_find(local ? destination : ip.gateway, e)) return false;
+  }
+  memcpy(e + 6, ip.mac, 6);
+  store16(e + 12, 0x0800);
+  store16(h, 0x4000 | header / 4 << 8);
+  store16(h + 2, header + size);
+  store16(h + 4, ip.identification++);
+  store16(h + 6, 0x4000); /* not to be fragmented: we never send more than a frame */
+  store16(h + 8, (uint32_t)(is_multicast(destination) ? 1 : 64) << 8 | protocol);
+  store16(h + 10, 0);
+  store32(h + 12, ip.address);
+  store32(h + 16, destination);
+  if (options) store32(h + 20, options);
+  uint16_t sum = checksum_end(checksum_add(0, h, header));
+  memcpy(h + 10, &sum, 2);
+  return ethernet_send(frame, ETHERNET_HEADER + header + size);
+}
+
+int udp_open(uint16_t base, uint32_t group) {
+  open_base = base;
+  ethernet_open(ip.mac);
+  arp_announce();
+  ip.group = group;
+  igmp_report(outgoing);
+  return 0; /* one participant a board */
+}
+
+void udp_close(void) {
+  igmp_leave(outgoing);
+  ip.group = 0;
+}
+
+uint32_t udp_address(void) { return ip.address; }
+
+uint8_t *udp_buffer(void) { return (uint8_t *)outgoing + 2 + ETHERNET_HEADER + IP_HEADER + UDP_HEADER; }
+
+bool udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
+  uint8_t *u = udp_buffer() - UDP_HEADER;
+  uint32_t length = size + UDP_HEADER;
+  store16(u, source_port);
+  store16(u + 2, port);
+  store16(u + 4, length);
+  store16(u + 6, 0);
+  uint16_t sum = checksum_end(checksum_add(checksum_pseudo(ip.address, address, length), u, length));
+  if (!sum) sum = 0xffff; /* RFC 768: 0 says that there is none */
+  memcpy(u + 6, &sum, 2);
+  return ip_send(outgoing, address, PROTOCOL_UDP, 0, length);
+}
+
+static void fragment(uint32_t source, uint32_t destination, const uint8_t *h, const uint8_t *p, uint32_t size) {
+  uint16_t flags = load16(h + 6), identification = load16(h + 4);
+  uint32_t offset = (flags & 0x1fffu) * 8;
+  bool more = flags & 0x2000;
+  bool ours = fragments.active && fragments.source == source && fragments.identification == identification;
+  if (more && size % 8) {
+    ip.counters.malformed++;
+    return;
+  }
+  if (offset == 0) {
+    if (size < UDP_HEADER || load16(p + 4) < UDP_HEADER) {
+      ip.counters.malformed++;
+      return;
+    }
+    if (fragments.active && !ours && micro_clock_ms() - fragments.started_ms < FRAGMENTS_MS) {
+      ip.counters.fragments++;
+      return;
+    }
+    fragments.active = true;
+    fragments.source = source;
+    fragments.identification = identification;
+    fragments.port = load16(p + 2);
+    fragments.total = load16(p + 4);
+    fragments.offset = 0;
+    fragments.started_ms = micro_clock_ms();
+    fragments.summed = load16(p + 6) != 0;
+    fragments.sum = checksum_pseudo(source, destination, fragments.total);
+  } else if (!ours || offset != fragments.offset) {
+    ip.counters.fragments++;
+    return;
+  }
+  if (size > fragments.total - fragments.offset || (!more && size != fragments.total - fragments.offset)) {
+    ip.counters.malformed++;
+    fragments.active = false;
+    return;
+  }
+  fragments.sum = checksum_add(fragments.sum, p, size);
+  fragments.offset += size;
+  if (!more) {
+    fragments.active = false;
+    if (fragments.summed && checksum_end(fragments.sum)) ip.counters.checksum++;
+  }
+  uint32_t skip = offset == 0 ? UDP_HEADER : 0;
+  struct udp_piece piece = {.source = source, .port = fragments.port, .data = p + skip, .size = size - skip,
+                            .offset = offset + skip - UDP_HEADER, .total = fragments.total - UDP_HEADER};
+  micro_receive(&piece);
+}
+
+static void udp_receive(uint32_t source, uint32_t destination, const uint8_t *u, uint32_t size) {
+  uint32_t length = size >= UDP_HEADER ? load16(u + 4) : 0;
+  if (length < UDP_HEADER || length > size) {
+    ip.counters.malformed++;
+    return;
+  }
+  uint32_t port = load16(u + 2) - (uint32_t)open_base;
+  if (port != 0 && port != 10 && port != 11) return; /* not one of ours */
+  if (load16(u + 6) && checksum_end(checksum_add(checksum_pseudo(source, destination, length), u, length))) {
+    ip.counters.checksum++;
+    return;
+  }
+  struct udp_piece piece = {.source = source, .port = load16(u + 2), .data = u + UDP_HEADER, .size = length - UDP_HEADER,
+                            .total = length - UDP_HEADER};
+  micro_receive(&piece);
+}
+
+static void ip_receive(const uint8_t *e, uint32_t size) {
+  const uint8_t *h = e + ETHERNET_HEADER;
+  size -= ETHERNET_HEADER;
+  uint32_t header = (h[0] & 15u) * 4, length = load16(h + 2), source = load32(h + 12), destination = load32(h + 16);
+  if (h[0] >> 4 != 4 || header < IP_HEADER || length < header || length > size) {
+    ip.counters.malformed++;
+    return;
+  }
+  if (destination != ip.address && destination != ip.group && destination != 0xe0000001u) return;
+  if (checksum_end(checksum_add(0, h, header))) {
+    ip.counters.checksum++;
+    return;
+  }
+  if (is_multicast(source) || source == ip.address || source == 0 || source == 0xffffffffu) return;
+  if (((source ^ ip.address) & ip.mask) == 0) arp_learn(source, e + 6);
+  const uint8_t *p = h + header;
+  size = length - header;
+  if (load16(h + 6) & 0x3fff) {
+    if (h[9] == PROTOCOL_UDP) fragment(source, destination, h, p, size);
+  } else if (h[9] == PROTOCOL_UDP) {
+    udp_receive(source, destination, p, size);
+  } else if (h[9] == PROTOCOL_ICMP) {
+    if (destination == ip.address) icmp_receive(outgoing, source, p, size);
+  } else if (h[9] == PROTOCOL_IGMP) {
+    igmp_receive(outgoing, p, size);
+  }
+}
+
+bool udp_poll(void) {
+  uint32_t size = ethernet_receive(incoming);
+  const uint8_t *e = (const uint8_t *)incoming + 2;
+  if (size == 0) return false;
+  if (size < ETHERNET_HEADER + IP_HEADER) return true;
+  if (load16(e + 12) == 0x0806)
+    arp_receive(e, size);
+  else if (load16(e + 12) == 0x0800)
+    ip_receive(e, size);
+  return true;
+}

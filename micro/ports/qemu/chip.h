@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Arm MPS2 with the AN386 image (Cortex-M4, DAI 0386), as QEMU has it: -M mps2-an386. */
+#ifndef TACHO_MICRO_CHIP_H_
+#define TACHO_MICRO_CHIP_H_
+
+#define CPU_HZ 25000000u
+#define ETHERNET_INTERRUPT 13
+#define LAN9118 0x40200000u
+#define UART0 0x40004000u
+#define FPGAIO_COUNTER 0x40028018u /* CPU_HZ, free running */
+
+#endif /* TACHO_MICRO_CHIP_H_ */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Counting of instructions, in images built for it (make measure): ticks of the board's counter around what is measured, less those of
+ * looking at the counter. With QEMU's -icount shift=10 an instruction is 1024 ns, 25.6 ticks. Otherwise nothing. */
+#ifdef MEASURE
+#include "chip.h"
+#define TICKS() (*(volatile uint32_t *)FPGAIO_COUNTER)
+extern uint32_t frame_ticks; /* when the last frame was taken from the controller: set by ethernet_receive */
+static void measured(const char *what, uint32_t ticks) {
+  board_print(what);
+  board_print_number(ticks);
+  board_print("\n");
+}
+#define MEASURED_PUBLISH(what)                             \
+  uint32_t measured_from = TICKS();                        \
+  what uint32_t measured_to = TICKS(), again = TICKS();    \
+  measured("ticks publish ", measured_to - measured_from - (again - measured_to));
+#define MEASURED_TAKE measured("ticks take ", TICKS() - frame_ticks);
+#else
+#define MEASURED_PUBLISH(what) what
+#define MEASURED_TAKE
+#endif

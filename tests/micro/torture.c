@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Nodes of tacho-micro against a hostile network, in virtual time: every run is the same again, and an hour takes seconds.
+ *
+ *   torture LIBRARY SCENARIO [SEED]
+ *
+ * Each node is a copy of the library of its own (the library is one participant, all static). The network between them loses, doubles,
+ * delays, cuts and splits datagrams as the scenario says. Ends with 0 when what the scenario expects came true; says what did not. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simulated.h"
+
+#define NODES_MAX 72
+#define FLIGHT_MAX 4096
+#define MESSAGE_MAX 20000
+
+#define EXPECT(condition, ...)                                      \
+  do {                                                              \
+    if (!(condition)) {                                             \
+      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);   \
+      fprintf(stderr, __VA_ARGS__);                                 \
+      fputc('\n', stderr);                                          \
+      exit(1);                                                      \
+    }                                                               \
+  } while (0)
+
+/* One node: its copy of the library. */
+struct node {
+  void (*init)(const struct micro_node *);
+  void (*spin)(void);
+  void (*close)(void);
+  struct cdr_writer (*loan)(unsigned);
+  int (*publish)(unsigned, const struct cdr_writer *);
+  unsigned (*matched)(unsigned);
+  bool (*acknowledged)(unsigned);
+  unsigned (*peers)(void);
+  const struct micro_counters *(*counters)(void);
+  void (*receive)(const struct udp_piece *);
+  void (*set)(const struct simulated_hooks *);
+  void (*cdr_write)(struct cdr_writer *, const void *, uint32_t, uint32_t);
+  bool up;
+} nodes[NODES_MAX];
+static unsigned node_count;
+static const char *library;
+
+static uint64_t now_us;
+static uint64_t state = 1;
+
+static uint32_t randomly(uint32_t below) { /* xorshift64*, the high half */
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return (uint32_t)((state * 2685821657736338717u >> 32) % below);
+}
+
+static struct {
+  uint32_t loss, twice, cut, flip; /* percent */
+  uint32_t delay_us, jitter_us;
+  bool split; /* some datagrams arrive in pieces, as IP fragments do */
+} network = {.delay_us = 200};
+
+static struct flight {
+  uint64_t at_us;
+  uint32_t from, to, size;
+  uint16_t port;
+  uint8_t *data;
+} flight[FLIGHT_MAX];
+static unsigned flying;
+static uint64_t datagrams;
+
+static void launch(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
+  EXPECT(flying < FLIGHT_MAX, "more than %d datagrams under way: a storm", FLIGHT_MAX);
+  struct flight *f = &flight[flying++];
+  *f = (struct flight){.at_us = now_us + network.delay_us + (network.jitter_us ? randomly(network.jitter_us) : 0), .from = from, .to = to, .port = port, .size = size};
+  f->data = malloc(size + 1);
+  memcpy(f->data, data, size);
+}
+
+static void on_send(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
+  EXPECT(size % 4 == 0, "datagram of %u bytes", size);
+  datagrams++;
+  for (unsigned i = 0; i < node_count; i++) {
+    uint32_t address = 0x0a000001u + i;
+    if (!nodes[i].up || (to != address && to >> 28 != 14) || address == from) continue;
+    for (unsigned copies = 1 + (randomly(100) < network.twice); copies; copies--)
+      if (randomly(100) >= network.loss) launch(from, address, port, data, size);
+  }
+}
+
+static void deliver(struct flight *f) {
+  struct node *node = &nodes[f->to - 0x0a000001u];
+  if (!node->up) return;
+  if (randomly(100) < network.cut) f->size = randomly(f->size + 1);
+  if (randomly(100) < network.flip) f->data[randomly(f->size + 1) % (f->size + 1)] ^= (uint8_t)(1 + randomly(255));
+  if (!network.split || f->size < 64 || randomly(2)) {
+    struct udp_piece piece = {.source = f->from, .port = f->port, .data = f->data, .size = f->size, .total = f->size};
+    node->receive(&piece);
+    return;
+  }
+  uint32_t total = f->size;
+  for (uint32_t offset = 0; offset < total;) {
+    uint32_t size = offset ? 8 * (1 + randomly(40)) : 24 + 8 * randomly(40);
+    if (size > total - offset) size = total - offset;
+    uint8_t *exact = malloc(size ? size : 1); /* of this size, so that the sanitizer sees every byte beyond */
+    memcpy(exact, f->data + offset, size);
+    struct udp_piece piece = {.source = f->from, .port = f->port, .data = exact, .size = size, .offset = offset, .total = total};
+    node->receive(&piece);
+    free(exact);
+    offset += size;
+  }
+}
+
+/* One step: what has arrived by now is delivered, in the order of arrival, then every node has its turn. */
+static void step(uint32_t us) {
+  now_us += us;
+  for (;;) {
+    unsigned first = flying;
+    for (unsigned i = 0; i < flying; i++)
+      if (flight[i].at_us <= now_us && (first == flying || flight[i].at_us < flight[first].at_us)) first = i;
+    if (first == flying) break;
+    struct flight f = flight[first];
+    flight[first] = flight[--flying];
+    deliver(&f);
+    free(f.data);
+  }
+  for (unsigned i = 0; i < node_count; i++)
+    if (nodes[i].up) nodes[i].spin();
+}
+
+static void run_ms(uint32_t ms) {
+  for (uint32_t i = 0; i < ms; i++) step(1000);
+}
+
+static void *symbol(void *handle, const char *name) {
+  void *found = dlsym(handle, name);
+  EXPECT(found, "%s", dlerror());
+  return found;
+}
+
+static struct node *new_node(void) {
+  char path[] = "/tmp/tacho-micro-XXXXXX", command[600];
+  int fd = mkstemp(path);
+  EXPECT(fd >= 0, "no temporary file");
+  close(fd);
+  snprintf(command, sizeof command, "cp '%s' %s", library, path);
+  EXPECT(system(command) == 0, "%s", command);
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  EXPECT(handle, "%s", dlerror());
+  unlink(path);
+  EXPECT(node_count < NODES_MAX, "too many nodes");
+  struct node *n = &nodes[node_count++];
+  *(void **)&n->init = symbol(handle, "micro_init");
+  *(void **)&n->spin = symbol(handle, "micro_spin");
+  *(void **)&n->close = symbol(handle, "micro_close");
+  *(void **)&n->loan = symbol(handle, "micro_loan");
+  *(void **)&n->publish = symbol(handle, "micro_publish");
+  *(void **)&n->matched = symbol(handle, "micro_matched");
+  *(void **)&n->acknowledged = symbol(handle, "micro_acknowledged");
+  *(void **)&n->peers = symbol(handle, "micro_peers");
+  *(void **)&n->counters = symbol(handle, "micro_counters");
+  *(void **)&n->receive = symbol(handle, "micro_receive");
+  *(void **)&n->set = symbol(handle, "simulated_set");
+  *(void **)&n->cdr_write = symbol(handle, "cdr_write");
+  return n;
+}
+
+static void start(struct node *n, const struct micro_node *node) {
+  struct simulated_hooks hooks = {.address = 0x0a000001u + (uint32_t)(n - nodes), .entropy = randomly(UINT32_MAX), .now_us = &now_us, .send = on_send};
+  n->set(&hooks);
+  n->up = true;
+  n->init(node);
+}
+
+/* The message: its number, its size, then bytes that follow from both. */
+static const struct micro_type blob = {"test::msg::dds_::Blob_", NULL};
+
+static int publish(struct node *n, uint32_t number, uint32_t size) {
+  struct cdr_writer cdr = n->loan(0);
+  n->cdr_write(&cdr, &number, 4, 1);
+  n->cdr_write(&cdr, &size, 4, 1);
+  for (uint32_t i = 8; i < size; i++) {
+    uint8_t byte = (uint8_t)(number * 31 + i * 7);
+    n->cdr_write(&cdr, &byte, 1, 1);
+  }
+  return n->publish(0, &cdr);
+}
+
+static uint32_t heard, first_heard, last_heard, disordered, corrupt;
+static uint64_t first_heard_us;
+
+static void on_message(const struct micro_message *message) {
+  const uint8_t *body = message->cdr.body;
+  uint32_t number, size;
+  EXPECT(message->cdr.little_endian, "byte order");
+  if (message->cdr.size < 8) {
+    corrupt++;
+    return;
+  }
+  memcpy(&number, body, 4);
+  memcpy(&size, body + 4, 4);
+  bool right = size >= 8 && message->cdr.size >= size && message->cdr.size < size + 4; /* the message ends on a word */
+  for (uint32_t i = 8; right && i < size; i++) right = body[i] == (uint8_t)(number * 31 + i * 7);
+  if (!right) {
+    corrupt++;
+    return;
+  }
+  if (heard++ == 0) {
+    first_heard = number;
+    first_heard_us = now_us;
+  } else if (number <= last_heard) {
+    disordered++;
+  }
+  last_heard = number;
+}
+
+static uint32_t writer_storage[NODES_MAX][MICRO_WRITER_WORDS(8, MESSAGE_MAX)], reader_storage[NODES_MAX][MICRO_READER_WORDS(MESSAGE_MAX)];
+static struct micro_endpoint endpoints[NODES_MAX][8];
+static struct micro_node micro_nodes[NODES_MAX];
+
+static struct node *start_writer(uint8_t qos, uint16_t depth) {
+  struct node *n = new_node();
+  long i = n - nodes;
+  endpoints[i][0] = (struct micro_endpoint){.topic = "rt/blob", .type = &blob, .qos = qos, .depth = depth, .size = MESSAGE_MAX, .storage = writer_storage[i]};
+  micro_nodes[i] = (struct micro_node){.name = "writer", .ns = "/", .endpoints = endpoints[i], .endpoint_count = 1};
+  start(n, &micro_nodes[i]);
+  return n;
+}
+
+static struct node *start_reader(uint8_t qos) {
+  struct node *n = new_node();
+  long i = n - nodes;
+  endpoints[i][0] = (struct micro_endpoint){.topic = "rt/blob", .type = &blob, .qos = qos, .on_message = on_message, .size = MESSAGE_MAX, .storage = reader_storage[i]};
+  micro_nodes[i] = (struct micro_node){.name = "reader", .ns = "/", .endpoints = endpoints[i], .endpoint_count = 1};
+  start(n, &micro_nodes[i]);
+  return n;
+}
+
+static void run_until_matched(struct node *a, struct node *b, uint32_t within_ms) {
+  for (uint32_t ms = 0; !(a->matched(0) && b->matched(0)); ms++) {
+    EXPECT(ms < within_ms, "not matched within %u ms of virtual time", within_ms);
+    step(1000);
+  }
+}
+
+/* Sends `count` messages of sizes 8 to `largest`, each when no more than 4 wait for their acknowledgement; all must be heard in order. */
+static void exchange_reliably(struct node *writer, uint32_t count, uint32_t largest) {
+  uint32_t sent = 0;
+  heard = disordered = corrupt = 0;
+  for (uint64_t ms = 0; heard < count; ms++) {
+    EXPECT(ms < 400000, "stuck: %u of %u heard, %u sent", heard, count, sent);
+    if (sent < count && (writer->acknowledged(0) || (sent % 4 && ms % 10 == 0))) {
+      sent++;
+      EXPECT(publish(writer, sent, 8 + randomly(largest - 7)) == 1, "message %u", sent);
+    }
+    step(1000);
+  }
+  EXPECT(heard == count && first_heard == 1 && last_heard == count && disordered == 0 && corrupt == 0, "heard %u of %u, first %u, last %u, %u out of order, %u corrupt",
+         heard, count, first_heard, last_heard, disordered, corrupt);
+}
+
+static void reliable_over(uint32_t loss, uint32_t twice, uint32_t jitter_us, bool split, uint32_t largest) {
+  network.loss = loss, network.twice = twice, network.jitter_us = jitter_us, network.split = split;
+  struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 20000);
+  exchange_reliably(writer, largest > 2000 ? 150 : 1000, largest);
+  EXPECT(reader->counters()->lost == 0, "%u lost", reader->counters()->lost);
+  printf("datagrams %llu, virtual ms %llu\n", (unsigned long long)datagrams, (unsigned long long)now_us / 1000);
+}
+
+static void best_effort(void) {
+  network.loss = 15, network.twice = 10, network.jitter_us = 30000;
+  struct node *writer = start_writer(0, 1), *reader = start_reader(0);
+  run_until_matched(writer, reader, 20000);
+  for (uint32_t i = 1; i <= 2000; i++) {
+    publish(writer, i, 8 + randomly(1000));
+    run_ms(10);
+  }
+  /* Some are lost and those overtaken are dropped; never twice, never backwards. */
+  EXPECT(heard > 500 && heard < 2000 && disordered == 0 && corrupt == 0, "heard %u, %u out of order, %u corrupt", heard, disordered, corrupt);
+}
+
+static void durable(void) {
+  network.loss = 15;
+  struct node *writer = start_writer(MICRO_RELIABLE | MICRO_TRANSIENT_LOCAL, 5);
+  for (uint32_t i = 1; i <= 12; i++) publish(writer, i, 100);
+  run_ms(500);
+  struct node *reader = start_reader(MICRO_RELIABLE | MICRO_TRANSIENT_LOCAL);
+  run_until_matched(writer, reader, 20000);
+  run_ms(5000);
+  EXPECT(heard == 5 && first_heard == 8 && last_heard == 12, "heard %u from %u to %u, expected the last 5 of 12", heard, first_heard, last_heard);
+  struct node *late = start_reader(MICRO_RELIABLE); /* volatile: nothing of the past */
+  heard = 0;
+  for (uint32_t ms = 0; writer->matched(0) < 2 || !late->matched(0); ms++) {
+    EXPECT(ms < 20000, "not matched");
+    step(1000);
+  }
+  run_ms(3000);
+  EXPECT(heard == 0, "a volatile reader heard %u messages of the past", heard);
+}
+
+/* A reader that was away for longer than the writer's history: told what is lost, it goes on with what there is. */
+static void history_overrun(void) {
+  struct node *writer = start_writer(MICRO_RELIABLE, 4), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 5000);
+  exchange_reliably(writer, 10, 100);
+  network.loss = 100;
+  for (uint32_t i = 11; i <= 40; i++) publish(writer, i, 100), run_ms(10);
+  network.loss = 0;
+  heard = 0;
+  run_ms(1000);
+  EXPECT(heard == 4 && first_heard == 37 && last_heard == 40 && reader->counters()->lost == 26, "heard %u from %u to %u, %u told lost", heard, first_heard, last_heard, reader->counters()->lost);
+}
+
+static void damage(void) {
+  struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 5000);
+  network.loss = 5, network.twice = 5, network.cut = 10, network.flip = 10, network.split = true, network.jitter_us = 3000;
+  for (uint32_t i = 1; i <= 5000; i++) {
+    publish(writer, i, 8 + randomly(4000));
+    run_ms(5);
+  }
+  memset(&network, 0, sizeof network);
+  network.delay_us = 200;
+  run_ms(45000); /* the leases of peers that never were run out */
+  run_until_matched(writer, reader, 10000);
+  run_ms(5000);
+  exchange_reliably(writer, 200, 3000);
+}
+
+/* Announcements of participants that do not exist, each with endpoints on our topic, faster than they expire. */
+static void send_invented(uint32_t number, uint32_t to) {
+  uint8_t message[400] = "RTPS\2\3\1\x0f";
+  uint32_t n = 8;
+#define BYTES(...) (memcpy(message + n, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})), n += sizeof((uint8_t[]){__VA_ARGS__}))
+  uint8_t prefix[12] = {1, 15, 9, 9, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
+  memcpy(message + n, prefix, 12), n += 12;
+  BYTES(0x15, 5, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 1, 0, 0xc2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0);
+  BYTES(0x32, 0, 24, 0, 1, 0, 0, 0, 0xf2, 0x1c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 9, 9, 9);
+  BYTES(2, 0, 8, 0, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 1, 0, 0, 0);
+  message[22] = (uint8_t)(n - 24), message[23] = 0;
+  uint32_t at = n;
+  BYTES(0x15, 5, 0, 0, 0, 0, 16, 0, 0, 0, 4, 0xc7, 0, 0, 4, 0xc2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0x5a, 0, 16, 0);
+  memcpy(message + n, prefix, 12), n += 12;
+  BYTES(0, 0, 1, 4, 5, 0, 12, 0, 8, 0, 0, 0, 'r', 't', '/', 'b', 'l', 'o', 'b', 0);
+  BYTES(7, 0, 28, 0, 23, 0, 0, 0);
+  memcpy(message + n, "test::msg::dds_::Blob_\0", 24), n += 24;
+  BYTES(1, 0, 0, 0);
+  message[at + 2] = (uint8_t)(n - at - 4), message[at + 3] = 0;
+  launch(0x0a090909u, to, 7400, message, n);
+}
+
+static void flood(void) {
+  struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 5000);
+  for (uint32_t i = 0; i < 20000; i++) {
+    send_invented(i, 0x0a000001u);
+    if (i % 10 == 0) step(1000);
+  }
+  EXPECT(writer->peers() == MICRO_PEERS && writer->counters()->peers_refused > 0, "%u peers: the flood did not fill the table", writer->peers());
+  /* Those that talked before are still there, and a real one gets in while the table is full of invented ones. */
+  struct node *late = start_reader(MICRO_RELIABLE);
+  for (uint32_t i = 0; i < 3000; i++) {
+    send_invented(100000 + i, 0x0a000001u);
+    step(1000);
+  }
+  EXPECT(reader->matched(0) && late->matched(0), "reader %u, late reader %u", reader->matched(0), late->matched(0));
+  heard = corrupt = 0;
+  for (uint32_t i = 1; i <= 20; i++) publish(writer, i, 100), run_ms(20);
+  EXPECT(heard == 40 && corrupt == 0, "heard %u of two times 20", heard);
+  /* It stops: what was invented expires. 300 s is the longest lease that is believed. */
+  run_ms(310000);
+  EXPECT(writer->peers() == 2, "%u peers left", writer->peers());
+  heard = 0;
+  for (uint32_t i = 21; i <= 40; i++) publish(writer, i, 100), run_ms(20);
+  EXPECT(heard == 40, "heard %u of two times 20", heard);
+}
+
+/* 50 nodes with 6 endpoints each are there; one more comes, and must be matched as fast as if it were alone with its peer. */
+static void crowd(void) {
+  static char topics[300][16];
+  for (unsigned i = 0; i < 50; i++) {
+    struct node *n = new_node();
+    for (unsigned e = 0; e < 6; e++) {
+      snprintf(topics[i * 6 + e], sizeof topics[0], "rt/t%u", i * 6 + e);
+      endpoints[i][e] = (struct micro_endpoint){.topic = topics[i * 6 + e], .type = &blob, .on_message = on_message};
+    }
+    if (i == 49) endpoints[i][0].topic = "rt/blob";
+    micro_nodes[i] = (struct micro_node){.name = "crowd", .ns = "/", .endpoints = endpoints[i], .endpoint_count = 6};
+    start(n, &micro_nodes[i]);
+    run_ms(20);
+  }
+  run_ms(3000);
+  uint64_t from_us = now_us;
+  struct node *writer = start_writer(MICRO_RELIABLE, 8);
+  run_until_matched(writer, &nodes[49], 400);
+  publish(writer, 1, 100);
+  while (!heard) step(1000);
+  printf("matched and delivering after %llu us of virtual time among 50 nodes and 300 endpoints\n", (unsigned long long)(first_heard_us - from_us));
+  EXPECT(writer->peers() == 50 && writer->counters()->peers_refused == 0 && writer->counters()->matches_refused == 0, "%u peers", writer->peers());
+}
+
+static void initialisation(void) {
+  struct node *reader = start_reader(MICRO_RELIABLE);
+  run_ms(5000);
+  uint64_t from_us = now_us;
+  struct node *writer = start_writer(MICRO_RELIABLE, 8);
+  run_until_matched(writer, reader, 100);
+  publish(writer, 1, 25);
+  while (!heard) step(100);
+  EXPECT(first_heard_us - from_us < 100000, "%llu us", (unsigned long long)(first_heard_us - from_us));
+  printf("matched and delivering after %llu us of virtual time\n", (unsigned long long)(first_heard_us - from_us));
+}
+
+/* Nothing grows with time: an hour at 10 Hz costs as many datagrams in its last minute as in its second. */
+static void hour(void) {
+  struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 5000);
+  uint64_t second = 0, last = 0;
+  uint32_t sent = 0;
+  for (uint32_t minute = 0; minute < 60; minute++) {
+    uint64_t before = datagrams;
+    for (uint32_t i = 0; i < 600; i++) {
+      publish(writer, ++sent, 25);
+      for (uint32_t k = 0; k < 20; k++) step(5000);
+    }
+    if (minute == 1) second = datagrams - before;
+    last = datagrams - before;
+  }
+  EXPECT(heard == sent && disordered == 0, "heard %u of %u", heard, sent);
+  EXPECT(last <= second + second / 50 && second <= last + last / 50, "datagrams a minute: %llu in the second, %llu in the last", (unsigned long long)second, (unsigned long long)last);
+}
+
+static void farewell(void) {
+  struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, reader, 5000);
+  reader->close();
+  reader->up = false;
+  run_ms(10);
+  EXPECT(writer->peers() == 0 && writer->matched(0) == 0, "%u peers after its farewell", writer->peers());
+  /* One that just vanishes is gone after its lease. */
+  struct node *other = start_reader(MICRO_RELIABLE);
+  run_until_matched(writer, other, 5000);
+  other->up = false;
+  run_ms(15000);
+  EXPECT(writer->matched(0) == 1, "forgotten before its lease");
+  run_ms(10000);
+  EXPECT(writer->matched(0) == 0 && writer->peers() == 0, "not forgotten after its lease");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  library = argv[1];
+  const char *scenario = argv[2];
+  if (argc > 3) state = strtoull(argv[3], NULL, 10) * 2 + 1;
+  if (!strcmp(scenario, "clean")) reliable_over(0, 0, 0, false, 1300);
+  else if (!strcmp(scenario, "loss")) reliable_over(15, 0, 0, false, 1300);
+  else if (!strcmp(scenario, "disorder")) reliable_over(5, 10, 20000, false, 1300);
+  else if (!strcmp(scenario, "pieces")) reliable_over(5, 5, 1000, true, 1300);
+  else if (!strcmp(scenario, "fragments")) reliable_over(15, 5, 5000, true, MESSAGE_MAX);
+  else if (!strcmp(scenario, "best-effort")) best_effort();
+  else if (!strcmp(scenario, "durable")) durable();
+  else if (!strcmp(scenario, "overrun")) history_overrun();
+  else if (!strcmp(scenario, "damage")) damage();
+  else if (!strcmp(scenario, "flood")) flood();
+  else if (!strcmp(scenario, "crowd")) crowd();
+  else if (!strcmp(scenario, "initialisation")) initialisation();
+  else if (!strcmp(scenario, "hour")) hour();
+  else if (!strcmp(scenario, "farewell")) farewell();
+  else return 2;
+  return 0;
+}
