@@ -58,7 +58,8 @@ struct peer {
   /* Our readers of its PUBLICATIONS and SUBSCRIPTIONS. 32 bits do: a writer has one number for each endpoint it ever had, and more than 2^32
    * of them are refused. Samples are taken in any order, those `received` are bits from `next` on. */
   struct {
-    uint32_t next, last, received, asked;
+    uint32_t next, last, received;
+    uint32_t asked; /* first number behind those asked for; 0: there has been no heartbeat yet */
   } in[2];
   uint32_t graph_reader;     /* its reader of ros_discovery_info, 0: none known */
   uint16_t graph_port;       /* where that one listens: in Fast DDS a port of its own */
@@ -80,11 +81,10 @@ struct match {
   uint64_t last;      /* reader: highest number heard of; writer: first number meant for this reader */
 };
 
-/* A message in a writer's storage, its body with the encapsulation header behind. */
+/* The head of a message in a writer's storage; encapsulation header and body stand behind. */
 struct slot {
   uint32_t sequence_low, size; /* size: 0 when there is none */
   uint32_t seconds, fraction;  /* when it was written; both 0: not known */
-  uint8_t payload[4];
 };
 
 /* A reader's storage: the head, then the body with its encapsulation header. */

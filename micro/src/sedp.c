@@ -95,11 +95,6 @@ static void send_samples(struct peer *peer, unsigned builtin, unsigned first, co
   send_to(peer->address, port);
 }
 
-void sedp_greet(struct peer *peer) {
-  send_samples(peer, PUBLICATIONS, 1, NULL);
-  send_samples(peer, SUBSCRIPTIONS, 1, NULL);
-}
-
 bool sedp_acknack(struct peer *peer, const struct numbers *acknack) {
   unsigned builtin = 0;
   while (builtin < BUILTINS && writers[builtin] != acknack->writer) builtin++;
@@ -230,12 +225,13 @@ static void unmatch(struct peer *peer, uint32_t entity) {
     if (&self.peers[self.match[i].peer] == peer && self.match[i].entity == entity) match_remove(&self.match[i]);
 }
 
-static void ask(struct peer *peer, unsigned k) {
+/* Acknowledges what has come and asks for what is missing. `final`: no heartbeat is wanted in answer. */
+static void ask(struct peer *peer, unsigned k, bool final) {
   uint32_t next = peer->in[k].next, last = peer->in[k].last;
   uint32_t bits = last >= next ? last - next + 1 : 0;
   if (bits > PORTION) bits = PORTION;
   begin(peer->prefix);
-  uint32_t mark = open_submessage(ACKNACK, bits ? 0 : FINAL_FLAG);
+  uint32_t mark = open_submessage(ACKNACK, final && !bits ? FINAL_FLAG : 0);
   put_entity(readers[k]);
   put_entity(writers[k]);
   put64(next);
@@ -249,6 +245,17 @@ static void ask(struct peer *peer, unsigned k) {
   peer->in[k].asked = next + bits;
   peer->asked_ms = micro_clock_ms();
   send_to(peer->address, peer->metatraffic_port);
+}
+
+/* Asks for a heartbeat, until there has been one. It may have told us everything before, and we have forgotten it since. */
+static void introduce(struct peer *peer, unsigned k) {
+  ask(peer, k, false);
+  peer->in[k].asked = 0;
+}
+
+void sedp_greet(struct peer *peer) {
+  for (unsigned builtin = PUBLICATIONS; builtin <= SUBSCRIPTIONS; builtin++) send_samples(peer, builtin, 1, NULL);
+  for (unsigned k = 0; k < 2; k++) introduce(peer, k);
 }
 
 /* All below `to` are done with, and whatever adjoins. */
@@ -285,7 +292,7 @@ bool sedp_data(struct peer *peer, const struct data *data) {
   advance(peer, (unsigned)k, peer->in[k].next);
   peer->asked_ms = micro_clock_ms();
   /* The portion asked for is complete: the next one now, not at the timer. */
-  if (peer->in[k].asked && peer->in[k].next >= peer->in[k].asked && peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k);
+  if (peer->in[k].asked && peer->in[k].next >= peer->in[k].asked && peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k, true);
   return true;
 }
 
@@ -302,7 +309,8 @@ bool sedp_heartbeat(struct peer *peer, const struct numbers *heartbeat) {
   }
   advance(peer, (unsigned)k, (uint32_t)heartbeat->first);
   peer->in[k].last = (uint32_t)heartbeat->last;
-  if (!heartbeat->final || peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k);
+  if (!peer->in[k].asked) peer->in[k].asked = 1;
+  if (!heartbeat->final || peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k, true);
   return true;
 }
 
@@ -336,5 +344,8 @@ void sedp_service(struct peer *peer) {
     }
   }
   for (unsigned k = 0; k < 2; k++)
-    if (peer->in[k].next <= peer->in[k].last) ask(peer, k);
+    if (peer->in[k].next <= peer->in[k].last)
+      ask(peer, k, true);
+    else if (!peer->in[k].asked)
+      introduce(peer, k);
 }

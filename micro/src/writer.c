@@ -5,7 +5,7 @@
 #define FRAGMENT 1344u      /* payload bytes of one DATA_FRAG; larger messages are cut (RTPS 8.4.14.1) */
 #define HEARTBEAT_MS 100u
 
-_Static_assert(sizeof(struct slot) == 4 * MICRO_SLOT_WORDS(0), "MICRO_SLOT_WORDS");
+_Static_assert(sizeof(struct slot) == 4 * (MICRO_SLOT_WORDS(0) - 1), "MICRO_SLOT_WORDS: head, then the encapsulation");
 
 /* Where a message without storage stands in the port's buffer: behind header, INFO_DST, INFO_TS, DATA, encapsulation. */
 #define HEADROOM(timed) (20u + 16u + ((timed) ? 12u : 0u) + 24u + 4u)
@@ -16,6 +16,8 @@ static struct slot *slot_of(unsigned endpoint, uint64_t sequence) {
   /* 32 bits do for the place: where they wrap a message may be overwritten early, which sequence_low tells. */
   return (struct slot *)(void *)(e->storage + (uint32_t)sequence % e->depth * MICRO_SLOT_WORDS(e->size));
 }
+
+static const uint8_t *payload_of(const struct slot *slot) { return (const uint8_t *)(slot + 1); }
 
 static uint64_t oldest(unsigned endpoint) {
   uint64_t last = self.published[endpoint], depth = self.node->endpoints[endpoint].depth;
@@ -56,7 +58,7 @@ static void send_fragment(struct match *match, uint64_t sequence, const struct s
   put32(i + 1);
   put32(FRAGMENT << 16 | 1u);
   put32(slot->size);
-  put_bytes(slot->payload + offset, size);
+  put_bytes(payload_of(slot) + offset, size);
   close_submessage(mark);
   if (is_last && match->reliable) put_heartbeat_of(match);
   send(match);
@@ -76,7 +78,7 @@ static void send_message(struct match *match, uint64_t sequence, const struct sl
     put32(0x0100); /* CDR_LE */
     put_nothing(slot->size - 4);
   } else {
-    put_bytes(slot->payload, slot->size);
+    put_bytes(payload_of(slot), slot->size);
   }
   close_submessage(mark);
   if (match->reliable) put_heartbeat_of(match);
@@ -92,8 +94,9 @@ struct cdr_writer micro_loan(unsigned endpoint) {
   }
   if (!micro_unix_time(&slot->seconds, &slot->fraction)) slot->seconds = slot->fraction = 0;
   if (!e->storage) return (struct cdr_writer){.body = udp_buffer() + HEADROOM(slot->seconds | slot->fraction), .size = MICRO_UNSTORED_MAX};
-  memcpy(slot->payload, "\0\1\0", 4); /* CDR_LE */
-  return (struct cdr_writer){.body = slot->payload + 4, .size = e->size};
+  uint8_t *payload = (uint8_t *)(slot + 1);
+  memcpy(payload, "\0\1\0", 4); /* CDR_LE */
+  return (struct cdr_writer){.body = payload + 4, .size = e->size};
 }
 
 int micro_publish(unsigned endpoint, const struct cdr_writer *message) {

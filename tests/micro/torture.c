@@ -45,7 +45,7 @@ struct node {
   bool up;
 } nodes[NODES_MAX];
 static unsigned node_count;
-static const char *library;
+static const char *library, *library_scenario;
 
 static uint64_t now_us;
 static uint64_t state = 1;
@@ -72,6 +72,16 @@ static struct flight {
 static unsigned flying;
 static uint64_t datagrams;
 
+/* With TORTURE_KEEP=folder the first datagrams are kept: what fuzzing starts from. */
+static void keep(const uint8_t *data, uint32_t size) {
+  char path[600];
+  const char *folder = getenv("TORTURE_KEEP");
+  if (!folder || datagrams > 150) return;
+  snprintf(path, sizeof path, "%s/%s-%03llu", folder, library_scenario, (unsigned long long)datagrams);
+  FILE *file = fopen(path, "wb");
+  EXPECT(file && fputc(0, file) == 0 && fwrite(data, 1, size, file) == size && fclose(file) == 0, "%s", path);
+}
+
 static void launch(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
   EXPECT(flying < FLIGHT_MAX, "more than %d datagrams under way: a storm", FLIGHT_MAX);
   struct flight *f = &flight[flying++];
@@ -83,6 +93,7 @@ static void launch(uint32_t from, uint32_t to, uint16_t port, const uint8_t *dat
 static void on_send(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
   EXPECT(size % 4 == 0, "datagram of %u bytes", size);
   datagrams++;
+  keep(data, size);
   for (unsigned i = 0; i < node_count; i++) {
     uint32_t address = 0x0a000001u + i;
     if (!nodes[i].up || (to != address && to >> 28 != 14) || address == from) continue;
@@ -454,7 +465,7 @@ static void farewell(void) {
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   library = argv[1];
-  const char *scenario = argv[2];
+  const char *scenario = library_scenario = argv[2];
   if (argc > 3) state = strtoull(argv[3], NULL, 10) * 2 + 1;
   if (!strcmp(scenario, "clean")) reliable_over(0, 0, 0, false, 1300);
   else if (!strcmp(scenario, "loss")) reliable_over(15, 0, 0, false, 1300);
