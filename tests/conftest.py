@@ -60,7 +60,6 @@ def tacho(tmp_path: Path) -> Tacho:
     environment["ROS_DOMAIN_ID"] = str(free_domain())
     environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     environment["ROS_LOG_DIR"] = str(tmp_path / "ros-log")
-    environment["PYTHONUNBUFFERED"] = "1"
     return Tacho(tmp_path, environment)
 
 

@@ -15,7 +15,10 @@ class Listener(Node):
         self.subscription = self.create_subscription(String, "chatter", self.heard, 10)
 
     def heard(self, message: String):
-        print("heard", message.data.split()[1], time.monotonic_ns(), flush=True)
+        heard_ns = time.monotonic_ns()
+        # One write a line: the talker prints to the same pipe.
+        sys.stdout.write(f"heard {message.data.split()[1]} {heard_ns}\n")
+        sys.stdout.flush()
         self.left -= 1
         if self.left == 0:
             raise SystemExit

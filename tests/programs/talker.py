@@ -23,7 +23,9 @@ class Talker(Node):
             return
         before_ns = time.monotonic_ns()
         self.publisher.publish(String(data=f"hello {self.sent}"))
-        print("published", self.sent, before_ns, time.monotonic_ns(), flush=True)
+        # One write a line: the listener prints to the same pipe.
+        sys.stdout.write(f"published {self.sent} {before_ns}\n")
+        sys.stdout.flush()
         self.sent += 1
 
 
