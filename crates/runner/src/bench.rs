@@ -7,7 +7,7 @@ use crate::node::instant::now_ns;
 use crate::node_process::{NodeProcess, Said};
 use crate::planning::{plan, Plans};
 use crate::protocol::{Answer, Command, NodeFigures};
-use crate::recording::{rfc3339, RecordedProcess, Recording};
+use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 use tacho_events::run::{ProcessExit, RunDirectory, RunInfo};
-use tacho_workload::model::{Executor, Workload};
+use tacho_workload::model::{Executor, Node, Workload};
 
 /// From start to all endpoints matched; discovery of many nodes on few cores is slow.
 const MATCHING_LIMIT: Duration = Duration::from_secs(90);
@@ -104,6 +104,13 @@ impl Bench<'_> {
         let result = self.run_processes(&processes, &environment, workload, run, &mut info, progress);
         let recorded = recording.map(Recording::finish).transpose()?.unwrap_or_default();
         info.duration_s = started.elapsed().as_secs_f64();
+        if let (Err(error), true) = (&result, info.processes.is_empty()) {
+            info.missing = vec![format!("the run failed: {error:#}")];
+        }
+        if info.versions.contains_key("rcl") {
+            info.missing.extend(recorded.iter().filter_map(RecordedProcess::unknown_release));
+        }
+        info.versions.extend(versions(&recorded));
         info.missing.extend(recorded.iter().flat_map(RecordedProcess::missing));
         info.missing.extend((!self.recorded).then(|| "not recorded, as asked for: there are no events".to_owned()));
         run.write_info(&info)?;
@@ -148,13 +155,14 @@ impl Bench<'_> {
         let start_ns = now_ns() + LEAD_NS;
         let from_ns = start_ns + settling(workload).as_nanos() as i64;
         let stop_ns = from_ns + workload.run.duration.as_nanos() as i64;
+        let end_ns = stop_ns + draining(workload).as_nanos() as i64;
         for process in &mut processes.running {
-            process.tell(&Command::Start { start_ns, stop_ns });
+            process.tell(&Command::Start { start_ns, stop_ns, end_ns });
         }
         info.measured_from_ns = Some(from_ns);
         info.measured_to_ns = Some(stop_ns);
         info.missing.clear();
-        self.wait_until_done(&mut processes, start_ns, stop_ns, info, progress)?;
+        self.wait_until_done(&mut processes, (start_ns, stop_ns, end_ns), info, progress)?;
         info.processes = processes.end_all()?;
         info.missing.extend(processes.failures.iter().cloned());
         Ok((std::mem::take(&mut processes.nodes), std::mem::take(&mut processes.failures)))
@@ -175,7 +183,7 @@ impl Bench<'_> {
             }
             match processes.said.recv_timeout(Duration::from_millis(100)) {
                 Ok((_, Said::Answer(Answer::Ready { version }))) => {
-                    info.versions.insert("middleware".into(), version);
+                    info.versions.extend(named_versions(&version));
                 }
                 Ok((index, Said::Answer(Answer::Unmatched { node, topic, found, expected }))) => {
                     lacking.insert(index, format!("node {node}, topic {topic}: found {found} peers, expected {expected}"));
@@ -198,21 +206,26 @@ impl Bench<'_> {
     fn wait_until_done(
         &self,
         processes: &mut Processes,
-        start_ns: i64,
-        stop_ns: i64,
+        (start_ns, stop_ns, end_ns): (i64, i64, i64),
         info: &mut RunInfo,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<()> {
         let mut open = processes.running.len();
         let mut done = vec![false; open];
-        let mut limit_ns = stop_ns + ENDING_LIMIT.as_nanos() as i64;
+        let mut limit_ns = end_ns + ENDING_LIMIT.as_nanos() as i64;
         info.cut_short = false;
         while open > 0 {
             let now = now_ns();
+            // All have said their last word: endpoints may go.
+            if processes.ended.iter().zip(&done).all(|(ended, done)| *done || ended.is_some()) {
+                processes.running.iter_mut().for_each(NodeProcess::close);
+            }
             if self.is_interrupted() && !info.cut_short {
                 info.cut_short = true;
                 info.missing.push("interrupted by the user".into());
-                info.measured_to_ns = Some(now.min(stop_ns));
+                let from_ns = info.measured_from_ns.unwrap_or(start_ns);
+                info.missing.extend((now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()));
+                info.measured_to_ns = Some(now.clamp(from_ns, stop_ns));
                 limit_ns = now + ENDING_LIMIT.as_nanos() as i64;
                 processes.running.iter_mut().for_each(|process| process.tell(&Command::Stop));
             }
@@ -304,6 +317,17 @@ impl Processes {
     }
 }
 
+/// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or timed node once,
+/// and to be computed on at every node; at most two seconds.
+fn draining(workload: &Workload) -> Duration {
+    let of_node = |node: &Node| match node.executor {
+        Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
+        Executor::Arrival => node.work.longest(),
+    };
+    let all: Duration = workload.nodes.iter().filter(|node| !node.subscribes.is_empty()).map(of_node).sum();
+    all.clamp(Duration::from_millis(200), Duration::from_secs(2))
+}
+
 /// Warm-up: a period of the slowest node, so that each has run.
 fn settling(workload: &Workload) -> Duration {
     let hz = workload.nodes.iter().flat_map(|node| {
@@ -316,6 +340,11 @@ fn settling(workload: &Workload) -> Duration {
     let slowest = hz.fold(f64::INFINITY, f64::min);
     // A rate far below the run's length would wait for ever: the duration is the most that warming up may take.
     SETTLING.max(Duration::from_secs_f64((1.0 / slowest).min(workload.run.duration.as_secs_f64())))
+}
+
+/// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.
+fn named_versions(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    text.split(", ").filter_map(|part| part.split_once(' ')).map(|(name, version)| (name.into(), version.into()))
 }
 
 fn write_workload(workload: &Workload, run: &RunDirectory) -> Result<()> {

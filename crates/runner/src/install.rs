@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// A folder with `tacho`, `tacho-node` and `lib/libtacho_*.so`.
 #[derive(Debug, Clone)]
-pub struct Installation(PathBuf);
+pub struct Installation {
+    folder: PathBuf,
+    node: PathBuf,
+}
 
 /// A part is not where it should be.
 #[derive(Debug, thiserror::Error)]
@@ -21,16 +24,26 @@ impl Installation {
             Some(named) => PathBuf::from(named),
             None => std::env::current_exe().ok().and_then(|p| p.parent().map(Path::to_owned)).unwrap_or_default(),
         };
-        let installation = Installation(folder);
+        Installation::at(folder)
+    }
+
+    /// The one in this folder.
+    pub fn at(folder: PathBuf) -> Result<Installation, NotInstalled> {
+        let installation = Installation { node: folder.join("tacho-node"), folder };
         if !installation.recorder().is_file() {
             return Err(NotInstalled { path: installation.recorder(), what: "the recorder" });
         }
         Ok(installation)
     }
 
+    /// With another program for nodes.
+    pub fn with_node(self, node: PathBuf) -> Installation {
+        Installation { node, ..self }
+    }
+
     /// Middleware plugins and the recorder.
     pub fn libraries(&self) -> PathBuf {
-        self.0.join("lib")
+        self.folder.join("lib")
     }
 
     /// The library that is preloaded.
@@ -40,7 +53,7 @@ impl Installation {
 
     /// The program that a node process is.
     pub fn node(&self) -> Result<PathBuf, NotInstalled> {
-        let path = self.0.join("tacho-node");
+        let path = self.node.clone();
         if path.is_file() {
             Ok(path)
         } else {

@@ -49,11 +49,15 @@ impl NodeProcess {
         // The name is for people who look at `ps`.
         command.arg(name).envs(environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
-        // SAFETY: prctl is async-signal-safe. No node outlives its runner.
+        // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
+        // SAFETY: prctl and signal are async-signal-safe.
         unsafe {
-            command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
+            command.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_IGN);
+                match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+                    0 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                }
             });
         }
         let mut child = command.spawn()?;
@@ -73,7 +77,6 @@ impl NodeProcess {
         process.write(plan)?;
         Ok(process)
     }
-
 
     /// Tells it something; a process that has ended is not told, and `said` says so.
     pub fn tell(&mut self, command: &Command) {

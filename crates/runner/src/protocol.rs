@@ -2,7 +2,8 @@
 //!
 //! The runner sends [`Plan`]; the process answers `Ready` when all entities are there; then `Unmatched` until every
 //! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the window
-//! or after `Stop`. What cannot be done is a `Failed`, and the process ends.
+//! or after `Stop`, and keeps its endpoints until its stdin is closed: one that went early would unmatch others that still
+//! measure, and take messages with it that are not delivered yet. What cannot be done is a `Failed`, and the process ends.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -70,8 +71,10 @@ pub enum Command {
     Start {
         /// Phases count from here.
         start_ns: i64,
-        /// Nothing is due from here on.
+        /// Nothing is sent by a node without inputs from here on.
         stop_ns: i64,
+        /// Nodes with inputs go on until here, so that what was sent can arrive.
+        end_ns: i64,
     },
     /// Stop now.
     Stop,
@@ -122,8 +125,21 @@ pub struct NodeFigures {
     pub wakes: u64,
     /// Callbacks that ran.
     pub callbacks: u64,
-    /// Messages sent.
+    /// Of each publication, in order.
+    pub outputs: Vec<OutputFigures>,
+    /// Messages taken, of each subscription, in order.
+    pub taken: Vec<u64>,
+}
+
+/// What a publication counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputFigures {
+    /// Its topic.
+    pub topic: String,
+    /// Publish calls.
     pub sent: u64,
-    /// Sends that were due and did not happen.
-    pub skipped: u64,
+    /// Sends that were due and did not happen (study A): sent + skipped were due. Absent where messages are published in answer
+    /// to others, when nothing is due by the clock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<u64>,
 }

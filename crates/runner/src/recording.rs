@@ -200,15 +200,20 @@ impl RecordedProcess {
             let why = self.storage_error.as_deref().unwrap_or("TACHO_EVENTS_MAX_BYTES reached, or faster than storage could grow");
             missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
         }
-        if self.tracetools.is_none() {
-            missing.push(format!(
-                "the release of tracetools in {who} is not known: where it calls rmw_publish, only one argument was recorded"
-            ));
-        }
         if self.running {
             missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
         }
         missing
+    }
+
+    /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.
+    pub(crate) fn unknown_release(&self) -> Option<String> {
+        self.tracetools.is_none().then(|| {
+            format!(
+                "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one argument was recorded",
+                self.pid, self.command
+            )
+        })
     }
 }
 
@@ -307,7 +312,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_byt
     info.cut_short = false;
     info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal() }];
     info.versions = versions(&processes);
-    info.missing = processes.iter().flat_map(RecordedProcess::missing).collect();
+    info.missing = processes.iter().flat_map(|process| process.missing().into_iter().chain(process.unknown_release())).collect();
     let nothing_recorded = processes.is_empty().then(|| why_nothing(&program));
     info.missing.extend(nothing_recorded.clone());
     run.write_info(&info).map_err(at(&run_json))?;
@@ -332,7 +337,7 @@ fn start_command(command: &[OsString], recording: &Recording, signals_before: li
 }
 
 /// Versions of what was found below, joined where processes differ.
-fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
+pub(crate) fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
     let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for process in processes {
         for (name, value) in

@@ -2,6 +2,7 @@
 
 use crate::node::signal::{Available, Signal};
 use crate::node::trace::Trace;
+use crate::node::work::Draws;
 use crate::protocol::{Input, NodePlan, Output};
 use std::ffi::{c_void, CString};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,8 @@ pub struct NodeSubscription {
     pub expected: usize,
     /// Its topic.
     pub topic: String,
+    /// Messages taken.
+    pub taken: u64,
 }
 
 /// A publisher.
@@ -58,6 +61,8 @@ pub struct NodePublisher {
     pub expected: usize,
     /// Its topic.
     pub topic: String,
+    /// Sends that were due and did not happen; absent where nothing is due by the clock.
+    pub skipped: Option<u64>,
 }
 
 /// A timer and its callback.
@@ -95,7 +100,11 @@ pub fn subscription(
     let on_data = {
         let (available, signal, handle) = (available.clone(), signal.clone(), handle.clone());
         Box::new(move || {
-            trace.node_data_available(handle.load(Ordering::Relaxed));
+            // The event first: what this message wakes must not come before it.
+            match handle.load(Ordering::Acquire) {
+                0 => {} // made good below
+                known => trace.node_data_available(known),
+            }
             available.set();
             signal.raise();
         })
@@ -108,7 +117,6 @@ pub fn subscription(
     };
     let subscription = session.subscribe(node, &endpoint, Some(on_data))?;
     let raw = subscription.handle().0;
-    handle.store(raw, Ordering::Relaxed);
     if !node.traced {
         let topic = c_text(&of_workload.topic);
         let depth = of_workload.qos.depth as usize;
@@ -119,8 +127,12 @@ pub fn subscription(
     trace.rclcpp_subscription_init(pointer(raw), pointer(object));
     trace.rclcpp_subscription_callback_added(pointer(object), pointer(callback));
     trace.rclcpp_callback_register(pointer(callback), symbol.as_ptr());
+    handle.store(raw, Ordering::Release);
+    if available.is_set() {
+        trace.node_data_available(raw);
+    }
     let topic = of_workload.topic.clone();
-    Ok(NodeSubscription { subscription, handle: raw, callback, latest, available, expected: input.publishers, topic })
+    Ok(NodeSubscription { subscription, handle: raw, callback, latest, available, expected: input.publishers, topic, taken: 0 })
 }
 
 /// A publisher.
@@ -129,6 +141,7 @@ pub fn publisher(
     node: &NodeHandle,
     of_workload: &Publication,
     output: &Output,
+    draws: &mut Draws,
     trace: &Trace,
 ) -> Result<NodePublisher, Error> {
     let endpoint = Endpoint {
@@ -137,13 +150,15 @@ pub fn publisher(
         size: of_workload.size_bytes as usize,
         qos: of_workload.qos,
     };
-    let publisher = session.advertise(node, &endpoint)?;
+    let mut publisher = session.advertise(node, &endpoint)?;
     let handle = publisher.handle().0;
     if !node.traced {
         let topic = c_text(&of_workload.topic);
         let depth = of_workload.qos.depth as usize;
         trace.rcl_publisher_init(pointer(handle), pointer(node.handle.0), pointer(handle), topic.as_ptr(), depth);
     }
+    // Now, so that the first message costs what the others do.
+    draws.fill(publisher.borrow()?.data);
     Ok(NodePublisher {
         publisher,
         handle,
@@ -153,6 +168,7 @@ pub fn publisher(
         rate_hz: of_workload.rate_hz,
         expected: output.subscribers,
         topic: of_workload.topic.clone(),
+        skipped: None,
     })
 }
 

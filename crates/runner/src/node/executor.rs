@@ -6,7 +6,7 @@ use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
 use crate::node::signal::Signal;
 use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
-use crate::protocol::{NodeFigures, NodePlan};
+use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::ffi::c_void;
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Session};
@@ -31,6 +31,8 @@ pub struct NodeExecutor {
     timers: Vec<(Timer, Vec<usize>)>,
     signal: Arc<Signal>,
     stop: Arc<StopTime>,
+    /// When it ends unless it is stopped before.
+    end_ns: i64,
     trace: Trace,
     /// The in-node clock, where it was asked for.
     pub log: Option<ClockLog>,
@@ -57,19 +59,22 @@ impl NodeExecutor {
         let subscriptions = plan.node.subscribes.iter().zip(&plan.inputs)
             .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
             .collect::<Result<Vec<_>, Error>>()?;
+        let mut draws = Draws::new(plan.seed);
         let publishers = plan.node.publishes.iter().zip(&plan.outputs)
-            .map(|(p, output)| entities::publisher(session, &handle, p, output, &trace))
+            .map(|(p, output)| entities::publisher(session, &handle, p, output, &mut draws, &trace))
             .collect::<Result<Vec<_>, Error>>()?;
         let all = || (0..publishers.len()).collect::<Vec<_>>();
         let timers = match plan.node.executor {
             Executor::Timer { hz } => vec![(entities::timer(&handle, hz, "timer", &trace), all())],
             // A spinning node that messages trigger has no timer: what it does at a wake are its subscriptions' callbacks.
-            Executor::Spin { hz } if !plan.node.is_triggered() => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
-            Executor::Spin { hz } if publishers.iter().any(|p| p.rate_hz.is_some()) => {
-                let rated = (0..publishers.len()).filter(|i| publishers[*i].rate_hz.is_some()).collect();
-                vec![(entities::timer(&handle, hz, "spin", &trace), rated)]
+            Executor::Spin { hz } if !plan.node.is_triggered() && !plan.node.computes_only_when_due() => {
+                vec![(entities::timer(&handle, hz, "spin", &trace), all())]
             }
-            Executor::Spin { .. } => vec![],
+            // What runs only when something is due runs at that rate, whatever the rate of the wakes.
+            Executor::Spin { .. } => match publishers.iter().filter_map(|p| p.rate_hz).reduce(f64::max) {
+                Some(hz) => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
+                None => vec![],
+            },
             Executor::Arrival => publishers.iter().enumerate()
                 .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
                 .collect(),
@@ -81,12 +86,13 @@ impl NodeExecutor {
             executor: plan.node.executor,
             phase: plan.phase,
             work: plan.node.work.clone(),
-            draws: Draws::new(plan.seed),
+            draws,
             subscriptions,
             publishers,
             timers,
             signal,
             stop,
+            end_ns: i64::MAX,
             trace,
             log: log.then(ClockLog::new),
             figures: NodeFigures { node: plan.node.name.clone(), ..NodeFigures::default() },
@@ -121,9 +127,10 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs from `start_ns` to the stop time, on the calling thread.
-    pub fn run(&mut self, start_ns: i64) -> Result<NodeFigures, Error> {
-        sleep_until(start_ns.min(self.stop.ns()));
+    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns`; or until stopped.
+    pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> Result<NodeFigures, Error> {
+        self.end_ns = if self.subscriptions.is_empty() { stop_ns } else { end_ns };
+        sleep_until(start_ns.min(self.end_now_ns()));
         let cpu_before = cpu_ns();
         match self.executor {
             Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz))?,
@@ -135,8 +142,16 @@ impl NodeExecutor {
             }
         }
         self.figures.cpu_ns = cpu_ns() - cpu_before;
-        self.figures.sent = self.publishers.iter().map(|p| p.sequence).sum();
+        self.figures.outputs = self.publishers.iter()
+            .map(|p| OutputFigures { topic: p.topic.clone(), sent: p.sequence, skipped: p.skipped })
+            .collect();
+        self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
         Ok(self.figures.clone())
+    }
+
+    /// When to end, as known now.
+    fn end_now_ns(&self) -> i64 {
+        self.end_ns.min(self.stop.ns())
     }
 
     /// Study E: wake, take at most one message of each queue, sleep. A late wake goes on with the next of the grid.
@@ -153,19 +168,15 @@ impl NodeExecutor {
         let mut wake = 0;
         loop {
             let at = wakes.due_ns(wake);
-            if at >= self.stop.ns() {
-                return Ok(());
+            if at < self.end_now_ns() {
+                sleep_until(at);
             }
-            sleep_until(at);
-            if self.stop.ns() <= at {
-                return Ok(());
+            if at >= self.end_now_ns() {
+                break;
             }
             self.trace.node_wake(self.handle.0);
             self.figures.wakes += 1;
             for index in 0..self.subscriptions.len() {
-                if self.subscriptions[index].available.is_set() {
-                    self.trace.rclcpp_executor_execute(pointer(self.subscriptions[index].handle));
-                }
                 self.take_one(index)?;
             }
             let mut now_due = Vec::new();
@@ -185,6 +196,15 @@ impl NodeExecutor {
             }
             wake = (wake + 1).max(wakes.due_by(now_ns()));
         }
+        // Due are those that a wake before the end would have sent.
+        if let Some(last) = wakes.due_by(self.end_now_ns() - 1).checked_sub(1) {
+            for (index, grid) in due.iter().enumerate() {
+                if let Some(grid) = grid {
+                    self.skip(index, grid.due_by(wakes.due_ns(last)).saturating_sub(served[index]));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
@@ -192,8 +212,8 @@ impl NodeExecutor {
         let mut served = vec![0u64; grids.len()];
         loop {
             let now = now_ns();
-            if now >= self.stop.ns() {
-                return Ok(());
+            if now >= self.end_now_ns() {
+                break;
             }
             let mut ran = false;
             for (index, grid) in grids.iter().enumerate() {
@@ -209,33 +229,43 @@ impl NodeExecutor {
                 }
             }
             for index in 0..self.subscriptions.len() {
-                if self.subscriptions[index].available.take() {
-                    self.trace.rclcpp_executor_execute(pointer(self.subscriptions[index].handle));
-                    if self.take_one(index)? {
-                        self.subscriptions[index].available.set();
-                        ran = true;
-                    }
-                }
+                ran |= self.take_one(index)?;
             }
             if !ran {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
-                self.signal.wait_until(next.unwrap_or(i64::MAX).min(self.stop.ns()));
+                self.signal.wait_until(next.unwrap_or(i64::MAX).min(self.end_now_ns()));
             }
         }
+        for (index, grid) in grids.iter().enumerate() {
+            let count = grid.due_by(self.end_now_ns() - 1);
+            for publisher in self.timers[index].1.clone() {
+                self.skip(publisher, count.saturating_sub(served[index]));
+            }
+        }
+        Ok(())
     }
 
     fn skip(&mut self, publisher: usize, count: u64) {
+        let output = &mut self.publishers[publisher];
+        *output.skipped.get_or_insert(0) += count;
         if count > 0 {
-            self.trace.node_skipped(self.publishers[publisher].handle, count);
-            self.figures.skipped += count;
+            self.trace.node_skipped(output.handle, count);
         }
     }
 
-    /// Takes a message, if there is one, and runs its callback; whether there was.
+    /// Takes a message, if the middleware said that one is there, and runs its callback; whether there was. The order of events is
+    /// rclcpp's: execute, takes of the layers below, take, start.
     fn take_one(&mut self, index: usize) -> Result<bool, Error> {
         let input = &mut self.subscriptions[index];
-        let Some(message) = input.subscription.take()? else { return Ok(false) };
         let trace = self.trace;
+        if !input.available.take() {
+            return Ok(false);
+        }
+        trace.rclcpp_executor_execute(pointer(input.handle));
+        let Some(message) = input.subscription.take()? else { return Ok(false) };
+        // More may be there: the middleware need not say so again until the queue was empty.
+        input.available.set();
+        input.taken += 1;
         trace.rclcpp_take(pointer(message.handle().0));
         trace.callback_start(pointer(input.callback), false);
         let start_ns = if self.log.is_some() { now_ns() } else { 0 };

@@ -1,11 +1,13 @@
 //! A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
 
 use crate::node::executor::NodeExecutor;
-use crate::node::instant::StopTime;
+use crate::node::instant::{now_ns, StopTime};
 use crate::node::trace::Trace;
-use crate::protocol::{Answer, Command, NodeFigures, NodePlan, Plan};
+use crate::protocol::{Answer, Command, NodePlan, Plan};
 use anyhow::{anyhow, bail, Context, Result};
+use std::fs::File;
 use std::io::{self, BufRead, Write};
+use std::os::fd::FromRawFd;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,28 +18,39 @@ const MATCHING_PERIOD: Duration = Duration::from_millis(10);
 
 /// Runs this process; whether it did what it should.
 pub fn run() -> bool {
-    // ^C in a terminal reaches every process of the group; the runner alone decides.
-    // SAFETY: ignoring a signal is always allowed.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
-    match serve() {
-        Ok(nodes) => say(&Answer::Done { nodes }).is_ok(),
-        Err(error) => {
-            let _ = say(&Answer::Failed { cause: format!("{error:#}") }); // whoever asked may be gone
-            false
-        }
+    let served = Runner::take_stdout().and_then(|mut runner| {
+        serve(&mut runner).or_else(|error| {
+            runner.say(&Answer::Failed { cause: format!("{error:#}") })?;
+            Err(error)
+        })
+    });
+    served.inspect_err(|error| eprintln!("tacho-node: {error:#}")).is_ok()
+}
+
+/// Who listens on stdout. What a library prints there goes to stderr instead, which is the log, so that it cannot garble an answer.
+struct Runner(File);
+
+impl Runner {
+    fn take_stdout() -> Result<Runner> {
+        // SAFETY: descriptors of this process; the copy is owned by the File alone.
+        let file = unsafe {
+            let copy = libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3);
+            if copy < 0 || libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) < 0 {
+                return Err(io::Error::last_os_error()).context("stdout");
+            }
+            File::from_raw_fd(copy)
+        };
+        Ok(Runner(file))
+    }
+
+    fn say(&mut self, answer: &Answer) -> Result<()> {
+        let mut line = serde_json::to_vec(answer)?;
+        line.push(b'\n');
+        self.0.write_all(&line).context("the runner does not listen any more")
     }
 }
 
-fn say(answer: &Answer) -> Result<()> {
-    let mut line = serde_json::to_string(answer)?;
-    line.push('\n');
-    let mut out = io::stdout().lock();
-    out.write_all(line.as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
-fn serve() -> Result<Vec<NodeFigures>> {
+fn serve(runner: &mut Runner) -> Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("stdin")?;
     let plan: Plan = serde_json::from_str(&line).context("the plan on stdin")?;
@@ -50,37 +63,43 @@ fn serve() -> Result<Vec<NodeFigures>> {
     let mut nodes = plan.nodes.iter()
         .map(|node| Ok(NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some())?))
         .collect::<Result<Vec<_>>>()?;
-    say(&Answer::Ready { version: middleware.version()? })?;
+    runner.say(&Answer::Ready { version: middleware.version()? })?;
 
-    let Some((start_ns, stop_ns)) = wait_for_start(&mut nodes, &commands)? else { return Ok(vec![]) };
-    stop.set(stop_ns);
+    let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
     let signals: Vec<_> = nodes.iter().map(NodeExecutor::signal).collect();
     let threads: Vec<_> = nodes.into_iter().zip(plan.nodes.clone())
         .map(|(mut node, plan)| {
             std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
                 pin(&plan)?;
-                let figures = node.run(start_ns).with_context(|| format!("node {}", plan.node.name))?;
+                let figures = node.run(start_ns, stop_ns, end_ns).with_context(|| format!("node {}", plan.node.name))?;
                 Ok((node, figures))
             })
         })
         .collect::<io::Result<_>>()?;
-    std::thread::spawn(move || {
-        // Also when the runner is gone: its end of the pipe closes.
-        if let Ok(Command::Stop) | Err(_) = commands.recv() {
-            stop.set(0);
+    let listening = std::thread::spawn(move || {
+        let stop_now = || {
+            stop.set(stop.ns().min(now_ns()));
             signals.iter().for_each(|signal| signal.raise());
+        };
+        while let Ok(command) = commands.recv() {
+            if let Command::Stop = command {
+                stop_now();
+            }
         }
+        stop_now(); // the runner is gone, or all is said
     });
 
-    let mut figures = Vec::new();
+    let (mut figures, mut ended) = (Vec::new(), Vec::new());
     for thread in threads {
         let (node, of_node) = thread.join().map_err(|_| anyhow!("a node panicked; see its log"))??;
         if let (Some(log), Some(folder)) = (&node.log, &plan.clock) {
             log.write(folder, node.name()).with_context(|| format!("clock of node {}", node.name()))?;
         }
         figures.push(of_node);
+        ended.push(node);
     }
-    Ok(figures)
+    runner.say(&Answer::Done { nodes: figures })?;
+    listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))
 }
 
 /// Commands as they come; the channel closes when stdin does.
@@ -98,7 +117,7 @@ fn commands() -> Receiver<Command> {
 }
 
 /// Says which endpoint lacks peers until none does, then waits for the start; absent where there will be none.
-fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>) -> Result<Option<(i64, i64)>> {
+fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>, runner: &mut Runner) -> Result<Option<(i64, i64, i64)>> {
     let mut matched = false;
     let mut said = None;
     loop {
@@ -113,11 +132,11 @@ fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>) -> R
             match lacking {
                 None => {
                     matched = true;
-                    say(&Answer::Matched)?;
+                    runner.say(&Answer::Matched)?;
                 }
                 lacking if lacking != said => {
                     if let Some((node, u)) = &lacking {
-                        say(&Answer::Unmatched { node: node.clone(), topic: u.topic.clone(), found: u.found, expected: u.expected })?;
+                        runner.say(&Answer::Unmatched { node: node.clone(), topic: u.topic.clone(), found: u.found, expected: u.expected })?;
                     }
                     said = lacking;
                 }
@@ -126,7 +145,7 @@ fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>) -> R
         }
         let limit = if matched { Duration::from_secs(3600) } else { MATCHING_PERIOD };
         match commands.recv_timeout(limit) {
-            Ok(Command::Start { start_ns, stop_ns }) => return Ok(Some((start_ns, stop_ns))),
+            Ok(Command::Start { start_ns, stop_ns, end_ns }) => return Ok(Some((start_ns, stop_ns, end_ns))),
             Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -49,7 +49,7 @@ impl Available {
         self.0.swap(false, Ordering::Acquire)
     }
 
-    /// Whether one may be.
+    /// Whether one may be, without taking it down.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

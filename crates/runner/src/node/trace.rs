@@ -1,7 +1,7 @@
 //! The trace events of a node, in rclcpp's order, through the functions of tracetools that the preloaded recorder defines.
 //! Without a recorder there are none, and nothing is emitted.
 
-use std::ffi::{c_void, CString};
+use std::ffi::{c_char, c_void, CString};
 
 type Pointer = *const c_void;
 
@@ -55,12 +55,12 @@ macro_rules! functions {
 pub struct Trace(Functions);
 
 functions! {
-    rcl_node_init(node: Pointer, rmw_node: Pointer, name: *const i8, namespace: *const i8);
-    rcl_publisher_init(publisher: Pointer, node: Pointer, rmw_publisher: Pointer, topic: *const i8, depth: usize);
-    rcl_subscription_init(subscription: Pointer, node: Pointer, rmw_subscription: Pointer, topic: *const i8, depth: usize);
+    rcl_node_init(node: Pointer, rmw_node: Pointer, name: *const c_char, namespace: *const c_char);
+    rcl_publisher_init(publisher: Pointer, node: Pointer, rmw_publisher: Pointer, topic: *const c_char, depth: usize);
+    rcl_subscription_init(subscription: Pointer, node: Pointer, rmw_subscription: Pointer, topic: *const c_char, depth: usize);
     rclcpp_subscription_init(subscription_handle: Pointer, subscription: Pointer);
     rclcpp_subscription_callback_added(subscription: Pointer, callback: Pointer);
-    rclcpp_callback_register(callback: Pointer, symbol: *const i8);
+    rclcpp_callback_register(callback: Pointer, symbol: *const c_char);
     rcl_timer_init(timer: Pointer, period_ns: i64);
     rclcpp_timer_callback_added(timer: Pointer, callback: Pointer);
     rclcpp_timer_link_node(timer: Pointer, node: Pointer);
