@@ -59,18 +59,18 @@ pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Ca
         Header::Direct { tag, alternatives } => {
             let at = (at.div_ceil(8)) as usize;
             let bytes = input.bytes.get(at..).ok_or(Fault::Beyond)?;
-            let value = tag.map(|tag| field(bytes, tag));
-            let chosen = alternatives.iter().find(|a| value.is_none_or(|v| a.first <= v && v <= a.last));
+            let value = tag.map_or(0, |tag| field(bytes, tag));
+            let chosen = alternatives.iter().find(|a| a.first <= value && value <= a.last);
             let Some(chosen) = chosen else {
                 // A tag that does not lie within the limit chooses nothing.
                 let whole = (at as u64 + tag.map_or(0, |t| t.byte as u64 + 8)) * 8 <= input.limit;
-                return Err(if whole { Fault::NoOption(value.unwrap_or(0).into()) } else { Fault::Beyond });
+                return Err(if whole { Fault::NoOption(value.into()) } else { Fault::Beyond });
             };
             let end = (at + chosen.bytes) as u64 * 8;
             if end > input.limit {
                 return Err(Fault::Beyond);
             }
-            let id = chosen.id.map_or(0, |id| field(bytes, id));
+            let id = chosen.id.map_or(value, |id| field(bytes, id));
             Ok(EventHead { id, time: chosen.time.map(|time| (field(bytes, time), time.bits)), end })
         }
         Header::Walk(node) => {
@@ -115,16 +115,26 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
         if end > limit {
             return Err(Fault::Beyond);
         }
-        let bytes = input.bytes.get(at..end).ok_or(Fault::Beyond)?;
-        for load in &segment.loads {
-            if let Some(word) = captured.words.get_mut(load.word as usize) {
-                *word = value(bytes, load);
+        // Where eight bytes follow the last field, each is read as eight, and cut.
+        if let Some(bytes) = input.bytes.get(at..end + 8) {
+            for load in &segment.loads {
+                if let (Some(word), Some(raw)) = (captured.words.get_mut(load.word as usize), bytes.get(load.at as usize..)) {
+                    *word = value(raw.first_chunk().copied().unwrap_or_default(), load);
+                }
+            }
+        } else {
+            let bytes = input.bytes.get(at..end).ok_or(Fault::Beyond)?;
+            for load in &segment.loads {
+                let rest = bytes.get(load.at as usize..).unwrap_or_default();
+                let (mut raw, length) = ([0; 8], rest.len().min(8));
+                raw[..length].copy_from_slice(&rest[..length]);
+                captured.words[load.word as usize] = value(raw, load);
             }
         }
         at = end;
         if let Some(sink) = segment.text {
             let rest = input.bytes.get(at..limit).ok_or(Fault::Beyond)?;
-            let length = rest.iter().position(|b| *b == 0).ok_or(Fault::Beyond)?;
+            let length = memchr::memchr(0, rest).ok_or(Fault::Beyond)?;
             if let Sink::Span(span) = sink {
                 captured.spans[span as usize] = (at, at + length);
             }
@@ -134,22 +144,12 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
     Ok(at as u64 * 8)
 }
 
+/// The integer that the bytes begin with.
 #[inline(always)]
-fn value(bytes: &[u8], load: &Load) -> u64 {
-    let rest = bytes.get(load.at as usize..).unwrap_or_default();
-    macro_rules! read {
-        ($unsigned:ty, $signed:ty, $size:literal) => {{
-            let raw = rest.first_chunk::<$size>().copied().unwrap_or_default();
-            let raw = if load.big { <$unsigned>::from_be_bytes(raw) } else { <$unsigned>::from_le_bytes(raw) };
-            if load.signed { raw as $signed as i64 as u64 } else { raw as u64 }
-        }};
-    }
-    match load.bytes {
-        8 => read!(u64, i64, 8),
-        4 => read!(u32, i32, 4),
-        2 => read!(u16, i16, 2),
-        _ => read!(u8, i8, 1),
-    }
+fn value(raw: [u8; 8], load: &Load) -> u64 {
+    let unused = load.unused & 63;
+    let shifted = if load.big { u64::from_be_bytes(raw) >> unused << unused } else { u64::from_le_bytes(raw) << unused };
+    if load.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused }
 }
 
 #[inline(always)]
@@ -187,7 +187,7 @@ pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captur
         Node::Text { sink } => {
             let (start, limit) = ((at / 8) as usize, (input.limit / 8) as usize);
             let rest = input.bytes.get(start..limit).ok_or(Fault::Beyond)?;
-            let length = rest.iter().position(|b| *b == 0).ok_or(Fault::Beyond)?;
+            let length = memchr::memchr(0, rest).ok_or(Fault::Beyond)?;
             capture(*sink, input.bytes, start, start + length, captured);
             Ok((start + length + 1) as u64 * 8)
         }

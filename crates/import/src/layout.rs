@@ -92,7 +92,7 @@ pub(crate) struct TraceLayout {
     pub big: bool,
     pub uuid: Option<[u8; 16]>,
     pub packet_header: Option<Node>,
-    pub streams: HashMap<u64, StreamLayout>,
+    pub streams: Vec<StreamLayout>,
     /// Least number of slots that walking needs.
     pub slots: usize,
 }
@@ -100,6 +100,7 @@ pub(crate) struct TraceLayout {
 /// A stream ready to be decoded.
 #[derive(Debug)]
 pub(crate) struct StreamLayout {
+    pub id: u64,
     pub packet_context: Option<Node>,
     pub event_header: Header,
     /// Contexts that its events carry.
@@ -191,6 +192,7 @@ impl TraceLayout {
             });
             let says = |sink| context.as_ref().is_some_and(|node| node.fills(sink));
             let mut of_stream = StreamLayout {
+                id: stream.id,
                 packet_context,
                 event_header: Header::new(header),
                 has_pid: says(Sink::Word(word::PID)),
@@ -239,7 +241,7 @@ impl TraceLayout {
                 };
                 of_stream.add(event.id, class);
             }
-            layout.streams.insert(stream.id, of_stream);
+            layout.streams.push(of_stream);
         }
         (layout, faults)
     }

@@ -19,6 +19,7 @@ mod gap;
 mod kinds;
 mod layout;
 pub mod metadata;
+mod names;
 mod packet;
 mod process;
 mod reader;

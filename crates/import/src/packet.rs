@@ -9,7 +9,9 @@ pub(crate) const MAGIC: u32 = 0xc1fc_1fc1;
 /// What a packet says of itself. Sizes in bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packet {
-    pub stream: u64,
+    /// Index into [`TraceLayout::streams`], and the id there.
+    pub stream: usize,
+    pub stream_id: u64,
     pub instance: Option<u64>,
     pub begin: Option<u64>,
     pub end: Option<u64>,
@@ -55,13 +57,12 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
             return Err(fault("packet-of-another-trace", format!("uuid {found:02x?}; this trace's is {expected:02x?}")));
         }
     }
-    let stream = match captured.get(word::STREAM_ID) {
-        Some(id) => id,
-        None => layout.streams.keys().copied().min().unwrap_or(0),
-    };
+    let id = captured.get(word::STREAM_ID);
     let instance = captured.get(word::INSTANCE);
-    let Some(of) = layout.streams.get(&stream) else {
-        return Err(fault("unknown-stream", format!("a packet of stream {stream}, which the metadata does not describe")));
+    let found = layout.streams.iter().enumerate().find(|(_, of)| id.is_none_or(|id| of.id == id));
+    let Some((stream, of)) = found else {
+        let id = id.unwrap_or(0);
+        return Err(fault("unknown-stream", format!("a packet of stream {id}, which the metadata does not describe")));
     };
     if let Some(context) = &of.packet_context {
         at = walk(context, input, at, captured).map_err(walked)?;
@@ -78,6 +79,7 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     let bits = captured.words[word::DISCARDED_BITS as usize] as u32;
     Ok(Packet {
         stream,
+        stream_id: of.id,
         instance,
         begin: captured.get(word::BEGIN),
         end: captured.get(word::END),

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
+use tacho_events::{Duration, Event, Payload, Problems, ProcessFacts, ProcessIndex, Progress, StreamIndex, Texts, ThreadId, Time};
 
 /// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
 #[derive(Debug, thiserror::Error)]
@@ -44,14 +44,23 @@ pub struct Reader {
     streams: Vec<Stream>,
     stream_names: Vec<PathBuf>,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Next event of each stream.
-    heads: Vec<Option<Event>>,
+    /// Next event of each stream that is in the heap or current.
+    heads: Vec<Event>,
     current: Option<u32>,
     shared: Shared,
     class_names: Vec<Arc<str>>,
     bytes_total: u64,
     events: u64,
 }
+
+/// What a head is before its stream was read.
+const NO_EVENT: Event = Event {
+    time: Time::from_monotonic_ns(i64::MIN),
+    process: ProcessIndex(0),
+    thread: ThreadId(0),
+    stream: StreamIndex(0),
+    payload: Payload::RclcppExecutorGetNextReady {},
+};
 
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
@@ -92,7 +101,7 @@ impl Reader {
             return Err(Error::NoLayout(all.join("; ")));
         }
         reader.shared.skipped = vec![0; reader.class_names.len()];
-        let caret = reader.traces.iter().any(|t| t.layout.streams.values().any(|s| s.has_caret()));
+        let caret = reader.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
         reader.shared.initialised = caret.then(HashSet::new);
         for mut of_stream in files.into_values() {
             of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
@@ -101,10 +110,10 @@ impl Reader {
             reader.stream_names.push(of_stream[0].path.clone());
             reader.streams.push(Stream::new(reader.streams.len(), of_stream, slots));
         }
-        reader.heads = vec![None; reader.streams.len()];
+        reader.heads = vec![NO_EVENT; reader.streams.len()];
         for stream in 0..reader.streams.len() as u32 {
-            if let Some(event) = reader.fill(stream) {
-                reader.heap.push(Reverse((event.time, stream)));
+            if reader.fill(stream) {
+                reader.heap.push(Reverse((reader.heads[stream as usize].time, stream)));
             }
         }
         Ok(reader)
@@ -122,18 +131,17 @@ impl Reader {
                 index
             }
         };
-        let event = self.heads[index as usize].take()?;
+        let event = self.heads[index as usize];
         self.events += 1;
-        match self.fill(index) {
-            None => self.current = None,
-            Some(next) => {
-                let mine = Reverse((next.time, index));
-                if let Some(mut top) = self.heap.peek_mut() {
-                    // Reverse: the greater entry is the earlier event.
-                    if *top > mine {
-                        let Reverse((_, other)) = std::mem::replace(&mut *top, mine);
-                        self.current = Some(other);
-                    }
+        if !self.fill(index) {
+            self.current = None;
+        } else {
+            let mine = Reverse((self.heads[index as usize].time, index));
+            if let Some(mut top) = self.heap.peek_mut() {
+                // Reverse: the greater entry is the earlier event.
+                if *top > mine {
+                    let Reverse((_, other)) = std::mem::replace(&mut *top, mine);
+                    self.current = Some(other);
                 }
             }
         }
@@ -144,8 +152,8 @@ impl Reader {
     pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]), mut on_progress: impl FnMut(Progress)) {
         const EVERY: u64 = 1 << 16;
         while let Some(event) = self.next_event() {
-            on_event(&event, &self.shared.texts, &self.shared.registry.processes);
-            if self.events.is_multiple_of(EVERY) {
+            on_event(&event, &self.shared.names.texts, &self.shared.registry.processes);
+            if self.events % EVERY == 0 {
                 on_progress(self.progress());
             }
         }
@@ -164,7 +172,7 @@ impl Reader {
 
     /// Names and symbols of the events read so far.
     pub fn texts(&self) -> &Texts {
-        &self.shared.texts
+        &self.shared.names.texts
     }
 
     /// Damage met so far; complete once the last event was read.
@@ -214,10 +222,8 @@ impl Reader {
     }
 
     #[inline(always)]
-    fn fill(&mut self, index: u32) -> Option<Event> {
-        let event = self.streams[index as usize].next(&self.traces, &mut self.shared);
-        self.heads[index as usize] = event;
-        event
+    fn fill(&mut self, index: u32) -> bool {
+        self.streams[index as usize].next(&self.traces, &mut self.shared, &mut self.heads[index as usize])
     }
 
     fn add_trace(&mut self, folder: Folder, hosts: &mut Vec<Host>, files: &mut BTreeMap<Key, Vec<(u64, StreamFile)>>)
@@ -248,7 +254,7 @@ impl Reader {
             let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
             let begin = first.as_ref().and_then(|p| p.begin).unwrap_or(0);
             let uuid = trace.layout.uuid.unwrap_or_default();
-            let key = match first.and_then(|p| Some((p.stream, p.instance?))) {
+            let key = match first.and_then(|p| Some((p.stream_id, p.instance?))) {
                 Some((of, instance)) => Key { uuid, stream: Some((of, instance)), path: None },
                 None => Key { uuid, stream: None, path: Some(stream.clone()) },
             };
@@ -288,7 +294,7 @@ fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, host
         });
     }
     let pid = say("vpid").and_then(|pid| pid.parse().ok());
-    for of_stream in layout.streams.values().filter(|s| s.is_understood()) {
+    for of_stream in layout.streams.iter().filter(|s| s.is_understood()) {
         if !(of_stream.has_tid && (of_stream.has_pid || pid.is_some())) {
             problems.add("no-thread-context", &metadata, 0, || {
                 "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \

@@ -4,12 +4,13 @@ use crate::decode::{aligned, body, head, Captured, Fault, Input};
 use crate::gap::{Cause, Gap, Gaps};
 use crate::kinds::{payload, TEXTS, WORDS};
 use crate::layout::{span, word, EventClass, StreamLayout, TraceLayout};
+use crate::names::Names;
 use crate::packet::{self, Packet, MAGIC};
 use crate::process::{Host, Origin, Registry};
 use crate::window::{Window, EVENT_MAX};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use tacho_events::{Event, Payload, Problems, ProcessIndex, StreamIndex, Text, Texts, ThreadId, Time};
+use tacho_events::{Event, Payload, Problems, ProcessIndex, StreamIndex, Text, ThreadId, Time};
 
 /// A trace as the streams need it.
 pub(crate) struct Trace {
@@ -44,7 +45,7 @@ impl Trace {
 #[derive(Default)]
 pub(crate) struct Shared {
     pub registry: Registry,
-    pub texts: Texts,
+    pub names: Names,
     pub problems: Problems,
     pub gaps: Gaps,
     /// Events stepped over, by class.
@@ -81,7 +82,7 @@ pub(crate) struct Stream {
 /// A packet that is being read.
 struct Open {
     start: u64,
-    stream: u64,
+    stream: usize,
     /// Bits of the file: next event, and end of the content that there is.
     at: u64,
     end: u64,
@@ -117,13 +118,13 @@ impl Stream {
         }
     }
 
-    /// Its next event that is understood.
+    /// Puts its next event that is understood into `into`; false at its end.
     #[inline(always)]
-    pub fn next(&mut self, traces: &[Trace], shared: &mut Shared) -> Option<Event> {
+    pub fn next(&mut self, traces: &[Trace], shared: &mut Shared, into: &mut Event) -> bool {
         loop {
             if let (Some(packet), Some((window, file))) = (&mut self.packet, &self.file) {
                 let trace = &traces[file.trace];
-                if let Some(layout) = trace.layout.streams.get(&packet.stream) {
+                if let Some(layout) = trace.layout.streams.get(packet.stream) {
                     while packet.at < packet.end {
                         let base = 8 * window.start();
                         let limit = packet.end.min(8 * window.end()).saturating_sub(base);
@@ -154,14 +155,15 @@ impl Stream {
                                 } else {
                                     self.time = time;
                                 }
-                                return Some(Event { time: self.time, process, thread: ThreadId(tid), stream, payload });
+                                *into = Event { time: self.time, process, thread: ThreadId(tid), stream, payload };
+                                return true;
                             }
                         }
                     }
                 }
             }
             if !self.go_on(traces, shared) {
-                return None;
+                return false;
             }
         }
     }
@@ -186,7 +188,7 @@ impl Stream {
         let limit = packet.end.min(8 * window.end()).saturating_sub(base);
         let input = Input { bytes: window.bytes(), origin: (8 * packet.start) as i64 - base as i64, limit };
         let at = packet.at.wrapping_sub(base);
-        let layout = trace.layout.streams.get(&packet.stream);
+        let layout = trace.layout.streams.get(packet.stream);
         let fault = layout.and_then(|layout| event(layout, input, at, packet.ticks, &mut self.captured).err());
         let beyond = matches!(fault, Some(Damage::Decoding(Fault::Beyond)));
         if beyond && packet.end > 8 * window.end() {
@@ -206,7 +208,7 @@ impl Stream {
         } else {
             let (name, text) = match fault {
                 Some(Damage::UnknownEvent(id)) => {
-                    ("unknown-event", format!("an event of id {id} in stream {}, which the metadata does not describe", packet.stream))
+                    ("unknown-event", format!("an event of id {id} in stream {}, which the metadata does not describe", layout.map_or(0, |of| of.id)))
                 }
                 Some(Damage::Decoding(Fault::NoOption(tag))) => ("bad-tag", format!("the tag {tag}, which chooses no option of a variant")),
                 _ => ("event-beyond-packet", "an event that goes on behind the end of its packet".to_string()),
@@ -373,8 +375,7 @@ fn understood(class: &EventClass, number: u16, process: ProcessIndex, captured: 
     let count = class.texts;
     for (text, (start, end)) in texts.iter_mut().zip(captured.spans).take(count) {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
-        let length = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
-        *text = shared.texts.intern(&String::from_utf8_lossy(&bytes[..length]));
+        *text = shared.names.intern(&bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]);
     }
     if let Some(initialised) = &mut shared.initialised {
         if class.by_caret && initialised.contains(&(process, number, words[0])) {

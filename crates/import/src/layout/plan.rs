@@ -22,13 +22,13 @@ pub(crate) struct Segment {
     pub text: Option<Sink>,
 }
 
-/// One integer.
+/// One integer of 8, 16, 32 or 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Load {
     pub at: u32,
     pub word: u8,
-    /// 1, 2, 4 or 8.
-    pub bytes: u8,
+    /// Bits of 64 that it does not have.
+    pub unused: u8,
     pub signed: bool,
     pub big: bool,
 }
@@ -97,7 +97,7 @@ impl Building {
     fn load_at(&mut self, at: usize, of: &Bits, word: u8) -> bool {
         let known = matches!(of.bits, 8 | 16 | 32 | 64);
         if known {
-            self.open.loads.push(Load { at: at as u32, word, bytes: (of.bits / 8) as u8, signed: of.signed, big: of.big });
+            self.open.loads.push(Load { at: at as u32, word, unused: (64 - of.bits) as u8, signed: of.signed, big: of.big });
         }
         known
     }
@@ -129,7 +129,7 @@ fn whole_bytes(node: &Node) -> Option<u64> {
 pub(crate) enum Header {
     /// There is none: one class of event, without time.
     None,
-    /// By bytes: the first alternative that the tag falls into.
+    /// By bytes: the first alternative that the tag, which is the id, falls into. Without a tag all events have the id 0.
     Direct { tag: Option<Field>, alternatives: Vec<Alternative> },
     Walk(Node),
 }
@@ -140,6 +140,7 @@ pub(crate) struct Alternative {
     /// Values of the tag that choose it.
     pub first: u64,
     pub last: u64,
+    /// `None`: the tag is the id.
     pub id: Option<Field>,
     pub time: Option<Field>,
     pub bytes: usize,
@@ -175,22 +176,26 @@ fn direct(node: &Node) -> Option<Header> {
     };
     before.iter().try_for_each(|member| place(member, &mut at, &mut placed))?;
     let Some((tag, choices, options)) = variant else {
-        let alternatives = vec![alternative(0, u64::MAX, &placed, at)?];
-        return Some(Header::Direct { tag: None, alternatives });
+        let id = placed.iter().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID));
+        return Some(Header::Direct { tag: id.map(|(.., id)| *id), alternatives: vec![alternative(0, u64::MAX, &placed, None, at)?] });
     };
-    let tag = placed.iter().find(|(slot, ..)| slot == tag)?.2;
-    let mut alternatives = Vec::new();
+    let (_, sink, tag) = *placed.iter().find(|(slot, ..)| slot == tag)?;
+    if sink != Sink::Word(word::EVENT_ID) {
+        return None;
+    }
+    let (mut alternatives, common) = (Vec::new(), placed.len());
     for (first, last, option) in choices {
         let (mut at, mut placed) = (at, placed.clone());
         place(&options[*option], &mut at, &mut placed)?;
-        alternatives.push(alternative(u64::try_from(*first).ok()?, u64::try_from(*last).ok()?, &placed, at)?);
+        let own = placed[common..].iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID)).map(|(.., id)| *id);
+        alternatives.push(alternative(u64::try_from(*first).ok()?, u64::try_from(*last).ok()?, &placed, own, at)?);
     }
     Some(Header::Direct { tag: Some(tag), alternatives })
 }
 
-fn alternative(first: u64, last: u64, placed: &Placed, bits: u64) -> Option<Alternative> {
-    let place = |word| placed.iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word)).map(|(.., field)| *field);
-    (bits % 8 == 0).then(|| Alternative { first, last, id: place(word::EVENT_ID), time: place(word::TIME), bytes: (bits / 8) as usize })
+fn alternative(first: u64, last: u64, placed: &Placed, id: Option<Field>, bits: u64) -> Option<Alternative> {
+    let time = placed.iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::TIME)).map(|(.., time)| *time);
+    (bits % 8 == 0).then_some(Alternative { first, last, id, time, bytes: (bits / 8) as usize })
 }
 
 fn place(node: &Node, at: &mut u64, placed: &mut Placed) -> Option<()> {
