@@ -108,6 +108,25 @@ fn a_spinning_chain_delivers_every_message_on_every_middleware() {
 }
 
 #[test]
+fn what_was_sent_last_still_arrives_at_the_end_of_a_slow_chain() {
+    let text = "
+nodes:
+  source: {spin: 10 Hz, publishes: {/a: {size: 16 B, rate: 10 Hz}}}
+  second: {subscribes: [/a], spin: 10 Hz, publishes: {/b: {size: 16 B}}}
+  third:  {subscribes: [/b], spin: 10 Hz, publishes: {/c: {size: 16 B}}}
+  fourth: {subscribes: [/c], spin: 10 Hz, publishes: {/d: {size: 16 B}}}
+  sink:   {subscribes: [/d], spin: 10 Hz}
+run: {duration: 1 s}
+";
+    for seed in 1..4 {
+        let mut workload = workload("inproc", text);
+        workload.run.seed = seed;
+        let ran = Lab::new().run(&workload).unwrap();
+        assert_eq!(figures(&ran, "sink").taken, [figures(&ran, "source").outputs[0].sent]);
+    }
+}
+
+#[test]
 fn events_of_a_callback_come_in_the_order_of_rclcpp() {
     let lab = Lab::new();
     lab.run(&workload("inproc", CHAIN)).unwrap();
