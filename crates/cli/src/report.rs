@@ -48,7 +48,11 @@ fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
         info: run.info().context("run.json")?,
         summary: store::read_summary(run).context("figures of the run")?,
         tables: store::read_run(run).context("tables of the run")?,
-        objective: json(&path.join("objective.json"))?,
+        // Study E's search stands beside the runs of what it found.
+        objective: match path.parent() {
+            Some(tuning) if path.ends_with(crate::tune::COMMON_RATE) => json(&tuning.join("objective.json"))?,
+            _ => None,
+        },
         proof: json(&path.join("proof.json"))?,
         directory: run.clone(),
     })

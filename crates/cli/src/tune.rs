@@ -20,8 +20,12 @@ use tacho_workload::Workload;
 
 /// Folder of the runs of the workload as it was.
 pub const UNTUNED: &str = "untuned";
+/// Folder of the runs at study E's common rate.
+pub const COMMON_RATE: &str = "common_rate";
+/// Folder of the runs that wake on arrival.
+const ARRIVAL: &str = "arrival";
 /// Folders of the runs of the tuned ones.
-pub const METHOD_DIRECTORIES: [&str; 2] = ["common_rate", "arrival"];
+pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
 /// What `--json` prints of a tuning.
 #[derive(Serialize)]
@@ -120,8 +124,8 @@ pub fn run(options: Tune) -> Outcome {
 
 fn directory_of(method: Method) -> &'static str {
     match method {
-        Method::CommonRate => METHOD_DIRECTORIES[0],
-        Method::Arrival => METHOD_DIRECTORIES[1],
+        Method::CommonRate => COMMON_RATE,
+        Method::Arrival => ARRIVAL,
     }
 }
 

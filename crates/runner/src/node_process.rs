@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tacho_events::run::ProcessExit;
 
 /// From closing its stdin to its end.
-const ENDING_LIMIT: Duration = Duration::from_secs(10);
+const ENDING_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a process did: said something, or ended.
 #[derive(Debug)]
