@@ -10,8 +10,6 @@ use std::sync::Arc;
 
 mod plan;
 mod scope;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use plan::{Field as HeaderField, Header, Load, Plan};
 use scope::Compiler;

@@ -203,7 +203,8 @@ impl Reader {
     /// How far reading is; chunks are 32 KiB of stream files.
     pub fn progress(&self) -> Progress {
         let units = |bytes: u64| bytes.div_ceil(PROGRESS_UNIT);
-        Progress { chunks: units(self.shared.bytes), chunks_total: units(self.bytes_total), events: self.events }
+        // Bytes behind a damaged packet may be counted twice.
+        Progress { chunks: units(self.shared.bytes.min(self.bytes_total)), chunks_total: units(self.bytes_total), events: self.events }
     }
 
     /// Wall time minus the time of events: of the first host, whose clock all times are of.

@@ -10,7 +10,7 @@ use crate::process::{Host, Origin, Registry};
 use crate::window::{Window, EVENT_MAX};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use tacho_events::{Event, Payload, Problems, ProcessIndex, StreamIndex, Text, ThreadId, Time};
+use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, Text, ThreadId, Time};
 
 /// A trace as the streams need it.
 pub(crate) struct Trace {
@@ -148,7 +148,8 @@ impl Stream {
                                 };
                                 let time = trace.time(ticks);
                                 if time < self.time {
-                                    let (back, offset) = (self.time - time, packet.at / 8);
+                                    let back = Duration::from_ns(self.time.as_ns().wrapping_sub(time.as_ns()));
+                                    let offset = packet.at / 8;
                                     shared.problems.add("time-turned-back", &file.path, offset, || {
                                         format!("by {back}; the event is moved to the one before")
                                     });
@@ -214,6 +215,10 @@ impl Stream {
                 _ => ("event-beyond-packet", "an event that goes on behind the end of its packet".to_string()),
             };
             shared.problems.add(name, &file.path, byte, || format!("{text}; the rest of its packet is not read"));
+            if packet.cut {
+                // A size that goes beyond the file is not to be believed either.
+                self.next_packet = next_magic(window, byte + 1, trace.layout.big);
+            }
         }
         let from = trace.time(packet.ticks);
         let to = packet.end_ticks.map_or(from, |end| trace.time(end).max(from));

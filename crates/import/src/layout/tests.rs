@@ -1,1 +1,0 @@
-//! Layouts are tested in `decode`.

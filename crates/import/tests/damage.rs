@@ -1,0 +1,184 @@
+//! Traces that are cut, torn or made of noise: read as far as they go, with every damage named, and never a panic.
+
+mod fixture;
+
+use fixture::Fixture;
+use std::path::Path;
+use tacho_import::{Cause, Error, Reader};
+
+/// Packet context of LTTng: begin, end, content, size, sequence, discarded, cpu; 8 bytes each but the last.
+const CONTEXT: usize = 32;
+const CONTENT_BITS: usize = CONTEXT + 16;
+const PACKET_BITS: usize = CONTEXT + 24;
+const DISCARDED: usize = CONTEXT + 40;
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
+}
+
+/// Starts of the packets of a stream file.
+fn packets(bytes: &[u8]) -> Vec<usize> {
+    let next = |at: &usize| Some(at + u64_at(bytes, at + PACKET_BITS) as usize / 8).filter(|next| *next < bytes.len());
+    std::iter::successors(Some(0), next).collect()
+}
+
+struct Read {
+    events: u64,
+    sorted: bool,
+    reader: Reader,
+}
+
+fn read(folder: &Path) -> Result<Read, Error> {
+    let mut reader = Reader::open(&[folder.to_path_buf()])?;
+    let (mut events, mut sorted, mut before) = (0, true, None);
+    while let Some(event) = reader.next_event() {
+        events += 1;
+        sorted &= before <= Some(event.time);
+        before = Some(event.time);
+    }
+    Ok(Read { events, sorted, reader })
+}
+
+/// A trace whose first stream file is what `change` makes of it; what was read before and after.
+fn damaged(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (Fixture, u64, Read) {
+    let fixture = Fixture::unpack(name);
+    let whole = read(&fixture.files()).expect("whole").events;
+    let file = fixture.files().join("ros2_0");
+    let mut bytes = std::fs::read(&file).expect("stream");
+    change(&mut bytes);
+    std::fs::write(&file, bytes).expect("write");
+    let read = read(&fixture.files()).expect("still a trace");
+    (fixture, whole, read)
+}
+
+fn problem(read: &Read, name: &str) -> (u64, String) {
+    let found: Vec<_> = read.reader.problems().iter().collect();
+    assert_eq!(found.iter().map(|p| p.name).collect::<Vec<_>>(), [name]);
+    assert!(found[0].file.ends_with("ros2_0"));
+    (found[0].offset, found[0].text.clone())
+}
+
+#[test]
+fn a_file_cut_inside_a_packet_is_read_up_to_its_last_whole_event() {
+    let mut last = 0;
+    // At any byte: the rest must be less, and never wrong.
+    for back in [1, 100, 1_000, 5_000, 20_000] {
+        let mut start = 0;
+        let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
+            start = packets(bytes)[3];
+            let content = u64_at(bytes, start + CONTENT_BITS) as usize / 8;
+            bytes.truncate(start + content - back);
+        });
+        assert_eq!(problem(&read, "packet-truncated").0, start as u64);
+        assert!(read.sorted && read.events < whole && (last == 0 || read.events < last), "{back}: {} of {whole}", read.events);
+        assert!(read.reader.gaps().iter().any(|g| g.cause == Cause::Damaged && g.events.is_none()));
+        last = read.events;
+    }
+}
+
+#[test]
+fn a_torn_packet_is_stepped_over_and_the_next_one_found() {
+    let mut offset = 0;
+    let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
+        offset = packets(bytes)[2];
+        bytes[offset..offset + 4].fill(0xee);
+    });
+    let found: Vec<_> = read.reader.problems().iter().map(|p| (p.name, p.offset)).collect();
+    assert_eq!(found[0], ("not-a-packet", offset as u64));
+    assert_eq!(found[1].0, "packets-missing");
+    assert!(read.sorted && read.events > whole * 9 / 10 && read.events < whole);
+    assert!(read.reader.gaps().iter().any(|g| g.cause == Cause::PacketsMissing && g.from < g.to));
+}
+
+#[test]
+fn sizes_that_cannot_be_are_named() {
+    for (at, value, name) in [
+        (PACKET_BITS, 12_345, "bad-packet-size"),
+        (CONTENT_BITS, u64::MAX, "bad-packet-size"),
+        // Its size is believed, until what follows makes no sense: then the next packet is looked for.
+        (PACKET_BITS, u64::MAX & !7, "unknown-event"),
+        (CONTENT_BITS, 0, "packet-not-closed"),
+    ] {
+        let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
+            let packet = packets(bytes)[1];
+            bytes[packet + at..packet + at + 8].copy_from_slice(&value.to_le_bytes());
+            if name == "unknown-event" {
+                bytes[packet + CONTENT_BITS..packet + CONTENT_BITS + 8].copy_from_slice(&value.to_le_bytes());
+            }
+        });
+        assert!(read.reader.problems().iter().any(|p| p.name == name), "{name}: {:?}", read.reader.problems());
+        assert!(read.sorted && (whole * 9 / 10..whole).contains(&read.events), "{name}: {} of {whole}", read.events);
+    }
+}
+
+#[test]
+fn discards_are_the_difference_of_the_counters_also_when_a_counter_turns_back() {
+    let (_, whole, read) = damaged("talker_listener_5s", |bytes| {
+        for (packet, count) in packets(bytes).into_iter().zip([3u64, 3, 10, 10, 4]) {
+            bytes[packet + DISCARDED..packet + DISCARDED + 8].copy_from_slice(&count.to_le_bytes());
+        }
+    });
+    assert_eq!(read.events, whole);
+    let counts: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.events)).collect();
+    assert_eq!(counts[..2], [(Cause::Discarded, Some(3)), (Cause::Discarded, Some(7))], "{counts:?}");
+}
+
+#[test]
+fn metadata_that_is_cut_leaves_the_events_that_it_describes() {
+    let fixture = Fixture::unpack("talker_listener_5s");
+    let whole = read(&fixture.files()).expect("whole").events;
+    let path = fixture.files().join("metadata");
+    let metadata = std::fs::read(&path).expect("metadata");
+    // Half of its packets hold the trace block and the first events.
+    std::fs::write(&path, &metadata[..metadata.len() / 2 + 100]).expect("write");
+    let found = read(&fixture.files()).expect("half a description");
+    assert!(found.events < whole);
+    let names: Vec<_> = found.reader.problems().iter().map(|p| p.name).collect();
+    assert!(names.contains(&"metadata-truncated") && names.contains(&"unknown-event"), "{names:?}");
+    std::fs::write(&path, "nothing of the kind\n".repeat(10)).expect("write");
+    let error = read(&fixture.files()).err().expect("no description").to_string();
+    assert!(error.contains("metadata-not-ctf-1") && error.contains("metadata"), "{error}");
+}
+
+/// xorshift64.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+#[test]
+fn mutated_bytes_never_panic_and_never_read_more_than_there_is() {
+    let fixture = Fixture::unpack("lifecycle_5s");
+    let files = ["metadata", "ros2_0", "ros2_1"].map(|name| fixture.files().join(name));
+    let whole = files.clone().map(|path| std::fs::read(path).expect("file"));
+    // The shortest event is its header and contexts: 6 + 17 + 4 + 4 bytes; a mutated description may make it shorter.
+    let most = whole.iter().map(Vec::len).sum::<usize>() as u64;
+    let (mut noise, mut unreadable) = (Noise(0x9e37_79b9_7f4a_7c15), 0);
+    for round in 0..300 {
+        for (path, bytes) in files.iter().zip(&whole) {
+            let mut bytes = bytes.clone();
+            for _ in 0..noise.below(6) {
+                let at = match noise.below(3) {
+                    0 => noise.below(200.min(bytes.len())),
+                    _ => noise.below(bytes.len()),
+                };
+                bytes[at] = if noise.below(2) == 0 { noise.below(256) as u8 } else { bytes[at] ^ (1 << noise.below(8)) };
+            }
+            if noise.below(8) == 0 {
+                bytes.truncate(noise.below(bytes.len()));
+            }
+            std::fs::write(path, bytes).expect("write");
+        }
+        match read(&fixture.files()) {
+            Ok(read) => assert!(read.sorted && read.events <= most, "round {round}: {} events", read.events),
+            Err(_) => unreadable += 1,
+        }
+    }
+    assert!(unreadable < 150, "{unreadable} of 300 had no description left: the others test too little");
+}
