@@ -1,0 +1,80 @@
+"""A recorded process killed at random moments, a hundred times: every run stays readable, and what `tacho` reads of it is what the
+program had committed, or counted as dropped."""
+
+import os
+import random
+import signal
+import struct
+import time
+
+import pyarrow.parquet as parquet
+
+from conftest import ROOT
+
+VICTIM = ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim"
+WRITERS = 3
+KILLS = 100
+
+
+def committed(path):
+    """How many calls had returned, by the program's own count in a mapping that outlives it."""
+    try:
+        return sum(struct.unpack(f"<{WRITERS}Q", path.read_bytes()[: 8 * WRITERS]))
+    except (FileNotFoundError, struct.error):
+        return 0
+
+
+def child_of(pid):
+    """The process that `tacho record` runs."""
+    while True:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+        if children:
+            return int(children[0])
+
+
+def executes(pid, program):
+    try:
+        return os.readlink(f"/proc/{pid}/exe") == str(program)
+    except FileNotFoundError:
+        return False
+
+
+def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    moments = random.Random(seed)
+    recorded = 0
+    for kill in range(KILLS):
+        run, counts = tacho.directory / f"run-{kill}", tacho.directory / f"counts-{kill}"
+        # A quarter have so little room that they drop.
+        process = tacho.start("record", "--max-mib", 2 if kill % 4 == 0 else 64, "-o", run, "--", VICTIM, "on", counts, 0)
+        pid = child_of(process.pid)
+        while not executes(pid, VICTIM):
+            time.sleep(0.001)
+        if kill % 2:
+            time.sleep(moments.random() * 0.01)
+        else:
+            enough = moments.randrange(200_000)
+            while committed(counts) < enough:
+                time.sleep(0.0005)
+        os.kill(pid, signal.SIGKILL)
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 128 + signal.SIGKILL, err
+
+        summary = tacho.json("explain", run)
+        processes = parquet.read_table(run / "tables" / "processes.parquet").to_pylist() if (run / "tables").is_dir() else []
+        if not processes:
+            assert committed(counts) == 0 and summary["topics"] == []
+            continue
+        recorded += 1
+        (found,) = processes
+        assert not found["ended"]
+        seen = found["events"] + found["dropped_events"]
+        # Clock readings are events, too; each writer may have been inside one more call.
+        assert committed(counts) <= seen <= committed(counts) + WRITERS + 10
+        if found["dropped_events"]:
+            assert any(note["name"] == "dropped-events" and note["count"] == found["dropped_events"] for note in summary["notes"])
+        for path in (counts, *(run / "events").iterdir()):
+            path.unlink()
+    assert recorded > KILLS // 2
