@@ -309,6 +309,7 @@ static bool read_header(struct receiver *receiver, const struct udp_piece *piece
   memcpy(receiver->prefix, piece->data + 8, 12);
   receiver->address = piece->source;
   receiver->for_us = true;
+  receiver->multicast = piece->port == self.base;
   return true;
 }
 

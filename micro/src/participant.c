@@ -44,9 +44,11 @@ static void service(void) {
   if (now - self.serviced_ms >= PEER_ROUND_MS / MICRO_PEERS) {
     self.serviced_ms = now;
     self.serviced = (uint8_t)((self.serviced + 1) % MICRO_PEERS);
+    if (self.serviced == 0) self.rounds++;
     struct peer *peer = &self.peers[self.serviced];
     if (peer->used && due(peer->heard_ms, peer->lease_ms)) peer_forget(peer);
     if (peer->used) sedp_service(peer);
+    if (peer->used && !peer->multicast && self.rounds % (ANNOUNCE_MS / PEER_ROUND_MS) == 0) spdp_announce_to(peer);
   }
   for (unsigned i = 0; i < self.matches; i++) {
     if (is_writer(endpoint_of(&self.match[i])))

@@ -65,6 +65,7 @@ struct peer {
   uint16_t graph_port;       /* where that one listens: in Fast DDS a port of its own */
   uint8_t acked[BUILTINS];   /* of our built-in writers, how many samples it has */
   bool used, spoke;          /* spoke: it has acknowledged something, so it is no mere announcement */
+  bool multicast;            /* its announcements come by multicast, so ours reach it so */
   bool refused;              /* an endpoint of it found no room among the matches */
 };
 
@@ -103,7 +104,7 @@ struct participant {
   uint16_t metatraffic, user; /* our unicast ports */
   uint32_t count;             /* of HEARTBEAT, ACKNACK, NACK_FRAG and HEARTBEAT_FRAG together: only growth matters */
   uint32_t announced_ms, serviced_ms;
-  uint8_t announcements, serviced, matches;
+  uint8_t announcements, serviced, rounds, matches;
   struct peer peers[MICRO_PEERS];
   struct match match[MICRO_MATCHES];
   uint64_t published[MICRO_ENDPOINTS]; /* last sequence number of each writer */
@@ -116,7 +117,7 @@ struct receiver {
   uint8_t prefix[12];
   uint32_t address;
   uint32_t seconds, fraction; /* INFO_TS */
-  bool timed, for_us;
+  bool timed, for_us, multicast;
 };
 
 /* DATA or DATA_FRAG (RTPS 8.3.8.2, 8.3.8.3), its fixed part read. */
@@ -184,6 +185,7 @@ void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available
 
 /* spdp.c */
 void spdp_announce(void);
+void spdp_announce_to(const struct peer *peer);
 void spdp_receive(struct receiver *receiver, const struct data *data);
 void spdp_farewell(void);
 

@@ -58,6 +58,8 @@ void spdp_announce(void) {
     for (uint16_t i = 0; i < 8; i += 2) announce_to(NULL, *peer, (uint16_t)(self.base + 10 + i));
 }
 
+void spdp_announce_to(const struct peer *peer) { announce_to(peer->prefix, peer->address, peer->metatraffic_port); }
+
 /* The participant is gone: disposed and unregistered, the key in the inline QoS (RTPS 8.5.3.3). */
 static void farewell_to(const uint8_t *prefix, uint32_t address, uint16_t port) {
   begin(prefix);
@@ -139,9 +141,8 @@ void spdp_receive(struct receiver *receiver, const struct data *data) {
   peer->user_port = (uint16_t)(user ? user : metatraffic);
   peer->heard_ms = micro_clock_ms();
   peer->lease_ms = (lease < LEASE_MAX_S ? lease + 1 : LEASE_MAX_S) * 1000u;
-  if (is_new) {
-    /* It may have missed our announcement: told at once, it need not wait for the next one. */
-    announce_to(peer->prefix, peer->address, peer->metatraffic_port);
-    sedp_greet(peer);
-  }
+  peer->multicast |= receiver->multicast;
+  /* It may have missed our announcements, and even the answer: a participant may send before it can hear. */
+  if (!peer->spoke) spdp_announce_to(peer);
+  if (is_new) sedp_greet(peer);
 }

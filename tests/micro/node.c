@@ -67,11 +67,12 @@ int main(int argc, char **argv) {
   micro_init(&node);
   printf("up\n");
   static char text[LARGEST];
-  uint32_t sent = 0, last = 0, was_matched = ~0u, events_at = 0;
+  uint32_t sent = 0, last = 0, was_matched = ~0u, events_at = 0, incompatible = 0;
   while (!input_ended()) {
     linux_udp_wait(2);
     micro_spin();
     if (micro_matched(0) != was_matched) printf("matched %u\n", was_matched = micro_matched(0));
+    if (micro_counters()->incompatible != incompatible) printf("incompatible %u\n", incompatible = micro_counters()->incompatible);
     if (micro_clock_ms() - events_at > 100) events_at = micro_clock_ms(), micro_publish_events(1);
     if (!publishes) {
       if (count && heard >= count) break;

@@ -47,7 +47,15 @@ void ethernet_address(uint8_t mac[6]) {
   mac[5] = (uint8_t)(high >> 8);
 }
 
+#ifdef MEASURE
+uint32_t frame_ticks; /* programs/measure.h */
+#define MEASURED_FRAME frame_ticks = REGISTER(FPGAIO_COUNTER);
+#else
+#define MEASURED_FRAME
+#endif
+
 uint32_t ethernet_receive(uint32_t buffer[FRAME_WORDS]) {
+  MEASURED_FRAME
   while (REG(RX_FIFO_INF) >> 16 & 0xff) {
     uint32_t status = REG(RX_STATUS), size = status >> 16 & 0x3fff, words = (size + 2 + 3) / 4;
     if (status & 0x8000 || words > FRAME_WORDS || size < 4) {
