@@ -28,7 +28,7 @@ pub fn run(options: Options) -> Outcome {
         let directory = if repeats > 1 { run.repeat(repeat) } else { run.clone() };
         let what = if repeats > 1 { format!("repeat {} of {repeats}: ", repeat + 1) } else { String::new() };
         ran.push(bench.repeat(&workload, repeat, &directory, &mut |p| {
-            progress.show(&format!("{what}{}", p.what), (f64::from(repeat) + p.done) / f64::from(repeats), None)
+            progress.show(&format!("{what}{}", p.what), (f64::from(repeat) + p.done) / f64::from(repeats))
         })?);
         if bench.is_interrupted() {
             break;
@@ -49,7 +49,7 @@ pub fn run(options: Options) -> Outcome {
 /// Analyses a run and writes its tables and figures.
 pub fn analyse(run: &RunDirectory, workload: &Workload) -> Result<tacho_analysis::summary::Summary, Failure> {
     let mut progress = Progress::new();
-    let summary = tacho_analysis::analyse_and_store(run, Some(workload), &mut |p| progress.show("reading events", p.part(), None))
+    let summary = tacho_analysis::analyse_and_store(run, Some(workload), &mut |p| progress.show("reading events", p.part()))
         .context("analysis of the run")?;
     progress.finish();
     Ok(summary)

@@ -25,7 +25,7 @@ fn figures(run: &RunDirectory) -> Result<Summary, Failure> {
     }
     let workload = workload(run)?;
     let mut progress = Progress::new();
-    let analysed = tacho_analysis::figures_of(run, workload.as_ref(), &mut |p| progress.show("reading events", p.part(), None));
+    let analysed = tacho_analysis::figures_of(run, workload.as_ref(), &mut |p| progress.show("reading events", p.part()));
     progress.finish();
     Ok(analysed.context("analysis of the run")?)
 }

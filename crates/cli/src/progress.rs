@@ -2,12 +2,16 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::Instant;
+
+/// From here on the time that passed says enough about the time left.
+const ENOUGH_TO_TELL: f64 = 0.05;
 
 /// A bar on a terminal; elsewhere a line for each new thing under way.
 pub struct Progress {
     bar: Option<ProgressBar>,
     said: String,
+    begun: Instant,
 }
 
 impl Progress {
@@ -19,16 +23,18 @@ impl Progress {
             );
             bar
         });
-        Progress { bar, said: String::new() }
+        Progress { bar, said: String::new(), begun: Instant::now() }
     }
 
-    /// `done` of 0 to 1, of all the work; `left` where it can be told.
-    pub fn show(&mut self, what: &str, done: f64, left: Option<Duration>) {
+    /// `done` of 0 to 1, of all the work.
+    pub fn show(&mut self, what: &str, done: f64) {
         match &self.bar {
             Some(bar) => {
+                let done = done.clamp(0.0, 1.0);
+                let left_s = self.begun.elapsed().as_secs_f64() * (1.0 - done) / done;
                 bar.set_message(what.to_owned());
-                bar.set_position((done.clamp(0.0, 1.0) * 1000.0) as u64);
-                bar.set_prefix(left.map_or(String::new(), |left| format!("{} s left", left.as_secs_f64().ceil())));
+                bar.set_position((done * 1000.0) as u64);
+                bar.set_prefix(if done >= ENOUGH_TO_TELL { format!("{:.0} s left", left_s.ceil()) } else { String::new() });
             }
             None if self.said != what => {
                 eprintln!("tacho: {what}");

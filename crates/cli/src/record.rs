@@ -24,7 +24,7 @@ pub fn run(options: Record) -> Outcome {
     }
     if recorded.nothing_recorded.is_none() {
         let mut progress = Progress::new();
-        let summary = tacho_analysis::analyse_and_store(&run, None, &mut |p| progress.show("reading events", p.part(), None))
+        let summary = tacho_analysis::analyse_and_store(&run, None, &mut |p| progress.show("reading events", p.part()))
             .context("analysis of the run")?;
         progress.finish();
         explain::show(&run, &summary, options.json)?;

@@ -57,12 +57,13 @@ pub fn run(options: Tune) -> Outcome {
     let interrupted = interrupt::catch()?;
     let out = runs::create_beside(options.out.out, &format!("{}-tuned", bench::stem(&options.run)), measured.as_ref())?;
     let bench = Bench { installation: &installation, command: bench::command(), recorded: true, interrupted };
-    let mut progress = Progress::new();
     let measured = match measured {
         Some(run) => run,
         None => {
             let run = RunDirectory::new(out.path().join("measured"));
-            bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done, None))?;
+            let mut progress = Progress::new();
+            bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
+            progress.finish();
             bench::analyse(&run, &workload)?;
             run
         }
@@ -76,9 +77,11 @@ pub fn run(options: Tune) -> Outcome {
         let result = match method {
             Method::CommonRate => {
                 let check_run = RunDirectory::new(out.path().join("callback_check"));
+                let mut progress = Progress::new();
                 let check_ns = callback_check::measure(&bench, &workload, &check_run, &mut |p| {
-                    progress.show(&format!("callback check: {}", p.what), p.done, None)
+                    progress.show(&format!("callback check: {}", p.what), p.done)
                 })?;
+                progress.finish();
                 let curve = objective_of(&workload, &chain, &measured, check_ns)?;
                 write_json(&out.path().join("objective.json"), &curve)?;
                 let best = tacho_tune::apply_common_rate(&workload, &chain, curve.best_hz).context("common rate")?;
@@ -106,7 +109,7 @@ pub fn run(options: Tune) -> Outcome {
     };
     let mut ran = Vec::new();
     if options.prove {
-        let (proofs, all) = prove(&bench, &workload, &tuned, &found.chain, &out, &mut progress)?;
+        let (proofs, all) = prove(&bench, &workload, &tuned, &found.chain, &out)?;
         ran = all;
         found.proof = tuned.iter().map(|(name, _)| *name).zip(proofs).collect();
         write_json(&out.path().join("proof.json"), &found.proof)?;
@@ -114,7 +117,6 @@ pub fn run(options: Tune) -> Outcome {
             print_gain(&out, &tuned)?;
         }
     }
-    progress.finish();
     if options.json {
         runs::print_json(&found)?;
     }
@@ -184,17 +186,17 @@ fn prove(
     tuned: &[(&'static str, Tuned)],
     chain: &str,
     out: &RunDirectory,
-    progress: &mut Progress,
 ) -> Result<(Vec<Proof>, Vec<Ran>), Failure> {
     let before = Candidate { name: UNTUNED, workload: untuned };
     let after: Vec<Candidate<'_>> = tuned.iter().map(|(name, tuned)| Candidate { name, workload: &tuned.workload }).collect();
     let runs_in_all = f64::from(untuned.run.repeats) * (1 + after.len()) as f64;
     let mut ran: Vec<(String, Ran)> = Vec::new();
+    let mut progress = Progress::new();
     let proofs = tacho_tune::prove(before, &after, out, |candidate, repeat, directory| {
         let begun = ran.len() as f64;
         let what = format!("proving: {} {} of {}", candidate.name, repeat + 1, untuned.run.repeats);
         let done = bench
-            .repeat(candidate.workload, repeat, directory, &mut |p| progress.show(&what, (begun + p.done) / runs_in_all, None))?;
+            .repeat(candidate.workload, repeat, directory, &mut |p| progress.show(&what, (begun + p.done) / runs_in_all))?;
         if bench.is_interrupted() {
             return Err("interrupted".into());
         }
@@ -203,6 +205,7 @@ fn prove(
         let figures: Option<ChainFigures> = summary.chains.into_iter().find(|figures| figures.name == chain);
         figures.ok_or_else(|| format!("chain {chain} was not seen in {}", directory.path().display()).into())
     });
+    progress.finish();
     // Also after a failure: what was run is kept, as a run.
     for candidate in std::iter::once(before).chain(after.iter().copied()) {
         let of_candidate: Vec<RunInfo> =
