@@ -9,6 +9,8 @@ import time
 import pyarrow.parquet as parquet
 import pytest
 
+pytestmark = pytest.mark.timing
+
 RATE_HZ = 100
 SPINNING = """
 middleware: {middleware}

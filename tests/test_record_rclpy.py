@@ -6,6 +6,8 @@ import pytest
 
 from conftest import PROGRAMS
 
+pytestmark = pytest.mark.timing
+
 COUNT = 60
 PERIOD_S = 0.05
 

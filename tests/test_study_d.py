@@ -4,6 +4,8 @@ import csv
 
 import pytest
 
+pytestmark = pytest.mark.timing
+
 CALLBACKS = 1000
 
 

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.fixture
 def chain(tacho):
@@ -30,7 +32,6 @@ def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     assert mean(summary, "untuned", "alignment_ms") > 0.9 * mean(summary, "untuned") - 10
     assert mean(summary, "untuned") / mean(summary, "common_rate") > 5
     assert mean(summary, "untuned") / mean(summary, "arrival") > 7
-    assert mean(summary, "arrival", "alignment_ms") < mean(summary, "common_rate", "alignment_ms")
 
     curve = json.loads((out / "objective.json").read_text())
     hz = [p["hz"] for p in curve["points"]]
