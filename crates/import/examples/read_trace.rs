@@ -9,11 +9,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut reader = tacho_import::Reader::open(&traces)?;
     let mut counts = [0u64; 256];
     let (mut first, mut last) = (None, None);
-    while let Some(event) = reader.next_event() {
-        counts[usize::from(event.payload.kind() & 0xff)] += 1;
-        first = first.or(Some(event.time));
-        last = Some(event.time);
-    }
+    reader.for_each(
+        |event, _, _| {
+            counts[usize::from(event.payload.kind() & 0xff)] += 1;
+            first = first.or(Some(event.time));
+            last = Some(event.time);
+        },
+        |_| {},
+    );
     let took = started.elapsed().as_secs_f64();
     let names: BTreeMap<&str, u64> =
         tacho_events::Payload::KINDS.iter().map(|(number, name, _)| (*name, counts[usize::from(number & 0xff)])).collect();

@@ -1,5 +1,6 @@
 //! Bytes into words and spans, by plan or by walking. Does no I/O and never panics, whatever the bytes.
 
+use crate::kinds::WORDS;
 use crate::layout::{word, span, Bits, EventClass, Body, Header, HeaderField, Length, Load, Node, Plan, Sink, StreamLayout};
 
 /// Bytes of one packet, or the part of it that is in memory.
@@ -15,7 +16,7 @@ pub(crate) struct Input<'a> {
 /// What was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Captured {
-    pub words: [u64; word::COUNT],
+    pub words: [u64; word::ROOM],
     pub spans: [(usize, usize); span::COUNT],
     /// Bit `w`: word `w` was read. Only walking sets it.
     pub seen: u32,
@@ -29,12 +30,12 @@ pub(crate) enum Fault {
     /// It would go on behind the limit.
     Beyond,
     /// A tag that chooses none of its variant's options.
-    NoOption(i128),
+    NoOption(u64),
 }
 
 impl Captured {
     pub fn new(slots: usize) -> Self {
-        Captured { words: [0; word::COUNT], spans: [(0, 0); span::COUNT], seen: 0, slots: vec![0; slots] }
+        Captured { words: [0; word::ROOM], spans: [(0, 0); span::COUNT], seen: 0, slots: vec![0; slots] }
     }
 
     /// A word that walking may have read.
@@ -56,15 +57,33 @@ pub(crate) struct EventHead {
 #[inline(always)]
 pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<EventHead, Fault> {
     match header {
+        Header::Large => {
+            let bytes = rest(input, at)?;
+            let (id, low) = (number::<2>(bytes, 0)?, number::<4>(bytes, 2)?);
+            let (id, time, size) = match id {
+                0xffff => (number::<4>(bytes, 2)?, (number::<8>(bytes, 6)?, 64), 14),
+                id => (id, (low, 32), 6),
+            };
+            Ok(EventHead { id, time: Some(time), end: at + 8 * size })
+        }
+        Header::Compact => {
+            let bytes = rest(input, at)?;
+            let word = number::<4>(bytes, 0)?;
+            let (id, time, size) = match word & 31 {
+                31 => (number::<4>(bytes, 1)?, (number::<8>(bytes, 5)?, 64), 13),
+                id => (id, (word >> 5, 27), 4),
+            };
+            Ok(EventHead { id, time: Some(time), end: at + 8 * size })
+        }
         Header::Direct { tag, alternatives } => {
-            let at = (at.div_ceil(8)) as usize;
+            let at = (at / 8) as usize;
             let bytes = input.bytes.get(at..).ok_or(Fault::Beyond)?;
             let value = tag.map_or(0, |tag| field(bytes, tag));
             let chosen = alternatives.iter().find(|a| a.first <= value && value <= a.last);
             let Some(chosen) = chosen else {
                 // A tag that does not lie within the limit chooses nothing.
                 let whole = (at as u64 + tag.map_or(0, |t| t.byte as u64 + 8)) * 8 <= input.limit;
-                return Err(if whole { Fault::NoOption(value.into()) } else { Fault::Beyond });
+                return Err(if whole { Fault::NoOption(value) } else { Fault::Beyond });
             };
             let end = (at + chosen.bytes) as u64 * 8;
             if end > input.limit {
@@ -83,6 +102,21 @@ pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Ca
     }
 }
 
+/// Bytes from bit `at` up to the limit.
+#[inline(always)]
+fn rest(input: Input<'_>, at: u64) -> Result<&[u8], Fault> {
+    input.bytes.get((at / 8) as usize..(input.limit / 8) as usize).ok_or(Fault::Beyond)
+}
+
+/// The little-endian number of `SIZE` bytes at `at`.
+#[inline(always)]
+fn number<const SIZE: usize>(bytes: &[u8], at: usize) -> Result<u64, Fault> {
+    let own = bytes.get(at..at + SIZE).ok_or(Fault::Beyond)?;
+    let mut word = [0; 8];
+    word[..SIZE].copy_from_slice(own);
+    Ok(u64::from_le_bytes(word))
+}
+
 /// Reads an event's contexts and fields at bit `at`; gives the bit behind them.
 #[inline(always)]
 pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
@@ -90,6 +124,7 @@ pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut
         Body::Plan(plan) => run(plan, input, at, captured),
         Body::Walk(nodes) => {
             captured.seen = 0;
+            captured.words[..WORDS].fill(0);
             nodes.iter().try_fold(at, |at, node| walk(node, input, at, captured))
         }
     }
@@ -106,10 +141,7 @@ pub(crate) fn aligned(layout: &StreamLayout, input: Input<'_>, at: u64) -> u64 {
 #[inline(always)]
 fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
     let limit = (input.limit / 8) as usize;
-    let mut at = at.div_ceil(8) as usize;
-    if let Some((offset, length)) = plan.process_name {
-        captured.spans[span::PROCESS_NAME as usize] = (at + offset, at + offset + length);
-    }
+    let mut at = (at / 8) as usize;
     for segment in &plan.segments {
         let end = at + segment.bytes;
         if end > limit {
@@ -118,8 +150,8 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
         // Where eight bytes follow the last field, each is read as eight, and cut.
         if let Some(bytes) = input.bytes.get(at..end + 8) {
             for load in &segment.loads {
-                if let (Some(word), Some(raw)) = (captured.words.get_mut(load.word as usize), bytes.get(load.at as usize..)) {
-                    *word = value(raw.first_chunk().copied().unwrap_or_default(), load);
+                if let Some(raw) = bytes.get(load.at as usize..).and_then(<[u8]>::first_chunk) {
+                    captured.words[load.word as usize % word::ROOM] = value(*raw, load);
                 }
             }
         } else {
@@ -128,7 +160,7 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
                 let rest = bytes.get(load.at as usize..).unwrap_or_default();
                 let (mut raw, length) = ([0; 8], rest.len().min(8));
                 raw[..length].copy_from_slice(&rest[..length]);
-                captured.words[load.word as usize] = value(raw, load);
+                captured.words[load.word as usize % word::ROOM] = value(raw, load);
             }
         }
         at = end;
@@ -147,9 +179,20 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
 /// The integer that the bytes begin with.
 #[inline(always)]
 fn value(raw: [u8; 8], load: &Load) -> u64 {
-    let unused = load.unused & 63;
-    let shifted = if load.big { u64::from_be_bytes(raw) >> unused << unused } else { u64::from_le_bytes(raw) << unused };
-    if load.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused }
+    ((u64::from_le_bytes(raw) & load.mask) ^ load.sign).wrapping_sub(load.sign)
+}
+
+/// The process's name in the event whose contexts begin at bit `at`, which was read last.
+pub(crate) fn process_name<'a>(class: &EventClass, input: Input<'a>, at: u64, captured: &Captured) -> &'a [u8] {
+    let (start, end) = match &class.body {
+        Body::Plan(Plan { process_name: Some((offset, length)), .. }) => {
+            let start = (at / 8) as usize + offset;
+            (start, start + length)
+        }
+        Body::Plan(_) => return &[],
+        Body::Walk(_) => captured.spans[span::PROCESS_NAME as usize],
+    };
+    input.bytes.get(start..end).unwrap_or_default()
 }
 
 #[inline(always)]
@@ -193,10 +236,10 @@ pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captur
         }
         Node::Structure { members, .. } => members.iter().try_fold(at, |at, member| walk(member, input, at, captured)),
         Node::Variant { tag, choices, options } => {
-            let value = i128::from(captured.slots.get(*tag as usize).copied().unwrap_or(0));
+            let value = captured.slots.get(*tag as usize).copied().unwrap_or(0);
             // A negative tag was sign-extended to 64 bits when it was kept.
-            let signed = i128::from(value as u64 as i64);
-            let chosen = choices.iter().find(|(first, last, _)| (*first..=*last).contains(&value) || (*first..=*last).contains(&signed));
+            let (unsigned, signed) = (i128::from(value), i128::from(value as i64));
+            let chosen = choices.iter().find(|(first, last, _)| (*first..=*last).contains(&unsigned) || (*first..=*last).contains(&signed));
             let (.., option) = chosen.ok_or(Fault::NoOption(value))?;
             walk(options.get(*option).ok_or(Fault::NoOption(value))?, input, at, captured)
         }

@@ -126,14 +126,16 @@ macro_rules! kinds {
             fields: &[$(Field { name: stringify!($ctf), shape: Shape::$shape, required: required!($($or)?) }),*],
         }),*];
 
-        /// The payload of an event of the kind `number`.
+        /// Writes the payload of an event of the kind `number`, in place: it is too large to be handed about. False: there is no
+        /// such kind.
         #[inline(always)]
-        pub(crate) fn payload(number: u16, words: &[u64; WORDS], texts: &[Text; TEXTS]) -> Option<Payload> {
+        pub(crate) fn payload(number: u16, words: &[u64; WORDS], texts: &[Text; TEXTS], into: &mut Payload) -> bool {
             let mut _fields = Fields { words: words.iter(), texts: texts.iter() };
-            Some(match number {
-                $($number => Payload::$Kind { $($field: _fields.$shape()),* },)*
-                _ => return None,
-            })
+            match number {
+                $($number => *into = Payload::$Kind { $($field: _fields.$shape()),* },)*
+                _ => return false,
+            }
+            true
         }
     };
 }
@@ -226,7 +228,9 @@ mod tests {
             let texts = kind.fields.iter().filter(|f| f.shape == Shape::text).count();
             assert_eq!(texts, Payload::texts(*number), "{name}");
             assert!(*words <= WORDS && texts <= TEXTS);
-            assert_eq!(payload(kind.number, &[0; WORDS], &[Text::EMPTY; TEXTS]).map(|p| p.name()), Some(kind.name));
+            let mut into = Payload::RclcppExecutorGetNextReady {};
+            assert!(payload(kind.number, &[0; WORDS], &[Text::EMPTY; TEXTS], &mut into));
+            assert_eq!(into.name(), kind.name);
         }
     }
 

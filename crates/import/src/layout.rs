@@ -34,7 +34,8 @@ pub(crate) mod word {
     pub const DISCARDED: u8 = 22;
     pub const DISCARDED_BITS: u8 = 23;
     pub const CPU: u8 = 24;
-    pub const COUNT: usize = 25;
+    /// Room for all of them; a power of two.
+    pub const ROOM: usize = 32;
 }
 
 /// Spans of bytes that were read: the payload's texts, then these.
@@ -118,7 +119,7 @@ pub(crate) struct EventClass {
     pub body: Body,
     /// Texts of its payload.
     pub texts: usize,
-    /// Whether it says of an entity that it is there, and whether CARET repeats that here.
+    /// Whether it says of an entity that it is there, and whether it is CARET who says so.
     pub initialises: bool,
     pub by_caret: bool,
     /// Index among all classes of all traces, for counting.
@@ -227,7 +228,10 @@ impl TraceLayout {
                         false
                     }
                 });
-                let body = Plan::new(&nodes).map_or_else(|| Body::Walk(nodes), Body::Plan);
+                let absent: Vec<u8> = kind.into_iter().flat_map(Kind::places)
+                    .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
+                    .map(|(_, place)| place).collect();
+                let body = Plan::new(&nodes, &absent).map_or_else(|| Body::Walk(nodes), Body::Plan);
                 names.push(Arc::from(event.name.as_str()));
                 let class = EventClass {
                     kind,

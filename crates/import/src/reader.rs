@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tacho_events::{Duration, Event, Payload, Problems, ProcessFacts, ProcessIndex, Progress, StreamIndex, Texts, ThreadId, Time};
+use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
 
 /// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
 #[derive(Debug, thiserror::Error)]
@@ -44,23 +44,17 @@ pub struct Reader {
     streams: Vec<Stream>,
     stream_names: Vec<PathBuf>,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Next event of each stream that is in the heap or current.
-    heads: Vec<Event>,
-    current: Option<u32>,
+    /// Stream that is being read, and the heap's first entry, which it must not overtake.
+    current: u32,
+    until: (Time, u32),
     shared: Shared,
     class_names: Vec<Arc<str>>,
     bytes_total: u64,
     events: u64,
 }
 
-/// What a head is before its stream was read.
-const NO_EVENT: Event = Event {
-    time: Time::from_monotonic_ns(i64::MIN),
-    process: ProcessIndex(0),
-    thread: ThreadId(0),
-    stream: StreamIndex(0),
-    payload: Payload::RclcppExecutorGetNextReady {},
-};
+/// No stream.
+const NONE: u32 = u32::MAX;
 
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
@@ -73,8 +67,8 @@ impl Reader {
             streams: Vec::new(),
             stream_names: Vec::new(),
             heap: BinaryHeap::new(),
-            heads: Vec::new(),
-            current: None,
+            current: NONE,
+            until: (Time::from_monotonic_ns(i64::MAX), NONE),
             shared: Shared::default(),
             class_names: Vec::new(),
             bytes_total: 0,
@@ -110,11 +104,8 @@ impl Reader {
             reader.stream_names.push(of_stream[0].path.clone());
             reader.streams.push(Stream::new(reader.streams.len(), of_stream, slots));
         }
-        reader.heads = vec![NO_EVENT; reader.streams.len()];
         for stream in 0..reader.streams.len() as u32 {
-            if reader.fill(stream) {
-                reader.heap.push(Reverse((reader.heads[stream as usize].time, stream)));
-            }
+            reader.queue(stream);
         }
         Ok(reader)
     }
@@ -122,42 +113,59 @@ impl Reader {
     /// The next event in the order of time.
     #[inline]
     pub fn next_event(&mut self) -> Option<Event> {
-        // As in tacho_events::Reader: a stream is read on until another one's turn comes.
-        let index = match self.current {
-            Some(index) => index,
-            None => {
-                let Reverse((_, index)) = self.heap.pop()?;
-                self.current = Some(index);
-                index
-            }
-        };
-        let event = self.heads[index as usize];
+        let stream = self.turn()?;
         self.events += 1;
-        if !self.fill(index) {
-            self.current = None;
-        } else {
-            let mine = Reverse((self.heads[index as usize].time, index));
-            if let Some(mut top) = self.heap.peek_mut() {
-                // Reverse: the greater entry is the earlier event.
-                if *top > mine {
-                    let Reverse((_, other)) = std::mem::replace(&mut *top, mine);
-                    self.current = Some(other);
-                }
-            }
-        }
-        Some(event)
+        self.streams.get_mut(stream)?.take().copied()
     }
 
     /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress` now and then.
     pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]), mut on_progress: impl FnMut(Progress)) {
         const EVERY: u64 = 1 << 16;
-        while let Some(event) = self.next_event() {
-            on_event(&event, &self.shared.names.texts, &self.shared.registry.processes);
+        while let Some(stream) = self.turn() {
+            if let Some(event) = self.streams[stream].take() {
+                on_event(event, &self.shared.names.texts, &self.shared.registry.processes);
+            }
+            self.events += 1;
             if self.events % EVERY == 0 {
                 on_progress(self.progress());
             }
         }
         on_progress(self.progress());
+    }
+
+    /// The stream whose event is next.
+    #[inline(always)]
+    fn turn(&mut self) -> Option<usize> {
+        // A stream is read on until another one's turn comes: most events need no move in the heap.
+        loop {
+            if let Some(stream) = self.streams.get_mut(self.current as usize) {
+                match stream.next_time() {
+                    Some(time) if (time, self.current) < self.until => return Some(self.current as usize),
+                    Some(_) => {}
+                    None => {
+                        if stream.read(&self.traces, &mut self.shared) {
+                            continue;
+                        }
+                        self.current = NONE;
+                    }
+                }
+            }
+            self.queue(self.current);
+            let Reverse((_, next)) = self.heap.pop()?;
+            self.current = next;
+            self.until = self.heap.peek().map_or((Time::from_monotonic_ns(i64::MAX), NONE), |Reverse(first)| *first);
+        }
+    }
+
+    /// Puts a stream into the heap, by the time of its next event.
+    fn queue(&mut self, index: u32) {
+        let Some(stream) = self.streams.get_mut(index as usize) else { return };
+        if stream.next_time().is_none() && !stream.read(&self.traces, &mut self.shared) {
+            return;
+        }
+        if let Some(time) = stream.next_time() {
+            self.heap.push(Reverse((time, index)));
+        }
     }
 
     /// Processes met so far; that of an event is always among them. A process's name may still change until all is read.
@@ -220,11 +228,6 @@ impl Reader {
     /// Greatest error of a time within one host: LTTng reads the clock for each event.
     pub fn clock_error(&self) -> Duration {
         Duration::ZERO
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, index: u32) -> bool {
-        self.streams[index as usize].next(&self.traces, &mut self.shared, &mut self.heads[index as usize])
     }
 
     fn add_trace(&mut self, folder: Folder, hosts: &mut Vec<Host>, files: &mut BTreeMap<Key, Vec<(u64, StreamFile)>>)

@@ -1,9 +1,9 @@
 //! One stream: the packets of a CPU and channel, file after file, and the events in them.
 
-use crate::decode::{aligned, body, head, Captured, Fault, Input};
+use crate::decode::{aligned, body, head, process_name, Captured, Fault, Input};
 use crate::gap::{Cause, Gap, Gaps};
 use crate::kinds::{payload, TEXTS, WORDS};
-use crate::layout::{span, word, EventClass, StreamLayout, TraceLayout};
+use crate::layout::{word, EventClass, StreamLayout, TraceLayout};
 use crate::names::Names;
 use crate::packet::{self, Packet, MAGIC};
 use crate::process::{Host, Origin, Registry};
@@ -75,8 +75,12 @@ pub(crate) struct Stream {
     /// Of the packet before, in this or the file before.
     before: Option<Before>,
     captured: Captured,
-    recent: Box<[Option<(Origin, ProcessIndex, StreamIndex)>; RECENT]>,
+    recent: Box<[Recent; RECENT]>,
     time: Time,
+    /// Events that were read, how many, and how many of them were taken.
+    ready: Box<[Event; AT_A_TIME]>,
+    count: usize,
+    taken: usize,
 }
 
 /// A packet that is being read.
@@ -99,6 +103,31 @@ struct Before {
     sequence: Option<u64>,
 }
 
+/// Events read at a time: few enough to stay in the nearest cache.
+const AT_A_TIME: usize = 256;
+
+/// What stands where no event was read yet.
+const NO_EVENT: Event = Event {
+    time: Time::from_monotonic_ns(i64::MIN),
+    process: ProcessIndex(0),
+    thread: ThreadId(0),
+    stream: StreamIndex(0),
+    payload: Payload::RclcppExecutorGetNextReady {},
+};
+
+/// A thread met before. The host is that of the stream.
+#[derive(Clone, Copy)]
+struct Recent {
+    /// Process id and thread id.
+    ids: u64,
+    namespace: u64,
+    process: ProcessIndex,
+    stream: StreamIndex,
+}
+
+/// A place where no thread was met: there is no thread of that id.
+const NOBODY: Recent = Recent { ids: u64::MAX, namespace: u64::MAX, process: ProcessIndex(0), stream: StreamIndex(0) };
+
 /// Threads that a CPU switches between are found here without hashing; a power of two.
 const RECENT: usize = 64;
 
@@ -113,55 +142,35 @@ impl Stream {
             packet: None,
             before: None,
             captured: Captured::new(slots),
-            recent: Box::new([None; RECENT]),
+            recent: Box::new([NOBODY; RECENT]),
             time: Time::from_monotonic_ns(i64::MIN),
+            ready: Box::new([NO_EVENT; AT_A_TIME]),
+            count: 0,
+            taken: 0,
         }
     }
 
-    /// Puts its next event that is understood into `into`; false at its end.
+    /// Time of its next event, if it was read already.
     #[inline(always)]
-    pub fn next(&mut self, traces: &[Trace], shared: &mut Shared, into: &mut Event) -> bool {
+    pub fn next_time(&self) -> Option<Time> {
+        self.ready[..self.count].get(self.taken).map(|event| event.time)
+    }
+
+    /// Its next event, if it was read already.
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<&Event> {
+        self.taken += 1;
+        self.ready[..self.count].get(self.taken - 1)
+    }
+
+    /// Reads the next events that are understood; false at the end of all.
+    #[inline(never)]
+    pub fn read(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
+        (self.count, self.taken) = (0, 0);
         loop {
-            if let (Some(packet), Some((window, file))) = (&mut self.packet, &self.file) {
-                let trace = &traces[file.trace];
-                if let Some(layout) = trace.layout.streams.get(packet.stream) {
-                    while packet.at < packet.end {
-                        let base = 8 * window.start();
-                        let limit = packet.end.min(8 * window.end()).saturating_sub(base);
-                        let input = Input { bytes: window.bytes(), origin: (8 * packet.start) as i64 - base as i64, limit };
-                        let at = packet.at.wrapping_sub(base);
-                        let step = event(layout, input, at, packet.ticks, &mut self.captured);
-                        let Ok((class, ticks, end)) = step else { break };
-                        packet.at = base + aligned(layout, input, end);
-                        packet.ticks = ticks;
-                        match class.kind {
-                            None => shared.skipped[class.number] += 1,
-                            Some(kind) => {
-                                let found = place(trace, layout, input, ticks, &mut self.captured, &mut self.recent[..], shared);
-                                let Some((process, stream, tid)) = found else {
-                                    shared.skipped[class.number] += 1;
-                                    continue;
-                                };
-                                let Some(payload) = understood(class, kind.number, process, &self.captured, input, shared) else {
-                                    shared.skipped[class.number] += 1;
-                                    continue;
-                                };
-                                let time = trace.time(ticks);
-                                if time < self.time {
-                                    let back = Duration::from_ns(self.time.as_ns().wrapping_sub(time.as_ns()));
-                                    let offset = packet.at / 8;
-                                    shared.problems.add("time-turned-back", &file.path, offset, || {
-                                        format!("by {back}; the event is moved to the one before")
-                                    });
-                                } else {
-                                    self.time = time;
-                                }
-                                *into = Event { time: self.time, process, thread: ThreadId(tid), stream, payload };
-                                return true;
-                            }
-                        }
-                    }
-                }
+            self.read_packet(traces, shared);
+            if self.count > 0 {
+                return true;
             }
             if !self.go_on(traces, shared) {
                 return false;
@@ -169,8 +178,47 @@ impl Stream {
         }
     }
 
+    /// Reads on in the open packet: up to its end, the end of what is in memory, damage, or as many events as are read at a time.
+    fn read_packet(&mut self, traces: &[Trace], shared: &mut Shared) {
+        let (Some(packet), Some((window, file))) = (&mut self.packet, &self.file) else { return };
+        let trace = &traces[file.trace];
+        let Some(layout) = trace.layout.streams.get(packet.stream) else { return };
+        let base = 8 * window.start();
+        let limit = packet.end.min(8 * window.end()).saturating_sub(base);
+        let input = Input { bytes: window.bytes(), origin: (8 * packet.start) as i64 - base as i64, limit };
+        let (mut at, mut ticks) = (packet.at.wrapping_sub(base), packet.ticks);
+        let captured = &mut self.captured;
+        while at < limit {
+            let Some(into) = self.ready.get_mut(self.count) else { break };
+            let Ok(read) = event(layout, input, at, ticks, captured) else { break };
+            (at, ticks) = (aligned(layout, input, read.end), read.ticks);
+            let Some(kind) = read.class.kind else {
+                shared.skipped[read.class.number] += 1;
+                continue;
+            };
+            let Some((process, stream, thread)) = place(trace, layout, input, &read, captured, &mut self.recent, shared) else {
+                shared.skipped[read.class.number] += 1;
+                continue;
+            };
+            if !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
+                shared.skipped[read.class.number] += 1;
+                continue;
+            }
+            let time = trace.time(ticks);
+            if time >= self.time {
+                self.time = time;
+            } else {
+                let back = Duration::from_ns(self.time.as_ns().wrapping_sub(time.as_ns()));
+                let text = || format!("by {back}; the event is moved to the one before");
+                shared.problems.add("time-turned-back", &file.path, (base + at) / 8, text);
+            }
+            (into.time, into.process, into.thread, into.stream) = (self.time, process, thread, stream);
+            self.count += 1;
+        }
+        (packet.at, packet.ticks) = (base.wrapping_add(at), ticks);
+    }
+
     /// After an event that could not be read, or the end of a packet or file: moves on. False at the end of all.
-    #[cold]
     fn go_on(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
         let Some((window, file)) = &mut self.file else { return self.open_file(shared) };
         let trace = &traces[file.trace];
@@ -322,16 +370,23 @@ enum Damage {
     Decoding(Fault),
 }
 
-/// Reads the event at bit `at`: its class, its time, and the bit behind it.
+/// An event that was read.
+struct Read<'a> {
+    class: &'a EventClass,
+    ticks: u64,
+    /// Bits at which its contexts begin and at which it ends.
+    contexts: u64,
+    end: u64,
+}
+
+/// Reads the event at bit `at`.
 #[inline(always)]
-fn event<'a>(layout: &'a StreamLayout, input: Input<'_>, at: u64, ticks: u64, captured: &mut Captured)
-    -> Result<(&'a EventClass, u64, u64), Damage> {
+fn event<'a>(layout: &'a StreamLayout, input: Input<'_>, at: u64, ticks: u64, captured: &mut Captured) -> Result<Read<'a>, Damage> {
     let head = head(&layout.event_header, input, at, captured).map_err(Damage::Decoding)?;
     let class = layout.class(head.id).ok_or(Damage::UnknownEvent(head.id))?;
-    captured.words[..WORDS].fill(0);
     let end = body(class, input, head.end, captured).map_err(Damage::Decoding)?;
     let ticks = head.time.map_or(ticks, |(low, bits)| time_of(ticks, low, bits));
-    Ok((class, ticks, end))
+    Ok(Read { class, ticks, contexts: head.end, end })
 }
 
 /// A time of which only the low bits are written, at or after the one before. CTF 1.8, section 8.
@@ -347,50 +402,46 @@ fn time_of(before: u64, low: u64, bits: u32) -> u64 {
 
 /// Process, stream and thread of the event that was just read. `None`: the trace does not say them.
 #[inline(always)]
-fn place(
-    trace: &Trace, layout: &StreamLayout, input: Input<'_>, ticks: u64, captured: &mut Captured,
-    recent: &mut [Option<(Origin, ProcessIndex, StreamIndex)>], shared: &mut Shared,
-) -> Option<(ProcessIndex, StreamIndex, u32)> {
+fn place(trace: &Trace, layout: &StreamLayout, input: Input<'_>, read: &Read<'_>, captured: &Captured, recent: &mut [Recent; RECENT],
+    shared: &mut Shared) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
     let word = |word: u8| captured.words[word as usize];
     let pid = if layout.has_pid { word(word::PID) as u32 } else { trace.pid? };
     if !layout.has_tid {
         return None;
     }
+    let tid = word(word::TID) as u32;
     let namespace = if layout.has_namespace { word(word::PID_NAMESPACE) } else { 0 };
-    let origin = Origin { host: trace.host_index, namespace, pid, tid: word(word::TID) as u32 };
-    let slot = (origin.tid ^ origin.pid << 3) as usize % RECENT;
-    if let Some((known, process, stream)) = recent[slot] {
-        if known == origin {
-            return Some((process, stream, origin.tid));
-        }
+    let ids = u64::from(pid) << 32 | u64::from(tid);
+    let known = &mut recent[(tid ^ pid << 3) as usize % RECENT];
+    if known.ids != ids || known.namespace != namespace {
+        let name = if layout.has_name { process_name(read.class, input, read.contexts, captured) } else { trace.process_name.as_bytes() };
+        let origin = Origin { host: trace.host_index, namespace, pid, tid };
+        let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
+        *known = Recent { ids, namespace, process, stream };
     }
-    let (start, end) = captured.spans[span::PROCESS_NAME as usize];
-    let name = if layout.has_name { input.bytes.get(start..end).unwrap_or_default() } else { trace.process_name.as_bytes() };
-    let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(ticks), name);
-    recent[slot] = Some((origin, process, stream));
-    Some((process, stream, origin.tid))
+    Some((known.process, known.stream, ThreadId(tid)))
 }
 
-/// The payload of an event; `None` for one that CARET repeats.
+/// Writes the payload of an event; false for one that CARET repeats.
 #[inline(always)]
-fn understood(class: &EventClass, number: u16, process: ProcessIndex, captured: &Captured, input: Input<'_>, shared: &mut Shared)
-    -> Option<Payload> {
-    let words: &[u64; WORDS] = captured.words.first_chunk()?;
+fn understood(class: &EventClass, number: u16, process: ProcessIndex, captured: &Captured, input: Input<'_>, shared: &mut Shared,
+    into: &mut Payload) -> bool {
+    let words: &[u64; WORDS] = captured.words.first_chunk().unwrap_or(&[0; WORDS]);
     let mut texts = [Text::EMPTY; TEXTS];
-    let count = class.texts;
-    for (text, (start, end)) in texts.iter_mut().zip(captured.spans).take(count) {
-        let bytes = input.bytes.get(start..end).unwrap_or_default();
-        *text = shared.names.intern(&bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]);
-    }
-    if let Some(initialised) = &mut shared.initialised {
-        if class.by_caret && initialised.contains(&(process, number, words[0])) {
-            return None;
-        }
-        if class.initialises {
-            initialised.insert((process, number, words[0]));
+    if class.texts > 0 {
+        for (text, (start, end)) in texts.iter_mut().zip(captured.spans).take(class.texts) {
+            let bytes = input.bytes.get(start..end).unwrap_or_default();
+            *text = shared.names.intern(&bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]);
         }
     }
-    payload(number, words, &texts)
+    if class.initialises {
+        if let Some(initialised) = &mut shared.initialised {
+            if !initialised.insert((process, number, words[0])) && class.by_caret {
+                return false;
+            }
+        }
+    }
+    payload(number, words, &texts, into)
 }
 
 /// Offset of the next packet's first bytes at or after `from`; the file's length where there is none.

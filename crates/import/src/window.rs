@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Bytes read at a time, unless one event needs more.
-const USUAL: usize = 256 << 10;
+const USUAL: usize = 64 << 10;
 /// Most that one event may take.
 pub(crate) const EVENT_MAX: usize = 64 << 20;
 

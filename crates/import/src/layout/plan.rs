@@ -22,21 +22,21 @@ pub(crate) struct Segment {
     pub text: Option<Sink>,
 }
 
-/// One integer of 8, 16, 32 or 64 bits.
+/// One integer of 8, 16, 32 or 64 bits, little endian: the eight bytes at `at`, cut by `mask`, sign-extended from `sign`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Load {
     pub at: u32,
     pub word: u8,
-    /// Bits of 64 that it does not have.
-    pub unused: u8,
-    pub signed: bool,
-    pub big: bool,
+    pub mask: u64,
+    /// The sign's bit; 0: there is none.
+    pub sign: u64,
 }
 
 impl Plan {
-    /// `None`: the nodes must be walked.
-    pub fn new(nodes: &[Node]) -> Option<Plan> {
+    /// `None`: the nodes must be walked. `absent` are words that the event does not have, and that are 0 then.
+    pub fn new(nodes: &[Node], absent: &[u8]) -> Option<Plan> {
         let mut plan = Building { segments: Vec::new(), open: Segment::default(), process_name: None };
+        plan.open.loads.extend(absent.iter().map(|word| Load { at: 0, word: *word, mask: 0, sign: 0 }));
         nodes.iter().all(|node| plan.add(node)).then(|| {
             plan.segments.push(plan.open);
             Plan { segments: plan.segments.into(), process_name: plan.process_name }
@@ -95,9 +95,10 @@ impl Building {
     }
 
     fn load_at(&mut self, at: usize, of: &Bits, word: u8) -> bool {
-        let known = matches!(of.bits, 8 | 16 | 32 | 64);
+        let known = matches!(of.bits, 8 | 16 | 32 | 64) && (!of.big || of.bits == 8);
         if known {
-            self.open.loads.push(Load { at: at as u32, word, unused: (64 - of.bits) as u8, signed: of.signed, big: of.big });
+            let sign = if of.signed { 1 << (of.bits - 1) } else { 0 };
+            self.open.loads.push(Load { at: at as u32, word, mask: u64::MAX >> (64 - of.bits), sign });
         }
         known
     }
@@ -129,6 +130,10 @@ fn whole_bytes(node: &Node) -> Option<u64> {
 pub(crate) enum Header {
     /// There is none: one class of event, without time.
     None,
+    /// LTTng's large header, little endian: id of 16 bits and time of 32, or 65535, id of 32 and time of 64.
+    Large,
+    /// LTTng's compact header, little endian: id of 5 bits and time of 27, or 31, id of 32 and time of 64.
+    Compact,
     /// By bytes: the first alternative that the tag, which is the id, falls into. Without a tag all events have the id 0.
     Direct { tag: Option<Field>, alternatives: Vec<Alternative> },
     Walk(Node),
@@ -159,15 +164,32 @@ impl Header {
     pub fn new(node: Option<Node>) -> Header {
         match node {
             None => Header::None,
-            Some(node) => direct(&node).unwrap_or(Header::Walk(node)),
+            Some(node) => match direct(&node) {
+                Some((tag, alternatives)) => of_lttng(tag, &alternatives).unwrap_or(Header::Direct { tag, alternatives }),
+                None => Header::Walk(node),
+            },
         }
+    }
+}
+
+/// One of the two headers that LTTng writes, which are read without looking at their description again.
+fn of_lttng(tag: Option<Field>, alternatives: &[Alternative]) -> Option<Header> {
+    let field = |byte, shift, bits| Some(Field { byte, shift, bits, big: false });
+    let form = |first, last, id, time, bytes| Alternative { first, last, id, time, bytes };
+    let large = [form(0, 65_534, None, field(2, 0, 32), 6), form(65_535, 65_535, field(2, 0, 32), field(6, 0, 64), 14)];
+    let compact = [form(0, 30, None, field(0, 5, 27), 4), form(31, 31, field(1, 0, 32), field(5, 0, 64), 13)];
+    match (tag, alternatives) {
+        (tag, found) if tag == field(0, 0, 16) && found == large => Some(Header::Large),
+        (tag, found) if tag == field(0, 0, 5) && found == compact => Some(Header::Compact),
+        _ => None,
     }
 }
 
 /// Fields placed so far: slot, sink, place.
 type Placed = Vec<(u32, Sink, Field)>;
 
-fn direct(node: &Node) -> Option<Header> {
+/// The tag of a header, and its forms.
+fn direct(node: &Node) -> Option<(Option<Field>, Vec<Alternative>)> {
     let Node::Structure { align: ..=8, members } = node else { return None };
     let (mut at, mut placed) = (0, Placed::new());
     let (variant, before) = match members.split_last() {
@@ -177,7 +199,7 @@ fn direct(node: &Node) -> Option<Header> {
     before.iter().try_for_each(|member| place(member, &mut at, &mut placed))?;
     let Some((tag, choices, options)) = variant else {
         let id = placed.iter().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID));
-        return Some(Header::Direct { tag: id.map(|(.., id)| *id), alternatives: vec![alternative(0, u64::MAX, &placed, None, at)?] });
+        return Some((id.map(|(.., id)| *id), vec![alternative(0, u64::MAX, &placed, None, at)?]));
     };
     let (_, sink, tag) = *placed.iter().find(|(slot, ..)| slot == tag)?;
     if sink != Sink::Word(word::EVENT_ID) {
@@ -190,7 +212,7 @@ fn direct(node: &Node) -> Option<Header> {
         let own = placed[common..].iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID)).map(|(.., id)| *id);
         alternatives.push(alternative(u64::try_from(*first).ok()?, u64::try_from(*last).ok()?, &placed, own, at)?);
     }
-    Some(Header::Direct { tag: Some(tag), alternatives })
+    Some((Some(tag), alternatives))
 }
 
 fn alternative(first: u64, last: u64, placed: &Placed, id: Option<Field>, bits: u64) -> Option<Alternative> {
