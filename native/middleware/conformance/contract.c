@@ -295,7 +295,7 @@ static void a_message_is_there_when_on_data_is_called(void) {
     int before = atomic_load(&notified);
     struct tacho_message m = {0};
     publish(p, &sort, sequence);
-    while (atomic_load(&notified) == before) short_sleep();
+    CHECK(WAIT(atomic_load(&notified) > before), "on_data was not called for message %llu", (unsigned long long)sequence);
     CHECK(taken(s, &m), "on_data was called, but message %llu is not there", (unsigned long long)sequence);
     mw->give_back(s, &m);
   }
