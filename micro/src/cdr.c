@@ -58,10 +58,17 @@ uint32_t cdr_read_length(struct cdr_reader *cdr, uint32_t bound) {
 }
 
 void cdr_write_string(struct cdr_writer *cdr, struct micro_string text, uint32_t bound) {
-  static const char nul;
-  cdr_write_length(cdr, text.size + 1, bound ? bound + 1 : UINT32_MAX - 1);
-  cdr_write(cdr, text.data, 1, text.size);
-  cdr_write(cdr, &nul, 1, 1);
+  uint32_t at = (cdr->at + 3) & ~3u, size = text.size + 1;
+  if (cdr->overflow || at > cdr->size || cdr->size - at < 4 || size > cdr->size - at - 4 || size == 0 || (bound && text.size > bound)) {
+    cdr->overflow = true;
+    return;
+  }
+  while (cdr->at < at) cdr->body[cdr->at++] = 0;
+  uint8_t *p = cdr->body + at;
+  for (unsigned i = 0; i < 4; i++) p[i] = (uint8_t)(size >> (8 * i));
+  memcpy(p + 4, text.data, text.size);
+  p[4 + text.size] = 0;
+  cdr->at = at + 4 + size;
 }
 
 void cdr_read_string(struct cdr_reader *cdr, struct micro_string *text, uint32_t bound) {

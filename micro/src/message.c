@@ -5,11 +5,6 @@
  * only a user message can be, flows past the carry into its reader's storage. Every length is checked before a byte behind it is read. */
 #include "rtps.h"
 
-uint32_t get32(const uint8_t *p, bool little) {
-  uint32_t a = p[0], b = p[1], c = p[2], d = p[3];
-  return little ? d << 24 | c << 16 | b << 8 | a : a << 24 | b << 16 | c << 8 | d;
-}
-
 uint64_t get_sequence(const uint8_t *p, bool little) {
   uint32_t high = get32(p, little);
   return high >> 31 ? 0 : (uint64_t)high << 32 | get32(p + 4, little);
@@ -46,7 +41,8 @@ static bool read_data(struct data *data, uint8_t id, uint8_t flags, const uint8_
   bool little = flags & LITTLE_ENDIAN_FLAG;
   uint32_t fixed = id == DATA ? 20 : 32;
   if (available < fixed) return false;
-  memset(data, 0, sizeof *data);
+  data->key_hash = NULL;
+  data->fragment = 0;
   data->little_endian = little;
   data->alive = true;
   data->reader = get_entity(at + 4);
@@ -154,7 +150,7 @@ void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available
   switch (id) {
     case INFO_DST:
       if (available < 12) return malformed();
-      receiver->for_us = same(at, self.prefix, 12) || !(get32(at, true) | get32(at + 4, true) | get32(at + 8, true));
+      receiver->for_us = same_prefix(at, self.prefix) || !(get32(at, true) | get32(at + 4, true) | get32(at + 8, true));
       break;
     case INFO_SRC:
       if (available < 20) return malformed();
@@ -171,7 +167,7 @@ void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available
     case DATA:
     case DATA_FRAG: {
       struct data data;
-      if (!receiver->for_us || same(receiver->prefix, self.prefix, 12)) break;
+      if (!receiver->for_us || same_prefix(receiver->prefix, self.prefix)) break;
       if (!read_data(&data, id, flags, at, available, length)) return malformed();
       on_data(receiver, &data);
       break;

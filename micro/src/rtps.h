@@ -147,7 +147,14 @@ struct numbers {
 static inline uint16_t get16(const uint8_t *p, bool little) {
   return little ? (uint16_t)(p[0] | p[1] << 8) : (uint16_t)(p[0] << 8 | p[1]);
 }
-uint32_t get32(const uint8_t *p, bool little);
+static inline uint32_t get32(const uint8_t *p, bool little) {
+  uint32_t v;
+  memcpy(&v, p, 4);
+  return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? v : __builtin_bswap32(v);
+}
+static inline bool same_prefix(const uint8_t *a, const uint8_t *b) {
+  return get32(a + 4, true) == get32(b + 4, true) && get32(a + 8, true) == get32(b + 8, true) && get32(a, true) == get32(b, true);
+}
 uint64_t get_sequence(const uint8_t *p, bool little); /* SequenceNumber_t: high word, low word; 0 when not positive */
 static inline uint32_t get_entity(const uint8_t *p) { return get32(p, false); }
 bool same(const void *a, const void *b, uint32_t size);

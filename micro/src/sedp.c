@@ -15,7 +15,7 @@ static const uint32_t readers[BUILTINS] = {PUBLICATIONS_READER, SUBSCRIPTIONS_RE
 
 struct peer *find_peer(const uint8_t *prefix) {
   for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++)
-    if (peer->used && same(peer->prefix, prefix, 12)) return peer;
+    if (peer->used && same_prefix(peer->prefix, prefix)) return peer;
   return NULL;
 }
 
@@ -281,7 +281,7 @@ bool sedp_data(struct peer *peer, const struct data *data) {
   uint32_t number = (uint32_t)data->sequence, ahead = number - peer->in[k].next;
   if (number < peer->in[k].next || ahead >= 32 || peer->in[k].received >> ahead & 1) return true;
   struct announced remote;
-  if (!read_announced(&remote, data, k == SUBSCRIPTIONS) || !same(remote.guid, peer->prefix, 12))
+  if (!read_announced(&remote, data, k == SUBSCRIPTIONS) || !same_prefix(remote.guid, peer->prefix))
     self.counters.malformed++; /* and taken as received: asking again would bring the same */
   else if (data->alive)
     match_up(peer, &remote, k == PUBLICATIONS);

@@ -116,7 +116,7 @@ void spdp_receive(struct receiver *receiver, const struct data *data) {
       self.counters.malformed++;
       return;
     }
-    if (id == PID_PARTICIPANT_GUID && size >= 12 && !same(at, receiver->prefix, 12)) return;
+    if (id == PID_PARTICIPANT_GUID && size >= 12 && !same_prefix(at, receiver->prefix)) return;
     if (id == PID_DOMAIN_ID && size >= 4 && get32(at, little) != self.node->domain) return;
     if (id == PID_PARTICIPANT_LEASE_DURATION && size >= 8) lease = get32(at, little);
     /* Only the port: a host has addresses that do not lead to it from here, but the one it sent from does. */

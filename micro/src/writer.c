@@ -30,8 +30,11 @@ static uint64_t first_for(const struct match *match) {
   return first > match->last ? first : match->last;
 }
 
+/* Of a writer of ours: entity_of without looking. */
+static uint32_t writer_entity(const struct match *match) { return (uint32_t)(match->endpoint + 1) << 8 | WRITER_KIND; }
+
 static void put_heartbeat_of(struct match *match) {
-  put_heartbeat(match->entity, entity_of(match->endpoint), first_for(match), self.published[match->endpoint]);
+  put_heartbeat(match->entity, writer_entity(match), first_for(match), self.published[match->endpoint]);
   match->asked_ms = micro_clock_ms();
 }
 
@@ -53,7 +56,7 @@ static void send_fragment(struct match *match, uint64_t sequence, const struct s
   uint32_t mark = open_submessage(DATA_FRAG, 0);
   put32(28u << 16);
   put_entity(match->entity);
-  put_entity(entity_of(match->endpoint));
+  put_entity(writer_entity(match));
   put64(sequence);
   put32(i + 1);
   put32(FRAGMENT << 16 | 1u);
@@ -73,7 +76,7 @@ static void send_message(struct match *match, uint64_t sequence, const struct sl
   }
   begin(self.peers[match->peer].prefix);
   put_time(slot->seconds, slot->fraction);
-  uint32_t mark = open_data(match->entity, entity_of(match->endpoint), sequence, DATA_FLAG);
+  uint32_t mark = open_data(match->entity, writer_entity(match), sequence, DATA_FLAG);
   if (slot == &unstored) {
     put32(0x0100); /* CDR_LE */
     put_nothing(slot->size - 4);
@@ -106,7 +109,7 @@ int micro_publish(unsigned endpoint, const struct cdr_writer *message) {
     return -1;
   }
   uint64_t sequence = ++self.published[endpoint];
-  event(MICRO_EVENT_PUBLISH, (uint8_t)endpoint, self.prefix, entity_of(endpoint), sequence);
+  event(MICRO_EVENT_PUBLISH, (uint8_t)endpoint, self.prefix, (uint32_t)(endpoint + 1) << 8 | WRITER_KIND, sequence);
   struct slot *slot = e->storage ? slot_of(endpoint, sequence) : &unstored;
   slot->sequence_low = (uint32_t)sequence;
   slot->size = message->at + 4;
@@ -127,7 +130,7 @@ void writer_matched(struct match *match, bool durable) {
 
 static bool is_of(const struct match *match, uint8_t peer, const struct numbers *numbers) {
   return match->peer == peer && match->entity == numbers->reader && is_writer(endpoint_of(match)) &&
-         entity_of(match->endpoint) == numbers->writer && match->reliable;
+         writer_entity(match) == numbers->writer && match->reliable;
 }
 
 static const struct slot *kept(const struct match *match, uint64_t sequence) {
@@ -149,7 +152,7 @@ static void resend(struct match *match, const struct numbers *acknack) {
       uint64_t first = first_for(match);
       gap = sequence < first ? first : sequence + 1;
       begin(self.peers[match->peer].prefix);
-      put_gap(match->entity, entity_of(match->endpoint), sequence, gap);
+      put_gap(match->entity, writer_entity(match), sequence, gap);
       put_heartbeat_of(match);
       send(match);
     }
@@ -184,7 +187,7 @@ void writer_nack_fragment(uint8_t peer, const struct numbers *nack) {
     begin(self.peers[peer].prefix);
     uint32_t mark = open_submessage(HEARTBEAT_FRAG, 0);
     put_entity(match->entity);
-    put_entity(entity_of(match->endpoint));
+    put_entity(writer_entity(match));
     put64(nack->base);
     put32(fragments);
     put32(++self.count);

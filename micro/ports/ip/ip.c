@@ -41,7 +41,12 @@ static uint32_t fold(uint64_t sum) {
 uint32_t checksum_add(uint32_t before, const void *bytes, uint32_t size) {
   const uint8_t *p = bytes;
   uint64_t sum = before;
-  for (; size >= 16; size -= 16, p += 16) sum += (uint64_t)word(p) + word(p + 4) + word(p + 8) + word(p + 12);
+  for (; size >= 16; size -= 16, p += 16) {
+    sum += word(p);
+    sum += word(p + 4);
+    sum += word(p + 8);
+    sum += word(p + 12);
+  }
   for (; size >= 4; size -= 4, p += 4) sum += word(p);
   if (size) {
     uint32_t last = 0;
@@ -57,13 +62,11 @@ uint16_t checksum_end(uint32_t sum) {
   return (uint16_t)~sum;
 }
 
+/* A number in the byte order of the wire, as a word of memory. */
+static uint32_t wire(uint32_t value) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(value) : value; }
+
 uint32_t checksum_pseudo(uint32_t source, uint32_t destination, uint32_t udp_size) {
-  uint8_t head[12];
-  store32(head, source);
-  store32(head + 4, destination);
-  store16(head + 8, PROTOCOL_UDP);
-  store16(head + 10, udp_size);
-  return checksum_add(0, head, sizeof head);
+  return fold((uint64_t)wire(source) + wire(destination) + wire((uint32_t)PROTOCOL_UDP << 16 | udp_size));
 }
 
 static bool is_multicast(uint32_t address) { return address >> 28 == 14; }

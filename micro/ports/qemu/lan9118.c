@@ -62,6 +62,12 @@ uint32_t ethernet_receive(uint32_t buffer[FRAME_WORDS]) {
       while (words--) (void)REG(RX_DATA);
       continue;
     }
+    for (; words >= 4; words -= 4, buffer += 4) {
+      buffer[0] = REG(RX_DATA);
+      buffer[1] = REG(RX_DATA);
+      buffer[2] = REG(RX_DATA);
+      buffer[3] = REG(RX_DATA);
+    }
     while (words--) *buffer++ = REG(RX_DATA);
     return size - 4; /* without the frame check sequence */
   }
@@ -76,7 +82,14 @@ bool ethernet_send(const uint32_t *buffer, uint32_t size) {
     if (tries == 0) return false;
   REG(TX_DATA) = 2u << 16 | 3u << 12 | size; /* two bytes before the frame; first and last segment */
   REG(TX_DATA) = size;
-  for (uint32_t words = (size + 2 + 3) / 4; words; words--) REG(TX_DATA) = *buffer++;
+  uint32_t words = (size + 2 + 3) / 4;
+  for (; words >= 4; words -= 4, buffer += 4) { /* four at a time: half the instructions of the whole copy */
+    REG(TX_DATA) = buffer[0];
+    REG(TX_DATA) = buffer[1];
+    REG(TX_DATA) = buffer[2];
+    REG(TX_DATA) = buffer[3];
+  }
+  while (words--) REG(TX_DATA) = *buffer++;
   return true;
 }
 
