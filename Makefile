@@ -9,7 +9,7 @@ export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
 PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
-PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium
+PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm iproute2 clang
 
 .PHONY: help build demo test bench clean setup web native rust
 

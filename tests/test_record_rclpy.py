@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from conftest import PROGRAMS
+from places import PROGRAMS
 
 pytestmark = pytest.mark.timing
 

@@ -9,7 +9,7 @@ import time
 
 import pyarrow.parquet as parquet
 
-from conftest import ROOT
+from places import ROOT
 
 VICTIM = ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim"
 WRITERS = 3
