@@ -40,6 +40,34 @@ pub(crate) enum Shape {
     text,
 }
 
+/// A payload as it stands in the event file.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded {
+    pub words: Vec<u64>,
+    pub texts: Vec<Text>,
+}
+
+impl Encoded {
+    fn handle(&mut self, value: Handle) {
+        self.words.push(value.0);
+    }
+    fn signed(&mut self, value: i64) {
+        self.words.push(value as u64);
+    }
+    fn unsigned(&mut self, value: u64) {
+        self.words.push(value);
+    }
+    fn flag(&mut self, value: bool) {
+        self.words.push(value.into());
+    }
+    fn gid(&mut self, value: Gid) {
+        self.words.extend(value.0);
+    }
+    fn text(&mut self, value: Text) {
+        self.texts.push(value);
+    }
+}
+
 /// Payload words that an event can have.
 pub(crate) const WORDS: usize = 8;
 /// Texts that an event can have.
@@ -136,6 +164,15 @@ macro_rules! kinds {
                 _ => return false,
             }
             true
+        }
+
+        /// Puts the words and texts of a payload that [`payload`] made into `into`, which is empty.
+        pub(crate) fn encode(payload: &Payload, into: &mut Encoded) {
+            match *payload {
+                $(Payload::$Kind { $($field),* } => { $(into.$shape($field);)* })*
+                // Those that are not of ros2_tracing: no trace has them.
+                _ => {}
+            }
         }
     };
 }

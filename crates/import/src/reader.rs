@@ -32,6 +32,9 @@ pub enum Error {
     /// There is no trace.
     #[error("{0}: no file named \"metadata\" in it or in any folder below; expected an LTTng trace (CTF 1.8)")]
     NoTrace(PathBuf),
+    /// Where the events are to be written, there are some.
+    #[error("{0}: holds event files already; expected a new run directory")]
+    Taken(PathBuf),
     /// There is a trace, but what it consists of cannot be told.
     #[error("no trace could be read: {0}")]
     NoLayout(String),

@@ -260,6 +260,7 @@ impl Stream {
                     ("unknown-event", format!("an event of id {id} in stream {}, which the metadata does not describe", layout.map_or(0, |of| of.id)))
                 }
                 Some(Damage::Decoding(Fault::NoOption(tag))) => ("bad-tag", format!("the tag {tag}, which chooses no option of a variant")),
+                Some(Damage::NoSize) => ("event-without-size", "an event that takes no bits".to_string()),
                 _ => ("event-beyond-packet", "an event that goes on behind the end of its packet".to_string()),
             };
             shared.problems.add(name, &file.path, byte, || format!("{text}; the rest of its packet is not read"));
@@ -367,6 +368,8 @@ pub(crate) const HEADER_MAX: usize = 4096;
 
 enum Damage {
     UnknownEvent(u64),
+    /// An event that takes no bits: there would be no end of them.
+    NoSize,
     Decoding(Fault),
 }
 
@@ -385,6 +388,9 @@ fn event<'a>(layout: &'a StreamLayout, input: Input<'_>, at: u64, ticks: u64, ca
     let head = head(&layout.event_header, input, at, captured).map_err(Damage::Decoding)?;
     let class = layout.class(head.id).ok_or(Damage::UnknownEvent(head.id))?;
     let end = body(class, input, head.end, captured).map_err(Damage::Decoding)?;
+    if end <= at {
+        return Err(Damage::NoSize);
+    }
     let ticks = head.time.map_or(ticks, |(low, bits)| time_of(ticks, low, bits));
     Ok(Read { class, ticks, contexts: head.end, end })
 }

@@ -221,6 +221,15 @@ fn events_without_a_thread_are_left_out_and_that_is_said() {
 }
 
 #[test]
+fn an_event_that_takes_no_bits_ends_its_packet() {
+    let folder = tempfile::tempdir().expect("folder");
+    let metadata = preamble(false, "", "") + "stream { id = 0; }; event { id = 0; name = \"ros2:rclcpp_executor_get_next_ready\"; };";
+    let (found, reader) = events(&[write(folder.path(), &metadata, &[vec![0; 100]])]);
+    assert_eq!(found, []);
+    assert!(reader.problems().iter().any(|p| p.name == "event-without-size"), "{:?}", reader.problems());
+}
+
+#[test]
 fn an_event_larger_than_the_window_is_read_whole() {
     let folder = tempfile::tempdir().expect("folder");
     let metadata = preamble(false, "", "") + &stream(0, CONTEXT)

@@ -40,7 +40,7 @@ fn every_event_is_read_once_with_its_kind_process_and_time() {
 }
 
 #[test]
-fn lost_events_are_counted_and_lie_where_no_event_of_their_stream_is() {
+fn lost_events_are_counted() {
     for name in ALL {
         let fixture = Fixture::unpack(name);
         let mut reader = Reader::open(&[fixture.trace()]).expect(name);

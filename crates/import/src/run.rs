@@ -1,0 +1,89 @@
+//! Traces into a run directory, which every other verb reads.
+
+use crate::gap::{Cause, Gap};
+use crate::reader::{Error, Reader};
+use crate::write::{Failed, Writer};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tacho_events::run::RunInfo;
+use tacho_events::{Progress, RunDirectory, Time};
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// Events written.
+    pub events: u64,
+    /// Processes that they are of.
+    pub processes: usize,
+    /// Time of the first and last event, ns of CLOCK_MONOTONIC.
+    pub span: Option<(Time, Time)>,
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC.
+    pub realtime_offset_ns: i64,
+    /// Where events are lacking.
+    pub gaps: Vec<Gap>,
+    /// Events that nothing understands, by name.
+    pub skipped: BTreeMap<String, u64>,
+    /// False where `on_progress` ended it.
+    pub complete: bool,
+}
+
+/// Writes the events of all traces at or below `traces` into `run`: `events/` and `run.json`.
+///
+/// `info` is what the caller knows (command, version, start); verb, duration, host, and what is missing are filled in.
+/// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
+pub fn import(traces: &[PathBuf], run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
+    const EVERY: u64 = 1 << 16;
+    let io = |(path, source): Failed| Error::Io { path, source };
+    let mut reader = Reader::open(traces)?;
+    let folder = run.events();
+    std::fs::create_dir_all(&folder).map_err(|error| io((folder.clone(), error)))?;
+    if std::fs::read_dir(&folder).map_err(|error| io((folder.clone(), error)))?.next().is_some() {
+        return Err(Error::Taken(folder));
+    }
+    let mut writer = Writer::new(folder);
+    let (mut events, mut span, mut complete) = (0u64, None, true);
+    while let Some(event) = reader.next_event() {
+        let pid = reader.processes()[event.process.0 as usize].header.pid;
+        writer.write(&event, pid, reader.texts()).map_err(io)?;
+        events += 1;
+        span = Some((span.map_or(event.time, |(first, _)| first), event.time));
+        if events % EVERY == 0 && !on_progress(reader.progress()) {
+            complete = false;
+            break;
+        }
+    }
+    on_progress(reader.progress());
+    let discarded = reader.gaps().iter().filter_map(|gap| gap.events).sum();
+    writer.finish(reader.processes(), discarded).map_err(io)?;
+    let imported = Imported {
+        events,
+        processes: reader.processes().len(),
+        span,
+        realtime_offset_ns: reader.realtime_offset_ns(),
+        gaps: reader.gaps().to_vec(),
+        skipped: reader.skipped().into_iter().map(|(name, count)| (name.to_string(), count)).collect(),
+        complete,
+    };
+    let mut info = info;
+    info.verb = "import".into();
+    info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
+    info.machine.host = reader.processes().first().map_or(String::new(), |p| p.header.host.clone());
+    info.cut_short |= !complete;
+    info.missing.extend(missing(&reader));
+    run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;
+    Ok(imported)
+}
+
+/// Gaps and damage, one line each.
+fn missing(reader: &Reader) -> Vec<String> {
+    let start = reader.processes().iter().map(|p| p.header.start.monotonic_ns).min().unwrap_or(0);
+    let seconds = |time: Time| time.as_ns().saturating_sub(start) as f64 / 1e9;
+    let gaps = reader.gaps().iter().map(|gap| {
+        let count = gap.events.map_or("an unknown number of".to_string(), |count| count.to_string());
+        let whose = if gap.cause == Cause::Discarded { ", of whichever processes wrote there" } else { "" };
+        let file = reader.stream_names()[gap.stream].display();
+        let (from, to) = (seconds(gap.from), seconds(gap.to));
+        format!("{count} events {} between {from:.6} s and {to:.6} s after the first event{whose} ({file})", gap.cause)
+    });
+    gaps.chain(reader.problems().iter().map(|problem| problem.to_string())).collect()
+}

@@ -1,0 +1,88 @@
+//! Traces as run directories: read back, they are the same events, and are analysed as any other run is.
+
+mod fixture;
+
+use fixture::{Fixture, ALL};
+use tacho_events::run::RunInfo;
+use tacho_events::{Event, Payload, RunDirectory, Texts};
+use tacho_import::{import, Error, Reader};
+
+/// An event in words: texts of two tables compare only so.
+fn said(event: &Event, pid: u32, texts: &Texts) -> String {
+    let names = match event.payload {
+        Payload::RclNodeInit { name, namespace, .. } => vec![name, namespace],
+        Payload::RclPublisherInit { topic, .. } | Payload::RclSubscriptionInit { topic, .. } => vec![topic],
+        Payload::RclServiceInit { name, .. } | Payload::RclClientInit { name, .. } => vec![name],
+        Payload::RclcppCallbackRegister { symbol, .. } => vec![symbol],
+        Payload::RclLifecycleTransition { start, goal, .. } => vec![start, goal],
+        other => return format!("{} {pid} {} {other:?}", event.time.as_ns(), event.thread.0),
+    };
+    let names: Vec<&str> = names.into_iter().map(|name| texts.get(name)).collect();
+    format!("{} {pid} {} {} {names:?}", event.time.as_ns(), event.thread.0, event.payload.name())
+}
+
+#[test]
+fn a_run_holds_every_event_of_its_trace() {
+    for name in ALL {
+        let fixture = Fixture::unpack(name);
+        let folder = tempfile::tempdir().expect("folder");
+        let run = RunDirectory::new(folder.path().join("run"));
+        let mut told = 0;
+        let imported = import(&[fixture.trace()], &run, RunInfo::default(), &mut |progress| {
+            told = progress.events;
+            true
+        }).expect(name);
+        assert_eq!((imported.events, told), (fixture.truth["events"].as_u64().unwrap(), imported.events), "{name}");
+        let mut trace = Reader::open(&[fixture.trace()]).expect(name);
+        let mut expected = Vec::new();
+        while let Some(event) = trace.next_event() {
+            let pid = trace.processes()[event.process.0 as usize].header.pid;
+            expected.push(said(&event, pid, trace.texts()));
+        }
+        let mut reader = tacho_events::Reader::open(&run).expect(name);
+        let mut found = Vec::new();
+        while let Some(event) = reader.next_event() {
+            let pid = reader.processes()[event.process.0 as usize].header.pid;
+            found.push(said(&event, pid, reader.texts()));
+        }
+        assert!(reader.problems().is_empty(), "{name}: {:?}", reader.problems());
+        assert_eq!(reader.clock(tacho_events::ProcessIndex(0)).realtime_offset_ns(), imported.realtime_offset_ns, "{name}");
+        // Events of equal time may stand in either order.
+        expected.sort();
+        found.sort();
+        assert!(found == expected, "{name}: {:?}", found.iter().zip(&expected).find(|(a, b)| a != b));
+    }
+}
+
+#[test]
+fn what_the_tracer_lost_stands_in_the_run() {
+    let fixture = Fixture::unpack("autoware_prio_discards_5s");
+    let folder = tempfile::tempdir().expect("folder");
+    let run = RunDirectory::new(folder.path());
+    let command = vec!["tacho".to_string(), "import".to_string()];
+    import(&[fixture.trace()], &run, RunInfo { command: command.clone(), ..RunInfo::default() }, &mut |_| true).expect("imported");
+    let info = run.info().expect("run.json");
+    assert_eq!((info.verb.as_str(), info.command, info.cut_short), ("import", command, false));
+    assert_eq!(info.missing.len(), 2);
+    assert!(info.missing[0].contains("1758 events") && info.missing[1].contains("5867 events"), "{:?}", info.missing);
+    let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed");
+    assert_eq!(tables.processes[0].dropped_events, 7_625);
+    assert_eq!(tables.executions.iter().filter(|e| e.end_ns.is_some()).count(), 3_087);
+}
+
+#[test]
+fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
+    let fixture = Fixture::unpack("fan_1x8_procs_b_5s");
+    let folder = tempfile::tempdir().expect("folder");
+    // Progress is told each 65,536 events: the same trace twice is not read twice, so two of them.
+    let other = Fixture::unpack("fan_1x8_mt_5s");
+    let run = RunDirectory::new(folder.path());
+    let traces = [fixture.trace(), other.trace()];
+    let imported = import(&traces, &run, RunInfo::default(), &mut |_| false).expect("imported");
+    assert!(!imported.complete && imported.events == 65_536);
+    assert!(run.info().expect("run.json").cut_short);
+    let mut reader = tacho_events::Reader::open(&run).expect("a run");
+    assert_eq!(std::iter::from_fn(|| reader.next_event()).count(), 65_536);
+    let again = import(&traces, &run, RunInfo::default(), &mut |_| true);
+    assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
+}
