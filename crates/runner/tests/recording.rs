@@ -17,7 +17,13 @@ static void fire(long count) { for (long i = 0; i < count; i++) if (ros_trace_rc
 int main(int argc, char **argv) {
   long count = atol(argv[1]);
   fire(count);
-  if (argc > 3 && fork() == 0) { fire(count); sleep(atoi(argv[3])); fire(count); exit(0); }
+  if (argc > 3) { /* the command goes only when what it leaves behind has begun */
+    int ends[2];
+    char begun;
+    if (pipe(ends) != 0) return 1;
+    if (fork() == 0) { fire(count); if (write(ends[1], "", 1) != 1) return 1; sleep(atoi(argv[3])); fire(count); exit(0); }
+    if (read(ends[0], &begun, 1) != 1) return 1;
+  }
   if (argc > 2) sleep(atoi(argv[2]));
   return 7;
 }
