@@ -111,7 +111,7 @@ fn cut(texts: &Texts, text: Text) -> Vec<u8> {
         return text.as_bytes().to_vec();
     }
     let end = (0..=TEXT_MAX - 3).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    [text[..end].as_bytes(), b"..."].concat()
+    [&text.as_bytes()[..end], b"..."].concat()
 }
 
 /// Appends a thread's chunk to the file of its process.

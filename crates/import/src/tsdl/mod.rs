@@ -3,6 +3,7 @@
 mod lexer;
 mod parser;
 mod types;
+mod value;
 
 pub use parser::parse;
 pub use types::*;
