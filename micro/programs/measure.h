@@ -4,10 +4,13 @@
 #ifdef MEASURE
 #include "chip.h"
 #define TICKS() (*(volatile uint32_t *)FPGAIO_COUNTER)
+uint32_t stack_used(void);   /* ports/cortex_m/start.c */
 extern uint32_t frame_ticks; /* when the last frame was taken from the controller: set by ethernet_receive */
 static void measured(const char *what, uint32_t ticks) {
   board_print(what);
   board_print_number(ticks);
+  board_print(" stack ");
+  board_print_number(stack_used());
   board_print("\n");
 }
 #define MEASURED_PUBLISH(what)                             \

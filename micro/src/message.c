@@ -301,8 +301,8 @@ static void next_piece(const uint8_t *at, uint32_t size) {
 
 static bool read_header(struct receiver *receiver, const struct udp_piece *piece) {
   if (piece->size < 20 || !same(piece->data, "RTPS\2", 5)) return false; /* RTPS 8.3.6.3: another major version */
-  memset(receiver, 0, sizeof *receiver);
   memcpy(receiver->prefix, piece->data + 8, 12);
+  receiver->timed = false;
   receiver->address = piece->source;
   receiver->for_us = true;
   receiver->multicast = piece->port == self.base;

@@ -105,7 +105,7 @@ static void deliver(const struct receiver *receiver, struct match *match, uint64
   memcpy(guid, self.peers[match->peer].prefix, 12);
   for (int i = 0; i < 4; i++) guid[12 + i] = (uint8_t)(match->entity >> (24 - 8 * i));
   struct micro_message message = {
-      .cdr = {.body = payload + 4, .size = size - 4, .little_endian = payload[1] & 1},
+      .cdr = {.body = payload + 4, .at = 0, .size = size - 4, .little_endian = payload[1] & 1, .bad = false},
       .writer_guid = guid,
       .sequence = sequence,
       .source_ns = receiver->timed ? receiver->seconds * 1000000000ull + ((uint64_t)receiver->fraction * 1000000000u >> 32) : 0,

@@ -55,7 +55,7 @@ static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity,
     put_parameter(PID_USER_DATA, (uint16_t)(4 + ((size + 3) & ~3u)));
     put32(size);
     put_bytes(key, sizeof key - 1);
-    put_bytes(endpoint->type->hash, size - sizeof key);
+    put_bytes(endpoint->type->hash, size - (uint32_t)sizeof key);
     put8(';');
     put_zeros(-size & 3u);
   }

@@ -143,8 +143,9 @@ def test_the_same_instructions_at_every_boot(domain, started, bridge):
         ticks = {}
         for program, what in ((saying, "publish"), (hearing, "take")):
             lines = program.wait_for(f"ticks {what}", 8)[:8]
-            values = [int(re.search(r"(\d+)$", line)[1]) * 40 / 1024 for line in lines]
+            values = [int(re.search(r"ticks \w+ (\d+)", line)[1]) * 40 / 1024 for line in lines]
             ticks[what] = sorted(values)[len(values) // 2]
+            assert all(int(re.search(r"stack (\d+)", line)[1]) <= 1536 for line in lines), lines  # of the 2048 set aside
         counts.append(ticks)
         saying.stop()
         hearing.stop()

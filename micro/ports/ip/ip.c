@@ -190,7 +190,7 @@ static void udp_receive(uint32_t source, uint32_t destination, const uint8_t *u,
     return;
   }
   struct udp_piece piece = {.source = source, .port = load16(u + 2), .data = u + UDP_HEADER, .size = length - UDP_HEADER,
-                            .total = length - UDP_HEADER};
+                            .offset = 0, .total = length - UDP_HEADER};
   micro_receive(&piece);
 }
 
