@@ -100,12 +100,13 @@ impl Reader {
         reader.shared.skipped = vec![0; reader.class_names.len()];
         let caret = reader.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
         reader.shared.initialised = caret.then(HashSet::new);
+        let together = files.len();
         for mut of_stream in files.into_values() {
             of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
             let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(_, file)| file).collect();
             let slots = of_stream.iter().map(|f| reader.traces[f.trace].layout.slots).max().unwrap_or(0);
             reader.stream_names.push(of_stream[0].path.clone());
-            reader.streams.push(Stream::new(reader.streams.len(), of_stream, slots));
+            reader.streams.push(Stream::new(reader.streams.len(), together, of_stream, slots));
         }
         for stream in 0..reader.streams.len() as u32 {
             reader.queue(stream);
@@ -250,7 +251,7 @@ impl Reader {
         let trace = trace(folder.metadata.clone(), layout, &description, hosts, problems);
         for stream in folder.streams {
             let io = |source| Error::Io { path: stream.clone(), source };
-            let mut window = Window::open(&stream).map_err(io)?;
+            let mut window = Window::open(&stream, usize::MAX).map_err(io)?;
             self.bytes_total += window.length();
             // LTTng makes a file for every CPU, and leaves those empty on which nothing ran.
             if window.length() == 0 {

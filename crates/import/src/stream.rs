@@ -66,6 +66,7 @@ pub(crate) struct StreamFile {
 /// Where reading of a stream stands.
 pub(crate) struct Stream {
     index: usize,
+    together: usize,
     files: Vec<StreamFile>,
     next_file: usize,
     file: Option<(Window, StreamFile)>,
@@ -132,9 +133,11 @@ const NOBODY: Recent = Recent { ids: u64::MAX, namespace: u64::MAX, process: Pro
 const RECENT: usize = 64;
 
 impl Stream {
-    pub fn new(index: usize, files: Vec<StreamFile>, slots: usize) -> Self {
+    /// Stream `index` of `together` that are read at once.
+    pub fn new(index: usize, together: usize, files: Vec<StreamFile>, slots: usize) -> Self {
         Stream {
             index,
+            together,
             files,
             next_file: 0,
             file: None,
@@ -280,7 +283,7 @@ impl Stream {
         let Some(file) = self.files.get(self.next_file) else { return false };
         self.next_file += 1;
         self.next_packet = 0;
-        match Window::open(&file.path) {
+        match Window::open(&file.path, self.together) {
             Ok(window) => self.file = Some((window, file.clone())),
             Err(error) => shared.problems.add("unreadable", &file.path, 0, || error.to_string()),
         }
