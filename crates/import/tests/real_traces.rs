@@ -93,6 +93,35 @@ fn traces_may_be_named_by_any_folder_above_them_and_are_read_once() {
     }
 }
 
+/// LTTng rotates a session into folders of their own; the counters of the packets go on.
+#[test]
+fn rotated_folders_of_one_session_are_one_trace() {
+    let fixture = Fixture::unpack("autoware_prio_discards_5s");
+    let rotated = tempfile::tempdir().expect("folder");
+    for name in ["ros2_0", "ros2_1"] {
+        let bytes = std::fs::read(fixture.files().join(name)).expect("stream");
+        // The packet's size stands at byte 56 of it.
+        let size = |at: usize| u64::from_le_bytes(bytes[at + 56..at + 64].try_into().expect("8 bytes")) as usize / 8;
+        let border = (0..8).fold(0, |at, _| at + size(at));
+        // The later folder has the earlier name.
+        for (folder, part) in [("b", &bytes[..border]), ("a", &bytes[border..])] {
+            let folder = rotated.path().join(folder);
+            std::fs::create_dir_all(&folder).expect("folder");
+            std::fs::copy(fixture.files().join("metadata"), folder.join("metadata")).expect("metadata");
+            std::fs::write(folder.join(name), part).expect("part");
+        }
+    }
+    let mut reader = Reader::open(&[rotated.path().to_path_buf()]).expect("traces");
+    let mut times = Vec::new();
+    while let Some(event) = reader.next_event() {
+        times.push(event.time);
+    }
+    assert_eq!((times.len() as u64, times.is_sorted()), (fixture.truth["events"].as_u64().unwrap(), true));
+    assert!(reader.problems().is_empty(), "{:?}", reader.problems());
+    assert_eq!(reader.gaps().iter().filter_map(|g| g.events).sum::<u64>(), fixture.truth["discarded"]);
+    assert_eq!((reader.processes().len(), reader.hosts()), (1, 1));
+}
+
 #[test]
 fn a_folder_without_a_trace_is_an_error_that_names_it() {
     let empty = tempfile::tempdir().expect("folder");
