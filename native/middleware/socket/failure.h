@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ends a call of the plugin: thrown inside, told as text at its door.
+#ifndef TACHO_SOCKET_FAILURE_H_
+#define TACHO_SOCKET_FAILURE_H_
+
+#include <cstdarg>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+
+// The text may use %m for errno.
+[[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char *format, ...) {
+  char text[768];
+  va_list list;
+  va_start(list, format);
+  std::vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  throw std::runtime_error(text);
+}
+
+// A descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor &&other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  operator int() const { return number_; }
+
+ private:
+  int number_;
+};
+
+#endif

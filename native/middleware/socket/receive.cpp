@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "wire.h"
+
+// Queue
+
+BufferPointer Queue::fresh(size_t capacity) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto found = empty_.rbegin(); found != empty_.rend(); ++found)
+      if ((*found)->capacity == capacity) {
+        BufferPointer buffer = std::move(*found);
+        empty_.erase(std::next(found).base());
+        return buffer;
+      }
+  }
+  // Not zeroed: every byte up to `size` is received into.
+  return BufferPointer(new Buffer{std::unique_ptr<unsigned char[]>(new unsigned char[capacity]), capacity, 0});
+}
+
+void Queue::recycle(BufferPointer buffer) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  empty_.push_back(std::move(buffer));
+}
+
+void Queue::put(BufferPointer buffer) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    full_.push_back(std::move(buffer));
+    if (qos_.history == TACHO_KEEP_LAST && full_.size() > qos_.depth) {
+      empty_.push_back(std::move(full_.front()));
+      full_.pop_front();
+    }
+  }
+  if (on_data_) on_data_(context_);
+}
+
+BufferPointer Queue::take() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (full_.empty()) return nullptr;
+  BufferPointer buffer = std::move(full_.front());
+  full_.pop_front();
+  return buffer;
+}
+
+// Receiver
+
+Receiver::Receiver() : epoll_(epoll_create1(EPOLL_CLOEXEC)), stop_(eventfd(0, EFD_CLOEXEC)) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (epoll_ < 0 || stop_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, stop_, &event) != 0) fail("socket: no epoll: %m");
+  thread_ = std::thread([this] { run(); });
+}
+
+Receiver::~Receiver() {
+  eventfd_write(stop_, 1);
+  thread_.join();
+}
+
+void Receiver::add(Source &source) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = &source;
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, source.descriptor(), &event) != 0) fail("socket: no epoll: %m");
+}
+
+void Receiver::run() {
+  pthread_setname_np(pthread_self(), "receiver");
+  std::array<epoll_event, 32> events;
+  for (;;) {
+    const int count = epoll_wait(epoll_, events.data(), events.size(), -1);
+    for (int i = 0; i < count; i++) {
+      Source *source = static_cast<Source *>(events[i].data.ptr);
+      if (!source) return; // stop_
+      source->ready();
+    }
+  }
+}
+
+namespace {
+
+Descriptor bound(int type, uint16_t *port) {
+  Descriptor made(socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof here;
+  if (made < 0 || bind(made, reinterpret_cast<sockaddr *>(&here), length) != 0 ||
+      getsockname(made, reinterpret_cast<sockaddr *>(&here), &length) != 0)
+    fail("socket: no port of 127.0.0.1: %m");
+  *port = ntohs(here.sin_port);
+  return made;
+}
+
+// UDP
+
+class UdpSource : public Source {
+ public:
+  UdpSource(Queue &queue, uint16_t *port)
+      : queue_(queue), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, port)) {
+    // A burst must wait somewhere until this thread runs. Without CAP_NET_ADMIN the kernel cuts the wish to net.core.rmem_max.
+    const int wish = 16 << 20;
+    if (setsockopt(socket_, SOL_SOCKET, SO_RCVBUFFORCE, &wish, sizeof wish) != 0 &&
+        setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &wish, sizeof wish) != 0)
+      fail("socket: SO_RCVBUF: %m");
+    for (size_t i = 0; i < SLOTS; i++) {
+      slots_[i] = queue_.fresh(slot_size_);
+      parts_[2 * i] = {&fragments_[i], sizeof(Fragment)};
+      parts_[2 * i + 1] = {slots_[i]->bytes.get(), slot_size_};
+      datagrams_[i].msg_hdr.msg_iov = &parts_[2 * i];
+      datagrams_[i].msg_hdr.msg_iovlen = 2;
+    }
+  }
+
+  int descriptor() const override { return socket_; }
+
+  void ready() override {
+    const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT, nullptr);
+    for (int i = 0; i < count; i++) {
+      const Fragment &fragment = fragments_[i];
+      const size_t length = datagrams_[i].msg_len - std::min<size_t>(datagrams_[i].msg_len, sizeof fragment);
+      // Ports may be reused: what a stranger sends is not ours.
+      const bool ours = datagrams_[i].msg_len >= sizeof fragment && fragment.magic == FRAGMENT_MAGIC &&
+                        !(datagrams_[i].msg_hdr.msg_flags & MSG_TRUNC) && fragment.total <= queue_.frame &&
+                        fragment.total >= FRAME_HEADER && fragment.offset + length <= fragment.total;
+      if (!ours) continue;
+      if (length == fragment.total) {
+        slots_[i]->size = length;
+        queue_.put(std::move(slots_[i]));
+        slots_[i] = queue_.fresh(slot_size_);
+        parts_[2 * i + 1].iov_base = slots_[i]->bytes.get();
+      } else {
+        assemble(fragment, slots_[i]->bytes.get(), length);
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t SLOTS = 16;
+
+  // A frame of which pieces came. Loopback keeps the order of a writer, so its next frame ends one that has a gap.
+  struct Assembly {
+    uint64_t number = 0;
+    size_t have = 0;
+    BufferPointer buffer;
+  };
+
+  void assemble(const Fragment &fragment, const unsigned char *piece, size_t length) {
+    Assembly &assembly = assemblies_[fragment.writer];
+    if (!assembly.buffer) assembly.buffer = queue_.fresh(queue_.frame);
+    if (assembly.have == 0 || assembly.number != fragment.number) {
+      assembly.number = fragment.number;
+      assembly.have = 0;
+    }
+    if (fragment.offset != assembly.have) { // a piece is lost, and with it the frame
+      assembly.have = 0;
+      return;
+    }
+    std::memcpy(assembly.buffer->bytes.get() + fragment.offset, piece, length);
+    assembly.have += length;
+    if (assembly.have < fragment.total) return;
+    assembly.buffer->size = fragment.total;
+    assembly.have = 0;
+    queue_.put(std::move(assembly.buffer));
+  }
+
+  Queue &queue_;
+  const size_t slot_size_;
+  Descriptor socket_;
+  std::array<BufferPointer, SLOTS> slots_;
+  std::array<Fragment, SLOTS> fragments_{};
+  std::array<iovec, 2 * SLOTS> parts_{};
+  std::array<mmsghdr, SLOTS> datagrams_{};
+  std::map<uint64_t, Assembly> assemblies_;
+};
+
+// TCP
+
+class TcpConnection : public Source {
+ public:
+  TcpConnection(Queue &queue, Descriptor socket) : queue_(queue), socket_(std::move(socket)) {}
+  int descriptor() const override { return socket_; }
+  bool ended() const { return socket_ < 0; }
+
+  void ready() override {
+    while (!ended()) {
+      unsigned char *into = greeted_ ? buffer_->bytes.get() : reinterpret_cast<unsigned char *>(&hello_);
+      const size_t wanted = greeted_ ? hello_.frame : sizeof hello_;
+      const ssize_t size = recv(socket_, into + have_, wanted - have_, MSG_DONTWAIT);
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (size <= 0) return end(); // with it what came of a frame
+      have_ += static_cast<size_t>(size);
+      if (have_ < wanted) continue;
+      have_ = 0;
+      if (greeted_) {
+        buffer_->size = hello_.frame;
+        queue_.put(std::move(buffer_));
+      } else {
+        greeted_ = true;
+        if (hello_.magic != HELLO_MAGIC || hello_.frame < FRAME_HEADER || hello_.frame > queue_.frame) return end();
+      }
+      buffer_ = queue_.fresh(queue_.frame);
+      if (++received_ % 16 == 0) return; // others want to be heard, too
+    }
+  }
+
+ private:
+  void end() { socket_ = Descriptor(); }
+
+  Queue &queue_;
+  Descriptor socket_;
+  bool greeted_ = false;
+  Hello hello_{};
+  size_t have_ = 0; // bytes of the hello or frame under way
+  size_t received_ = 0;
+  BufferPointer buffer_;
+};
+
+class TcpSource : public Source {
+ public:
+  TcpSource(Queue &queue, Receiver &receiver, uint16_t *port)
+      : queue_(queue), receiver_(receiver), socket_(bound(SOCK_STREAM, port)) {
+    if (listen(socket_, SOMAXCONN) != 0) fail("socket: listen: %m");
+  }
+  int descriptor() const override { return socket_; }
+
+  void ready() override {
+    Descriptor accepted(accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted < 0) {
+      if (errno != EMFILE && errno != ENFILE) return;
+      std::fprintf(stderr, "socket: no more publishers can be heard: %m; raise ulimit -n\n");
+      socket_ = Descriptor();
+      return;
+    }
+    // Those that ended are of no use to the thread any more: closing took them out of its epoll.
+    connections_.erase(std::remove_if(connections_.begin(), connections_.end(), [](auto &c) { return c->ended(); }),
+                       connections_.end());
+    connections_.push_back(std::make_unique<TcpConnection>(queue_, std::move(accepted)));
+    receiver_.add(*connections_.back());
+  }
+
+ private:
+  Queue &queue_;
+  Receiver &receiver_;
+  Descriptor socket_;
+  std::vector<std::unique_ptr<TcpConnection>> connections_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> udp_source(Queue &queue, uint16_t *port) { return std::make_unique<UdpSource>(queue, port); }
+
+std::unique_ptr<Source> tcp_source(Queue &queue, Receiver &receiver, uint16_t *port) {
+  return std::make_unique<TcpSource>(queue, receiver, port);
+}

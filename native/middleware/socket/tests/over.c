@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plugin that stands before another, so that the conformance suite, which asks for the default transport, runs over
+// each one: TACHO_OVER_PLUGIN is the library, TACHO_OVER_TRANSPORT what "" stands for. With TACHO_OVER_BEST_EFFORT set,
+// best effort is asked for where the suite asks for reliable, for transports that refuse it.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacho/middleware.h>
+
+static struct tacho_middleware over;
+static const struct tacho_middleware *real;
+static const char *transport;
+static int best_effort;
+
+static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
+  struct tacho_session_config changed = *config;
+  if (!*changed.transport) changed.transport = transport;
+  return real->open(&changed, error);
+}
+
+static struct tacho_endpoint_config weakened(const struct tacho_endpoint_config *config) {
+  struct tacho_endpoint_config changed = *config;
+  if (best_effort && changed.qos.reliability == TACHO_RELIABLE) changed.qos.reliability = TACHO_BEST_EFFORT;
+  return changed;
+}
+
+static struct tacho_publisher *advertise(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                         const void **handle, char *error) {
+  const struct tacho_endpoint_config changed = weakened(config);
+  return real->advertise(session, &changed, handle, error);
+}
+
+static struct tacho_subscription *subscribe(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                            tacho_on_data on_data, void *context, const void **handle, char *error) {
+  const struct tacho_endpoint_config changed = weakened(config);
+  return real->subscribe(session, &changed, on_data, context, handle, error);
+}
+
+__attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
+  const char *plugin = getenv("TACHO_OVER_PLUGIN");
+  transport = getenv("TACHO_OVER_TRANSPORT");
+  best_effort = getenv("TACHO_OVER_BEST_EFFORT") != NULL;
+  void *library = plugin && transport ? dlopen(plugin, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *symbol = library ? dlsym(library, "tacho_middleware") : NULL;
+  const struct tacho_middleware *(*entry)(void) = NULL;
+  memcpy(&entry, &symbol, sizeof entry);
+  if (!entry) {
+    const char *why = dlerror();
+    fprintf(stderr, "over: TACHO_OVER_PLUGIN and TACHO_OVER_TRANSPORT: %s\n", why ? why : "not set");
+    return NULL;
+  }
+  real = entry();
+  over = *real;
+  over.open = open_over;
+  over.advertise = advertise;
+  over.subscribe = subscribe;
+  return &over;
+}
