@@ -144,11 +144,11 @@ def test_the_same_instructions_at_every_boot(domain, started, bridge):
         for program, what in ((saying, "publish"), (hearing, "take")):
             lines = program.wait_for(f"ticks {what}", 8)[:8]
             values = [int(re.search(r"ticks \w+ (\d+)", line)[1]) * 40 / 1024 for line in lines]
-            ticks[what] = sorted(values)[len(values) // 2]
+            ticks[what] = min(values)  # an interrupt of the millisecond adds to some
             assert all(int(re.search(r"stack (\d+)", line)[1]) <= 1536 for line in lines), lines  # of the 2048 set aside
         counts.append(ticks)
         saying.stop()
         hearing.stop()
     print(counts)
     for what in ("publish", "take"):
-        assert abs(counts[0][what] - counts[1][what]) <= 4  # the counter's tick is 0.04 instructions; an interrupt may fall in between
+        assert abs(counts[0][what] - counts[1][what]) < 1, counts  # a tick of the counter is 0.04 instructions
