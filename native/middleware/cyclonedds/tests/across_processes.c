@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// across_processes PLUGIN.so TRANSPORT: what the conformance suite cannot see, because it stays in one process. A child echoes
+// every message; the parent checks that each comes back unchanged, that a late joiner gets the whole of the history that was
+// asked for, and that the end of the child is seen. Exits 77, skipped, where the transport is refused.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tacho/middleware.h>
+
+#define MIB (1024u * 1024u)
+enum { SKIPPED = 77, MESSAGES = 20, HISTORY = 5 };
+static const size_t sizes[] = {0, 16, 64, 65536, MIB};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static const struct tacho_qos reliable = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 10};
+static const struct tacho_qos kept = {TACHO_RELIABLE, TACHO_TRANSIENT_LOCAL, TACHO_KEEP_LAST, HISTORY};
+
+static const struct tacho_middleware *mw;
+static char error[TACHO_ERROR_SIZE];
+
+#define CHECK(condition, ...) \
+  do { if (!(condition)) { fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); fprintf(stderr, __VA_ARGS__); fprintf(stderr, "\n"); exit(1); } } while (0)
+#define WAIT(condition) \
+  ({ time_t until = time(NULL) + 20; int held; \
+     while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); held; })
+
+static struct tacho_session *joined(unsigned domain, const char *transport, const char *node) {
+  const void *handle;
+  int traced;
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, transport}, error);
+  if (!session) {
+    printf("skipped: %s\n", error);
+    exit(SKIPPED);
+  }
+  CHECK(mw->node(session, node, &handle, &traced, error) == 0, "%s", error);
+  return session;
+}
+
+static struct tacho_publisher *publisher(struct tacho_session *session, const char *node, const char *topic, size_t size,
+                                         struct tacho_qos qos) {
+  const void *handle;
+  struct tacho_publisher *made =
+      mw->advertise(session, &(struct tacho_endpoint_config){node, topic, "", size, qos}, &handle, error);
+  CHECK(made, "%s", error);
+  return made;
+}
+
+static struct tacho_subscription *subscription(struct tacho_session *session, const char *node, const char *topic, size_t size,
+                                               struct tacho_qos qos) {
+  const void *handle;
+  struct tacho_subscription *made =
+      mw->subscribe(session, &(struct tacho_endpoint_config){node, topic, "", size, qos}, NULL, NULL, &handle, error);
+  CHECK(made, "%s", error);
+  return made;
+}
+
+static unsigned char value(uint64_t sequence, size_t at) { return (unsigned char)(sequence * 31 + at * 7 + (at >> 8)); }
+
+static void publish(struct tacho_publisher *p, uint64_t sequence, const void *data, size_t size) {
+  int was_kept;
+  const void *message;
+  unsigned char *room = mw->borrow(p, &was_kept, &message, error);
+  CHECK(room, "%s", error);
+  for (size_t i = 0; i < size; i++) room[i] = data ? ((const unsigned char *)data)[i] : value(sequence, i);
+  CHECK(mw->publish(p, &(struct tacho_header){sequence, -5, 0xfedcba98u, 7}, error) == 0, "%s", error);
+}
+
+static int taken(struct tacho_subscription *s, struct tacho_message *m) {
+  int got = mw->take(s, m, error);
+  CHECK(got >= 0, "%s", error);
+  return got;
+}
+
+static void expect(struct tacho_subscription *s, uint64_t sequence, size_t size) {
+  struct tacho_message m;
+  CHECK(WAIT(taken(s, &m)), "message %llu of %zu bytes did not come", (unsigned long long)sequence, size);
+  CHECK(m.header.sequence == sequence && m.header.stamp_ns == -5 && m.header.publisher == 0xfedcba98u && m.header.reserved == 7,
+        "message %llu came with another header (sequence %llu)", (unsigned long long)sequence, (unsigned long long)m.header.sequence);
+  CHECK(m.size == size, "took %zu bytes, expected %zu", m.size, size);
+  for (size_t i = 0; i < size; i++)
+    CHECK(((const unsigned char *)m.data)[i] == value(sequence, i), "byte %zu of %zu came changed", i, size);
+  mw->give_back(s, &m);
+}
+
+static void names(size_t index, char *there, char *back) {
+  sprintf(there, "/there_%zu", sizes[index]);
+  sprintf(back, "/back_%zu", sizes[index]);
+}
+
+// The child: sends back what comes, and what it published before anybody listened, until it is killed.
+static void echo(unsigned domain, const char *transport) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  struct tacho_session *session = joined(domain, transport, "echo");
+  struct tacho_publisher *early = publisher(session, "echo", "/early", 64, kept), *back[SIZES];
+  struct tacho_subscription *there[SIZES];
+  for (uint64_t sequence = 0; sequence < 2 * HISTORY; sequence++) publish(early, sequence, NULL, 64);
+  for (size_t i = 0; i < SIZES; i++) {
+    char from[32], to[32];
+    names(i, from, to);
+    there[i] = subscription(session, "echo", from, sizes[i], reliable);
+    back[i] = publisher(session, "echo", to, sizes[i], reliable);
+  }
+  for (;; nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL))
+    for (size_t i = 0; i < SIZES; i++) {
+      struct tacho_message m;
+      if (!taken(there[i], &m)) continue;
+      publish(back[i], m.header.sequence, m.data, m.size);
+      mw->give_back(there[i], &m);
+    }
+}
+
+int main(int count, char **arguments) {
+  CHECK(count == 3, "usage: across_processes PLUGIN.so TRANSPORT");
+  void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+  CHECK(library, "%s", dlerror());
+  void *symbol = dlsym(library, "tacho_middleware");
+  const struct tacho_middleware *(*entry)(void);
+  memcpy(&entry, &symbol, sizeof entry);
+  CHECK(entry && (mw = entry())->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", arguments[1],
+        TACHO_MIDDLEWARE_ABI);
+  unsigned domain = 1 + (unsigned)getpid() % 100;
+  pid_t child = fork(); // before the middleware has threads
+  CHECK(child >= 0, "fork failed");
+  if (!child) echo(domain, arguments[2]);
+
+  struct tacho_session *session = joined(domain, arguments[2], "parent");
+  for (size_t i = 0; i < SIZES; i++) {
+    char to[32], from[32];
+    names(i, to, from);
+    struct tacho_publisher *p = publisher(session, "parent", to, sizes[i], reliable);
+    struct tacho_subscription *s = subscription(session, "parent", from, sizes[i], reliable);
+    CHECK(WAIT(mw->publisher_matched(p, error) == 1 && mw->subscription_matched(s, error) == 1), "%s: not matched", to);
+    for (uint64_t sequence = 0; sequence < MESSAGES; sequence++) {
+      publish(p, sequence, NULL, sizes[i]);
+      expect(s, sequence, sizes[i]);
+    }
+  }
+  struct tacho_subscription *late = subscription(session, "parent", "/early", 64, kept);
+  for (uint64_t sequence = HISTORY; sequence < 2 * HISTORY; sequence++) expect(late, sequence, 64);
+  CHECK(mw->subscription_matched(late, error) == 1, "not matched with the publisher whose history came");
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, NULL, 0) == child, "waitpid");
+  CHECK(WAIT(mw->subscription_matched(late, error) == 0), "still matched with a publisher that was killed 20 s ago");
+  mw->close(session);
+  printf("ok: %s\n", arguments[2]);
+}
