@@ -266,7 +266,8 @@ impl Subscription {
         // SAFETY: no message is out: the last one borrowed self.
         let taken =
             checked(|| format!("take from {}", self.topic), |error| unsafe { (table.take)(raw, &mut message, error) })?;
-        Ok((taken == 1).then_some(Message { subscription: self, raw: message }))
+        // Made only where there is one: dropping it gives it back.
+        Ok((taken == 1).then(|| Message { subscription: self, raw: message }))
     }
 }
 

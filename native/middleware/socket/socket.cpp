@@ -262,7 +262,7 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
 }
 
 void give_back(tacho_subscription *subscription, tacho_message *message) {
-  subscription->queue->recycle(std::move(subscription->lent));
+  if (subscription->lent) subscription->queue->recycle(std::move(subscription->lent));
   message->loan = nullptr;
 }
 
