@@ -75,8 +75,10 @@ class UserNetwork:
 
 
 def qemu(image, nic: str, *options: str, prefix=()) -> Program:
-    return Program("qemu-system-arm", "-M", "mps2-an386", "-kernel", image, "-display", "none", "-monitor", "none", "-serial", "stdio", "-semihosting",
+    board = Program("qemu-system-arm", "-M", "mps2-an386", "-kernel", image, "-display", "none", "-monitor", "none", "-serial", "stdio", "-semihosting",
                    "-nic", nic, *options, prefix=prefix)
+    board.ends_with_input = False
+    return board
 
 
 def best_network() -> BridgedNetwork | UserNetwork:

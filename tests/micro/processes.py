@@ -51,13 +51,17 @@ class Program:
                 self.changed.wait(left)
         return found
 
+    ends_with_input = True  # otherwise it is to be terminated
+
     def stop(self) -> int:
         if not self.process.stdin.closed:
             self.process.stdin.close()
+        if not self.ends_with_input:
+            self.process.terminate()
         try:
             return self.process.wait(10)
         except subprocess.TimeoutExpired:
-            self.process.terminate()
+            self.process.kill()
             return self.process.wait(10)
 
 
