@@ -41,7 +41,7 @@ web: setup
 
 build/web/report.html: $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
 	@echo "build: the report page (TypeScript)"
-	@cd web && npm ci --silent --no-fund --no-audit && npm run --silent build
+	@cd web && npm install --no-save --loglevel=error --no-fund --no-audit && npm run --silent build
 
 rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"

@@ -2,7 +2,7 @@
 
 import pytest
 
-VERBS = ["bench", "record", "explain", "tune", "report", "check", "schema", "completions"]
+VERBS = ["bench", "record", "import", "explain", "tune", "report", "check", "schema", "completions"]
 
 
 def test_help_lists_every_verb(tacho):
@@ -24,6 +24,7 @@ def test_each_verb_helps_with_an_example(tacho, verb):
         ["bench", "no-such-file.yaml"],
         ["explain", "no-such-run"],
         ["report", "no-such-run"],
+        ["import", "no-such-trace"],
         ["tune", "no-such-run", "--method", "arrival"],
         ["tune", "no-such-run", "--method", "magic"],
         ["check", "no-such-file.yaml"],

@@ -10,12 +10,12 @@ CALLBACKS = 1000
 
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads):
-    # The study's 10 Hz would take 100 s; 40 Hz leaves the callback's 9 ms as they are.
+    # The study's 10 Hz would take 100 s; 30 Hz leaves the callback's 9 ms as they are, and room for a busy machine.
     text = (workloads / "study-d.yaml").read_text()
     assert "10 Hz" in text
-    fast = tacho.directory / "study-d-40hz.yaml"
-    fast.write_text(text.replace("10 Hz", "40 Hz"))
-    summary = tacho.json("bench", fast, "--duration", f"{(CALLBACKS + 40) / 40:.2f}s", "-o", "run")
+    fast = tacho.directory / "study-d-30hz.yaml"
+    fast.write_text(text.replace("10 Hz", "30 Hz"))
+    summary = tacho.json("bench", fast, "--duration", f"{(CALLBACKS + 100) / 30:.2f}s", "-o", "run")
 
     clock = {}
     with open(tacho.directory / "run" / "clock" / "node_2.csv", newline="") as file:
@@ -56,5 +56,5 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
 
     # The study's point: what `hz` says of the output topic is the period, here some three times the work.
     (topic, period_ms), = figures["output_period_ms"]
-    assert period_ms == pytest.approx(25, rel=0.05)
+    assert period_ms == pytest.approx(1000 / 30, rel=0.05)
     assert period_ms > 2 * figures["duration_us"]["mean"] / 1e3

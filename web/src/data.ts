@@ -24,7 +24,7 @@ export interface RunInfo {
   tacho_version: string;
   started_at: string;
   duration_s: number;
-  machine: Machine;
+  machine?: Machine;
   versions: Record<string, string>;
   processes: { name: string; pid: number; code?: number; signal?: number }[];
   phases: Record<string, number>;

@@ -35,7 +35,9 @@ export function headline(page: Page): HTMLElement {
         "p",
         { class: "provenance" },
         h("code", {}, first.info.command.join(" ")),
-        ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`,
+        machine === undefined
+          ? ""
+          : ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`,
       ),
     );
   }
@@ -171,7 +173,7 @@ function remarks(page: Page, { chain, runs }: Comparison): string[] {
   }
   const hosts = new Set(
     page.runs.map(({ info: { machine } }) =>
-      [machine.host, machine.cpu, machine.cpus, machine.kernel, machine.preemption].join("\n"),
+      [machine?.host, machine?.cpu, machine?.cpus, machine?.kernel, machine?.preemption].join("\n"),
     ),
   );
   if (hosts.size > 1) found.push("These runs are of different machines or kernels: part of the difference is theirs.");

@@ -79,12 +79,12 @@ export function provenance(page: Page): HTMLElement {
     ["command", ({ info }) => info.command.join(" ")],
     ["started", ({ info }) => info.started_at],
     ["duration", ({ info }) => `${fixed(info.duration_s, 1)} s`],
-    ["host", ({ info }) => info.machine.host],
-    ["CPU", ({ info }) => `${info.machine.cpu}, ${info.machine.cpus} usable`],
-    ["memory", ({ info }) => bytes(info.machine.memory_bytes)],
-    ["kernel", ({ info }) => `${info.machine.kernel}, ${info.machine.preemption}`],
-    ["frequency governor", ({ info }) => info.machine.governor ?? ABSENT],
-    ["clock source", ({ info }) => info.machine.clocksource],
+    ["host", ({ info }) => info.machine?.host ?? ABSENT],
+    ["CPU", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.cpu}, ${machine.cpus} usable`)],
+    ["memory", ({ info }) => bytes(info.machine?.memory_bytes)],
+    ["kernel", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.kernel}, ${machine.preemption}`)],
+    ["frequency governor", ({ info }) => info.machine?.governor ?? ABSENT],
+    ["clock source", ({ info }) => info.machine?.clocksource ?? ABSENT],
     ["tacho", ({ info }) => info.tacho_version],
     ...[...new Set(page.runs.flatMap(({ info }) => Object.keys(info.versions)))]
       .sort()

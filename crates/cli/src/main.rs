@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod explain;
 mod exit;
+mod import;
 mod interrupt;
 mod options;
 mod progress;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let outcome = match verb {
         Verb::Bench(options) => bench::run(options),
         Verb::Record(options) => record::run(options),
+        Verb::Import(options) => import::run(options),
         Verb::Explain(options) => explain::run(options),
         Verb::Tune(options) => tune::run(options),
         Verb::Report(options) => report::run(options),

@@ -25,6 +25,7 @@ pub struct Options {
 pub enum Verb {
     Bench(Bench),
     Record(Record),
+    Import(Import),
     Explain(Explain),
     Tune(Tune),
     Report(Report),
@@ -80,6 +81,23 @@ pub struct Record {
     /// The program and its arguments
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// Read traces of ros2_tracing and CARET into a run
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho import ~/.ros/tracing/my_trace
+  tacho import trace-of-car trace-of-roadside -o runs/both")]
+pub struct Import {
+    /// Folders that hold traces, at any depth
+    #[arg(required = true)]
+    pub traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub out: Out,
+    /// Print the figures as JSON (the run's summary.json)
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Say where the time of a run goes

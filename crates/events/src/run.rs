@@ -22,8 +22,9 @@ pub struct RunInfo {
     pub started_at: String,
     /// Wall time of the run.
     pub duration_s: f64,
-    /// Machine it ran on.
-    pub machine: Machine,
+    /// Machine it ran on; absent where only a trace of it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine: Option<Machine>,
     /// What was found below: `ros2`, `rcl`, `rmw` ..., and its version.
     pub versions: BTreeMap<String, String>,
     /// How each process that tacho started ended.

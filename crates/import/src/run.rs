@@ -29,7 +29,7 @@ pub struct Imported {
 
 /// Writes the events of all traces at or below `traces` into `run`: `events/` and `run.json`.
 ///
-/// `info` is what the caller knows (command, version, start); verb, duration, host, and what is missing are filled in.
+/// `info` is what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
 /// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
 pub fn import(traces: &[PathBuf], run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
     const EVERY: u64 = 1 << 16;
@@ -67,7 +67,6 @@ pub fn import(traces: &[PathBuf], run: &RunDirectory, info: RunInfo, on_progress
     let mut info = info;
     info.verb = "import".into();
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
-    info.machine.host = reader.processes().first().map_or(String::new(), |p| p.header.host.clone());
     info.cut_short |= !complete;
     info.missing.extend(missing(&reader));
     run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;

@@ -64,7 +64,9 @@ fn hostile() -> ReportRun {
     run.summary.notes[..].iter_mut().for_each(|note| note.text = first.into());
     run.summary.notes.push(tacho_analysis::tables::Note { name: first.into(), count: 1, text: second.into() });
     run.info.command.push(first.into());
-    run.info.machine.host = third.into();
+    if let Some(machine) = &mut run.info.machine {
+        machine.host = third.into();
+    }
     run.info.versions.insert(first.into(), second.into());
     run.info.missing.push(third.into());
     run.label = first.into();

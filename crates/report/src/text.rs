@@ -9,7 +9,7 @@ use std::fmt::Write;
 use table::{clean, Column, Table};
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_analysis::tables::Note;
-use tacho_events::run::RunInfo;
+use tacho_events::run::{Machine, RunInfo};
 
 /// Not measured.
 const ABSENT: &str = "–";
@@ -395,21 +395,27 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 }
 
 fn provenance(info: &RunInfo) -> String {
-    let machine = &info.machine;
-    let gib = machine.memory_bytes as f64 / (1u64 << 30) as f64;
     let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     format!(
-        "{}\n{}: {}, {} CPUs, {gib:.1} GiB, Linux {} {}{}\n{:.1} s from {}; tacho {}{}",
+        "{}{}\n{:.1} s from {}; tacho {}{}",
         info.command.join(" "),
-        machine.host,
-        machine.cpu,
-        machine.cpus,
-        machine.kernel,
-        machine.preemption,
-        machine.governor.as_ref().map_or(String::new(), |g| format!(", governor {g}")),
+        info.machine.as_ref().map_or(String::new(), |machine| format!("\n{}", machine_line(machine))),
         info.duration_s,
         info.started_at,
         info.tacho_version,
         versions.iter().map(|v| format!(", {v}")).collect::<String>()
+    )
+}
+
+fn machine_line(machine: &Machine) -> String {
+    format!(
+        "{}: {}, {} CPUs, {:.1} GiB, Linux {} {}{}",
+        machine.host,
+        machine.cpu,
+        machine.cpus,
+        machine.memory_bytes as f64 / (1u64 << 30) as f64,
+        machine.kernel,
+        machine.preemption,
+        machine.governor.as_ref().map_or(String::new(), |governor| format!(", governor {governor}")),
     )
 }

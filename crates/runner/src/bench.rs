@@ -90,7 +90,7 @@ impl Bench<'_> {
             command: self.command.clone(),
             tacho_version: env!("CARGO_PKG_VERSION").into(),
             started_at: rfc3339(SystemTime::now()),
-            machine: machine(),
+            machine: Some(machine()),
             repeat: (workload.run.repeats > 1).then_some(repeat),
             phases,
             missing: vec!["tacho was ended before the run".into()],

@@ -283,7 +283,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_byt
         command: words.clone(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
         started_at: rfc3339(SystemTime::now()),
-        machine: machine(),
+        machine: Some(machine()),
         missing: vec!["tacho was ended before the command".into()],
         cut_short: true,
         ..RunInfo::default()

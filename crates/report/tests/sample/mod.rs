@@ -332,7 +332,7 @@ fn info() -> RunInfo {
         tacho_version: "0.1.0".into(),
         started_at: "2026-11-21T01:40:00Z".into(),
         duration_s: 20.4,
-        machine: Machine {
+        machine: Some(Machine {
             host: "bench-1".into(),
             cpu: "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz".into(),
             cpus: 2,
@@ -341,7 +341,7 @@ fn info() -> RunInfo {
             preemption: "PREEMPT_DYNAMIC".into(),
             governor: None,
             clocksource: "tsc".into(),
-        },
+        }),
         versions: BTreeMap::from([
             ("ros2".into(), "kilted".into()),
             ("rmw_fastrtps_cpp".into(), "9.3.2".into()),
