@@ -9,9 +9,10 @@ export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
 PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
-PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm iproute2 clang
+PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
 
-.PHONY: help build demo test bench clean setup web native rust
+.PHONY: help build demo micro test bench clean setup web native rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +48,13 @@ rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do install -m 755 $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+
+micro: ## the lightweight DDS: build/micro/publisher.elf, subscriber.elf, both.elf for an emulated Cortex-M4
+	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)
+	@mkdir -p build
+	@setup/python build/venv setup/ros2-kilted.txt
+	@echo "build: the lightweight DDS for a Cortex-M4"
+	@$(MAKE) --no-print-directory -C micro
 
 test: build ## everything: unit tests in Rust, C and TypeScript, then end to end on real middleware
 	@setup/debian $(PACKAGES_TEST)
