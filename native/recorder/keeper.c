@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 
 _Atomic uint64_t keeper_wake_at = UINT64_MAX;
 static _Atomic uint32_t wanted;
+static cpu_set_t cpus; /* those of the program at its start; none: not known */
 
 void keeper_wake(void)
 {
@@ -78,7 +80,8 @@ static void *keep(void *unused)
   uint64_t start = clock_ns(CLOCK_MONOTONIC);
   uint64_t due = start + first_syncs[0];
   for (;;) {
-    atomic_store_explicit(&wanted, 0, memory_order_release);
+    /* An exchange: what was reserved before the wake-up that this takes is seen below. */
+    atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
     keep_ahead(&seen, &populated);
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now >= due) {
@@ -93,34 +96,48 @@ static void *keep(void *unused)
   return NULL;
 }
 
-void keeper_start(void)
+void keeper_note_cpus(void)
 {
-  /* Signals are the program's: none is delivered here. Scheduling is not inherited: a program under SCHED_FIFO must not
-   * get a second thread of that priority. */
-  sigset_t all, before;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) CPU_ZERO(&cpus);
+}
+
+static bool is_real_time(void)
+{
+  int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+/* The thread that fires the first event may be pinned and of real-time priority, and may never sleep: the keeper inherits
+ * neither, or it would not run at all. It runs wherever the program was started. */
+static int start_thread(bool own_stack_and_cpus)
+{
   pthread_attr_t attributes;
   pthread_t thread;
   struct sched_param normal = {.sched_priority = 0};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-  pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
-  pthread_attr_setschedparam(&attributes, &normal);
-  pthread_attr_setstacksize(&attributes, STACK_SIZE);
-  int refused = pthread_create(&thread, &attributes, keep, NULL);
-  if (refused == EINVAL) { /* thread-local storage of the program larger than the stack: the default then */
-    pthread_attr_destroy(&attributes);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    refused = pthread_create(&thread, &attributes, keep, NULL);
+  if (is_real_time()) {
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    pthread_attr_setschedparam(&attributes, &normal);
   }
+  if (own_stack_and_cpus) {
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    if (CPU_COUNT(&cpus) > 0) pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
+  }
+  int refused = pthread_create(&thread, &attributes, keep, NULL);
+  pthread_attr_destroy(&attributes);
+  return refused;
+}
+
+void keeper_start(void)
+{
+  int refused = start_thread(true);
+  /* Thread-local storage of the program larger than the stack, or a cpuset that has none of those CPUs any more. */
+  if (refused == EINVAL) refused = start_thread(false);
   if (refused != 0) { /* what was allocated at the start is all there will be */
     atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)refused, memory_order_relaxed);
   }
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void keeper_forget(void)

@@ -12,7 +12,10 @@
 /* The chunk whose reservation wakes the keeper. */
 extern _Atomic uint64_t keeper_wake_at;
 
-/* Starts the thread, once the file is open. */
+/* Remembers the CPUs that the program was started on. Before main. */
+void keeper_note_cpus(void);
+
+/* Starts the thread, once the file is open. Called with all signals blocked: they are the program's. */
 void keeper_start(void);
 
 /* In a forked child: there is no keeper any more. */

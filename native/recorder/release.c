@@ -16,9 +16,10 @@
 
 #include "storage.h"
 
-static _Atomic uint32_t release;
+_Atomic uint32_t release_found;
 static char rmw_implementation[64];
 static _Atomic int seeking; /* one thread looks, the others go on */
+static _Atomic bool complete; /* both are known */
 
 struct loaded {
   char tracetools[4096];
@@ -130,11 +131,12 @@ static void look(void)
   static struct loaded loaded; /* not on the stack of a thread that may have little */
   loaded.tracetools[0] = loaded.rmw[0] = '\0';
   dl_iterate_phdr(note_library, &loaded);
-  if (release == 0 && loaded.tracetools[0] != '\0') {
+  if (release_known() == 0 && loaded.tracetools[0] != '\0') {
     uint32_t version = installed_version(loaded.tracetools);
-    release = version != 0 ? version : version_by_symbols(loaded.tracetools);
+    release_found = version != 0 ? version : version_by_symbols(loaded.tracetools);
   }
   if (rmw_implementation[0] == '\0') memcpy(rmw_implementation, loaded.rmw, sizeof rmw_implementation);
+  if (release_known() != 0 && rmw_implementation[0] != '\0') complete = true;
 }
 
 void release_describe(struct tacho_file_header *header)
@@ -142,24 +144,22 @@ void release_describe(struct tacho_file_header *header)
   const char *distribution = getenv("ROS_DISTRO");
   snprintf(header->ros_distro, sizeof header->ros_distro, "%s", distribution != NULL ? distribution : "");
   look();
-  header->tracetools = release;
+  header->tracetools = release_known();
   memcpy(header->rmw_implementation, rmw_implementation, sizeof header->rmw_implementation);
 }
 
 void release_seek(void)
 {
   static _Atomic int tries = 32; /* a program without either must not pay for ever */
-  if (release != 0 && rmw_implementation[0] != '\0') return;
+  if (atomic_load_explicit(&complete, memory_order_relaxed)) return;
   if (atomic_load_explicit(&tries, memory_order_relaxed) <= 0 || atomic_exchange(&seeking, 1) != 0) return;
   int saved = errno, cancel;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   atomic_fetch_sub_explicit(&tries, 1, memory_order_relaxed);
   look();
   struct tacho_file_header *header = storage_header;
-  if (header != NULL) {
-    atomic_store_explicit((_Atomic uint32_t *)&header->tracetools, release, memory_order_relaxed);
-    memcpy(header->rmw_implementation, rmw_implementation, sizeof rmw_implementation);
-  }
+  atomic_store_explicit((_Atomic uint32_t *)&header->tracetools, release_known(), memory_order_relaxed);
+  memcpy(header->rmw_implementation, rmw_implementation, sizeof rmw_implementation);
   atomic_store(&seeking, 0);
   pthread_setcancelstate(cancel, NULL);
   errno = saved;
@@ -168,9 +168,4 @@ void release_seek(void)
 void release_forget_seekers(void)
 {
   atomic_store(&seeking, 0);
-}
-
-uint32_t release_known(void)
-{
-  return atomic_load_explicit(&release, memory_order_relaxed);
 }

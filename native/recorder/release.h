@@ -5,6 +5,7 @@
 #ifndef TACHO_RECORDER_RELEASE_H_
 #define TACHO_RECORDER_RELEASE_H_
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "tacho/events.h"
@@ -18,13 +19,18 @@
 void release_describe(struct tacho_file_header *header);
 
 /* Looks again for what is not known yet: libtracetools and the middleware may be loaded long after the program began.
- * Called where they have just fired an event. Cheap once all is known, or after some tries. */
+ * Called where they have just fired an event and the file is open. Cheap once all is known, or after some tries. */
 void release_seek(void);
 
 /* In a forked child: whichever thread was looking is not here. */
 void release_forget_seekers(void);
 
 /* The release as release_describe or release_seek found it; 0: not known. */
-uint32_t release_known(void);
+extern _Atomic uint32_t release_found;
+
+static inline uint32_t release_known(void)
+{
+  return atomic_load_explicit(&release_found, memory_order_relaxed);
+}
 
 #endif /* TACHO_RECORDER_RELEASE_H_ */

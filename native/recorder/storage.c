@@ -160,14 +160,19 @@ void storage_populate(uint64_t from, uint64_t to)
   }
 }
 
-void storage_leave_to_parent(void)
+void storage_leave_to_parent(bool writing)
 {
   if (storage_header == NULL) return;
   for (unsigned i = 0; i < SEGMENTS_MAX && storage_segments[i] != NULL; i++) {
-    munmap(storage_segments[i], MAPPING_SIZE);
-    storage_segments[i] = NULL;
+    if (writing) {
+      mmap(storage_segments[i], MAPPING_SIZE, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    } else {
+      munmap(storage_segments[i], MAPPING_SIZE);
+      storage_segments[i] = NULL;
+    }
   }
-  storage_header = NULL;
+  if (!writing) storage_header = NULL;
   if (is_our_file(file.fd)) close(file.fd);
   file.fd = -1;
 }
@@ -234,6 +239,7 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
     header->chunks_max = (uint64_t)SEGMENTS_MAX * SEGMENT_CHUNKS;
   }
   describe_process(header);
+  memset(storage_segments, 0, sizeof storage_segments); /* may still name what storage_leave_to_parent put in place */
   storage_segments[0] = mapping;
   storage_header = header;
   storage_grow(ahead);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,23 +45,31 @@ static uint64_t max_bytes(void)
 
 static void before_fork(void)
 {
-  if (thread_cursor.busy == 0) pthread_mutex_lock(&opening);
+  pthread_mutex_lock(&opening);
 }
 
 static void after_fork_in_parent(void)
 {
-  if (thread_cursor.busy == 0) pthread_mutex_unlock(&opening);
+  pthread_mutex_unlock(&opening);
 }
 
-/* The child is a process of its own: it makes its own file, at its own first event. */
+/* The child is a process of its own: it makes its own file, at its own first event. Where a signal handler forked, the
+ * event that it interrupted is finished as it was begun, into memory that nobody reads (see settle). */
 static void after_fork_in_child(void)
 {
   int saved = errno;
+  struct cursor *cursor = &thread_cursor;
+  bool writing = cursor->busy != 0;
   pthread_mutex_init(&opening, NULL);
-  storage_leave_to_parent();
+  storage_leave_to_parent(writing);
   keeper_forget();
   release_forget_seekers();
-  memset(&thread_cursor, 0, sizeof thread_cursor);
+  struct cursor fresh = {.busy = writing, .forked = writing};
+  if (writing) {
+    fresh.next = cursor->next; /* `end` is NULL: no further event fits */
+    fresh.base_ticks = cursor->base_ticks;
+  }
+  *cursor = fresh;
   if (atomic_load_explicit(&state, memory_order_relaxed) == RECORDING) {
     atomic_store_explicit(&state, UNDECIDED, memory_order_relaxed);
   }
@@ -89,24 +98,36 @@ static bool open_file(const char *directory)
   return true;
 }
 
+/* Takes over what signal handlers dropped while the state was undecided. Whoever adds to that looks at the state afterwards,
+ * whoever decides it looks there afterwards: one of the two sees the other. */
+static void count_nested_while_opening(void)
+{
+  atomic_fetch_add_explicit(storage_live(&storage_header->dropped), atomic_exchange(&nested_while_opening, 0),
+                            memory_order_relaxed);
+}
+
+/* Without signals: a handler that forks here would leave the child a file half made, and the keeper must get none. */
 static void decide(void)
 {
   int cancel;
+  sigset_t all, signals;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&opening);
   if (atomic_load_explicit(&state, memory_order_relaxed) == UNDECIDED) {
     const char *directory = getenv("TACHO_EVENTS_DIR");
     bool recording = directory != NULL && *directory != '\0' && open_file(directory);
+    if (recording) storage_populate(0, 1);
+    atomic_store(&state, recording ? RECORDING : OFF);
     if (recording) {
-      storage_populate(0, 1);
-      atomic_fetch_add_explicit(storage_live(&storage_header->dropped), atomic_exchange(&nested_while_opening, 0),
-                                memory_order_relaxed);
+      count_nested_while_opening();
+      keeper_start();
     }
-    atomic_store_explicit(&state, recording ? RECORDING : OFF, memory_order_release);
-    if (recording) keeper_start();
   }
   pthread_mutex_unlock(&opening);
   pthread_setcancelstate(cancel, NULL);
+  pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
 bool thread_recording(void)
@@ -123,7 +144,8 @@ void thread_drop_nested(void)
     atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&thread_cursor.dropped, 1, memory_order_relaxed);
   } else {
-    atomic_fetch_add_explicit(&nested_while_opening, 1, memory_order_relaxed);
+    atomic_fetch_add(&nested_while_opening, 1);
+    if (atomic_load(&state) == RECORDING) count_nested_while_opening();
   }
 }
 
@@ -162,8 +184,7 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
 /* Makes sure that `needed` words fit; counts a drop where they cannot. */
 static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool count_drop)
 {
-  bool fits = cursor->next != NULL && (uint64_t)(cursor->end - cursor->next) >= needed &&
-              (ticks - cursor->base_ticks) >> 48 == 0;
+  bool fits = cursor->next != NULL && cursor->next + needed <= cursor->end && (ticks - cursor->base_ticks) >> 48 == 0;
   if (fits || next_chunk(cursor, ticks)) return true;
   if (count_drop) {
     atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
@@ -178,6 +199,12 @@ static bool recording_decided(void)
   return atomic_load_explicit(&state, memory_order_acquire) == RECORDING;
 }
 
+/* Forgets what was the parent's, where the event that a fork interrupted is done. */
+static void settle(struct cursor *cursor)
+{
+  if (cursor->forked) *cursor = (struct cursor){.busy = 1};
+}
+
 static bool begin(struct cursor *cursor)
 {
   if (cursor->busy != 0) {
@@ -186,11 +213,13 @@ static bool begin(struct cursor *cursor)
   }
   cursor->busy = 1;
   atomic_signal_fence(memory_order_seq_cst);
+  settle(cursor);
   return true;
 }
 
 static void end(struct cursor *cursor)
 {
+  settle(cursor);
   atomic_signal_fence(memory_order_seq_cst);
   cursor->busy = 0;
 }
@@ -198,6 +227,7 @@ static void end(struct cursor *cursor)
 void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count)
 {
   struct cursor *cursor = &thread_cursor;
+  settle(cursor);
   if (atomic_load_explicit(&state, memory_order_relaxed) != OFF) {
     int saved = errno;
     if (recording_decided()) {
@@ -277,6 +307,17 @@ void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, cons
   end(cursor);
 }
 
+void thread_seek_release(void)
+{
+  struct cursor *cursor = &thread_cursor;
+  /* Busy: a signal handler's event, which is going to be dropped, and counted then. */
+  if (atomic_load_explicit(&state, memory_order_relaxed) == OFF || cursor->busy != 0 || !begin(cursor)) return;
+  int saved = errno;
+  if (recording_decided()) release_seek();
+  errno = saved;
+  end(cursor);
+}
+
 void thread_put_clock(void)
 {
   struct cursor *cursor = &thread_cursor;
@@ -290,10 +331,12 @@ void thread_put_clock(void)
 }
 
 /* Before the first event, not with it: a thread may fork while another one opens the file. */
-__attribute__((constructor)) static void follow_forks(void)
+__attribute__((constructor)) static void prepare(void)
 {
   const char *directory = getenv("TACHO_EVENTS_DIR");
-  if (directory != NULL && *directory != '\0') pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  if (directory == NULL || *directory == '\0') return;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  keeper_note_cpus();
 }
 
 /* The program ends in order. Other threads, and destructors after this one, may still write: nothing is taken away. */

@@ -24,6 +24,7 @@ struct cursor {
   _Atomic uint64_t dropped; /* since its previous chunk; atomic towards the thread's own signal handlers */
   uint32_t tid;        /* 0: not asked for yet */
   bool claimed;
+  bool forked; /* in a child whose fork interrupted the writing of an event: nothing here is of this process */
   char name[16];
 };
 
@@ -40,6 +41,9 @@ bool thread_recording(void);
 /* An event with texts, whose records stand before it in the same chunk. */
 void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
                       uint32_t text_count);
+
+/* For an event whose words depend on the release of tracetools: looks for it, once the file is open. */
+void thread_seek_release(void);
 
 /* A TACHO_CLOCK_SYNC record, read now. */
 void thread_put_clock(void);

@@ -53,7 +53,7 @@ static inline void put_rmw_publish(const void *first, const void *second, int64_
 {
   uint32_t release = release_known();
   if (__builtin_expect(release == 0, 0)) {
-    if (thread_recording()) release_seek();
+    thread_seek_release();
     release = release_known();
   }
   if (__builtin_expect(release >= RELEASE_OF_PUBLISH_WITH_HANDLE, 1)) {
