@@ -12,7 +12,7 @@ PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-ce
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
 
-.PHONY: help build demo micro test bench clean setup web native rust
+.PHONY: help build demo micro micro-demo test bench clean setup web native rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ micro: ## the lightweight DDS: build/micro/publisher.elf, subscriber.elf, both.e
 	@setup/python build/venv setup/ros2-kilted.txt
 	@echo "build: the lightweight DDS for a Cortex-M4"
 	@$(MAKE) --no-print-directory -C micro
+
+micro-demo: micro ## ends with a ROS 2 subscriber printing what the emulated microcontroller says
+	@micro/demo
 
 test: build ## everything: unit tests in Rust, C and TypeScript, then end to end on real middleware
 	@setup/debian $(PACKAGES_TEST)
