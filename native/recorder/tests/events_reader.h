@@ -14,7 +14,6 @@
 #include "tacho/events.h"
 
 struct event_file {
-  char path[512];
   struct tacho_file_header header;
   char *bytes; /* the whole file */
   uint64_t size;
@@ -34,7 +33,6 @@ struct event_file {
 static inline struct event_file event_file_read(const char *path)
 {
   struct event_file file = {.size = 0};
-  snprintf(file.path, sizeof file.path, "%s", path);
   FILE *stream = fopen(path, "rb");
   EXPECT(stream != NULL, "%s", path);
   fseek(stream, 0, SEEK_END);

@@ -3,10 +3,11 @@
  * Runs the victim under the recorder in each of its ways and reads what it left: every event whose call had returned is in
  * the file, in order, or counted as dropped.
  *
- *   recorder_test CASE RECORDER VICTIM
+ *   recorder_test CASE RECORDER VICTIM [EMULATOR ARGUMENT ...]
+ *
+ * The victim may run under QEMU's user-mode emulator, and be of another architecture than this program.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -23,11 +24,12 @@
 #include <unistd.h>
 
 #include "events_reader.h"
+#include "found.h"
 
-#define WRITERS 4096
 #define SKIPPED 77
 
 static const char *recorder, *victim;
+static char **emulator; /* a command and its arguments, ended by NULL; may be empty */
 static char work[256], events[300], counts[300];
 
 static _Atomic uint64_t *fired;
@@ -68,10 +70,22 @@ static pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const c
   pid_t pid = fork();
   EXPECT(pid >= 0, "%s", strerror(errno));
   if (pid == 0) {
-    setenv("LD_PRELOAD", recorder, 1);
     setenv("TACHO_EVENTS_DIR", events, 1);
     if (max_bytes != 0) setenv("TACHO_EVENTS_MAX_BYTES", max_text, 1);
-    execl(victim, victim, mode, counts, count_text, more, (char *)NULL);
+    char preload[1024];
+    const char *command[64] = {0};
+    size_t words = 0;
+    for (; emulator[words] != NULL && words < 48; words++) command[words] = emulator[words];
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", recorder);
+    if (words == 0) {
+      putenv(preload);
+    } else { /* the emulator itself is no program for the recorder */
+      command[words++] = "-E";
+      command[words++] = preload;
+    }
+    const char *const program[] = {victim, mode, counts, count_text, more};
+    memcpy(command + words, program, sizeof program);
+    execvp(command[0], (char **)command);
     _exit(127);
   }
   return pid;
@@ -84,110 +98,11 @@ static void finish(pid_t pid)
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the program ended with status %#x", (unsigned)status);
 }
 
-/* What the files of the events directory hold, over all. */
-struct found {
-  uint64_t files, closed, syncs, texts, nodes, dropped, storage_error, clocks /* bit c: clock c */;
-  uint64_t next[WRITERS]; /* the number that the writer's next event must have */
-  uint64_t events[WRITERS];
-};
-
-/* Reads one file, checking order and that what is missing inside a thread is what its chunks say was dropped. A thread
- * whose events are those of one writer is followed exactly; `mixed` is for signal handlers, which share a thread. */
-static void read_file(const char *path, struct found *found, bool mixed)
-{
-  static uint64_t sequence[1 << 22];
-  struct event_file file = event_file_read(path);
-  EXPECT(event_file_complete(&file), "%s has no magic", path);
-  memset(sequence, 0, sizeof sequence);
-  found->files++;
-  found->closed += file.header.closed;
-  found->dropped += file.header.dropped;
-  found->clocks |= UINT64_C(1) << file.header.clock;
-  if (file.header.storage_error != 0) found->storage_error = file.header.storage_error;
-  EXPECT(file.header.start_bound_ns < 1000000000u && file.header.start_monotonic_ns != 0, "start reading");
-  EXPECT(strstr(file.header.command, "counts") != NULL, "command '%s'", file.header.command);
-  EXPECT(strcmp(file.header.executable, victim) == 0, "executable '%s'", file.header.executable);
-  for (uint64_t i = 0; i < file.chunks; i++) {
-    const struct tacho_chunk_header *chunk = event_file_chunk(&file, i);
-    if (chunk == NULL) continue;
-    EXPECT(chunk->tid < sizeof sequence / sizeof *sequence, "tid %u", chunk->tid);
-    EXPECT(chunk->sequence == sequence[chunk->tid], "chunk %llu of thread %u, %llu was expected",
-           (unsigned long long)chunk->sequence, chunk->tid, (unsigned long long)sequence[chunk->tid]);
-    sequence[chunk->tid]++;
-    uint32_t at = 0;
-    bool first = true;
-    uint64_t last_ticks = chunk->base_ticks;
-    struct event event;
-    while (event_next(chunk, &at, &event)) {
-      EXPECT(event.ticks >= last_ticks, "time goes back in chunk %llu", (unsigned long long)i);
-      last_ticks = event.ticks;
-      if (event.kind == TACHO_CLOCK_SYNC) {
-        found->syncs++;
-        EXPECT(event.count == 3 && event.words[0] >= file.header.start_monotonic_ns, "clock sync");
-        uint64_t apart = event.ticks > event.words[0] ? event.ticks - event.words[0] : event.words[0] - event.ticks;
-        EXPECT(file.header.clock != TACHO_CLOCK_MONOTONIC || apart <= event.words[2], "ticks are %llu ns from the clock",
-               (unsigned long long)apart);
-      } else if (event.kind == TACHO_TEXT) {
-        found->texts++;
-        EXPECT(event_next(chunk, &at, &event) && event.kind == TACHO_RCL_NODE_INIT, "text stands before its event");
-        found->nodes++;
-      } else {
-        EXPECT(event.kind == TACHO_RCL_PUBLISH && event.count == 2, "kind %u", event.kind);
-        uint64_t writer = event.words[0], number = event.words[1];
-        EXPECT(writer < WRITERS, "writer %llu", (unsigned long long)writer);
-        uint64_t missing = number - found->next[writer];
-        if (mixed) {
-          EXPECT(number >= found->next[writer], "order");
-        } else {
-          EXPECT(missing == (first ? chunk->dropped_before : 0), "writer %llu: %llu after %llu, %llu dropped",
-                 (unsigned long long)writer, (unsigned long long)number, (unsigned long long)found->next[writer],
-                 (unsigned long long)chunk->dropped_before);
-        }
-        found->next[writer] = number + 1;
-        found->events[writer]++;
-        first = false;
-      }
-    }
-  }
-  free(file.bytes);
-}
-
-static struct found *read_all(bool mixed)
-{
-  struct found *found = calloc(1, sizeof *found);
-  DIR *directory = opendir(events);
-  EXPECT(found != NULL && directory != NULL, "%s", events);
-  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-    char path[600];
-    if (entry->d_name[0] == '.') continue;
-    snprintf(path, sizeof path, "%s/%s", events, entry->d_name);
-    read_file(path, found, mixed);
-  }
-  closedir(directory);
-  return found;
-}
-
-static uint64_t sum(const uint64_t *values)
-{
-  uint64_t total = 0;
-  for (uint64_t i = 0; i < WRITERS; i++) total += values[i];
-  return total;
-}
-
 static uint64_t fired_sum(void)
 {
   uint64_t total = 0;
   for (uint64_t i = 0; i < WRITERS; i++) total += atomic_load(&fired[i]);
   return total;
-}
-
-static uint64_t entries(void)
-{
-  uint64_t count = 0;
-  DIR *directory = opendir(events);
-  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) count += entry->d_name[0] != '.';
-  closedir(directory);
-  return count;
 }
 
 /* A program that fires nothing leaves nothing, and has as many descriptors as without the recorder. */
@@ -198,14 +113,14 @@ static void test_silent(void)
   recorder = "";
   EXPECT(waitpid(start("silent", 0, 0, NULL), &without, 0) > 0 && WIFEXITED(without), "%s", strerror(errno));
   EXPECT(with == without, "%d descriptors, %d without", WEXITSTATUS(with), WEXITSTATUS(without));
-  EXPECT(entries() == 0, "%llu files", (unsigned long long)entries());
+  EXPECT(entries(events) == 0, "%llu files", (unsigned long long)entries(events));
 }
 
 /* A start-up burst of 75,000 events with default settings: none is lost, however fast it comes. */
 static void test_burst(void)
 {
   finish(start("burst", 60000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 1 && found->closed == 1, "%llu files", (unsigned long long)found->files);
   EXPECT(found->events[0] == 60000 && found->dropped == 0, "%llu events, %llu dropped",
          (unsigned long long)found->events[0], (unsigned long long)found->dropped);
@@ -216,7 +131,7 @@ static void test_burst(void)
 static void test_threads(void)
 {
   finish(start("threads", 20000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   for (uint64_t i = 0; i < 16; i++) {
     EXPECT(found->next[i] <= 20000, "writer %llu", (unsigned long long)i);
   }
@@ -228,7 +143,7 @@ static void test_threads(void)
 static void test_short_threads(void)
 {
   finish(start("short-threads", 100, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) == 128 * 100 && found->dropped == 0, "%llu events, %llu dropped",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
   free(found);
@@ -238,7 +153,7 @@ static void test_short_threads(void)
 static void test_growth(void)
 {
   finish(start("paced", 600000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) + found->dropped == 600000, "%llu events, %llu dropped",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
   EXPECT(found->events[0] > 400000, "%llu events", (unsigned long long)found->events[0]);
@@ -251,7 +166,7 @@ static void test_monotonic(void)
 {
   setenv("TACHO_EVENTS_CLOCK", "monotonic", 1);
   finish(start("burst", 1000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->clocks == 1u << TACHO_CLOCK_MONOTONIC && found->syncs > 0, "clocks %llx",
          (unsigned long long)found->clocks);
   EXPECT(found->events[0] == 1000 && found->dropped == 0, "%llu events", (unsigned long long)found->events[0]);
@@ -261,7 +176,7 @@ static void test_monotonic(void)
 static void test_fork(void)
 {
   finish(start("fork", 1000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 3 && found->closed == 3, "%llu files, %llu closed", (unsigned long long)found->files,
          (unsigned long long)found->closed);
   EXPECT(found->events[0] == 2000 && found->events[1] == 1000 && found->events[2] == 1000 && found->dropped == 0,
@@ -270,10 +185,94 @@ static void test_fork(void)
   free(found);
 }
 
+/* Beyond 16 MiB a file is more than one mapping: the child must not keep any of them. */
+static void test_fork_large(void)
+{
+  finish(start("fork-large", 750000, 0, NULL));
+  struct found *found = read_all(events, victim, false);
+  EXPECT(found->files == 2 && found->closed == 2, "%llu files", (unsigned long long)found->files);
+  EXPECT(found->chunks > 512, "%llu chunks", (unsigned long long)found->chunks);
+  EXPECT(found->next[0] <= 751000 && found->events[0] + found->dropped == 751000, "%llu events, %llu dropped",
+         (unsigned long long)found->events[0], (unsigned long long)found->dropped);
+  EXPECT(found->events[1] == 1000, "%llu of the child", (unsigned long long)found->events[1]);
+  free(found);
+}
+
+/* A handler forks inside the writing of an event, and the child returns from it: it finishes that event for nobody, and
+ * then records as any other child. */
+static void test_fork_in_handler(void)
+{
+  finish(start("fork-in-handler", 100, 0, NULL));
+  struct found *found = read_all(events, victim, true);
+  EXPECT(found->files == 101, "%llu files", (unsigned long long)found->files);
+  for (uint64_t i = 1; i <= 100; i++) {
+    EXPECT(found->events[i] == 10, "child %llu: %llu events", (unsigned long long)i, (unsigned long long)found->events[i]);
+  }
+  uint64_t kept = found->events[0] + found->dropped, all = atomic_load(&fired[0]);
+  EXPECT(kept >= all && kept <= all + 100, "%llu events and drops of %llu", (unsigned long long)kept,
+         (unsigned long long)all);
+  free(found);
+}
+
+/* A thread that is pinned, of real-time priority and never sleeps leaves the keeper another CPU, and storage grows. */
+static void test_real_time(void)
+{
+  int status;
+  EXPECT(waitpid(start("real-time", 420000, 0, NULL), &status, 0) > 0 && WIFEXITED(status), "%s", strerror(errno));
+  if (WEXITSTATUS(status) == SKIPPED) {
+    fprintf(stderr, "skipped: SCHED_FIFO and two CPUs are needed\n");
+    remove_work();
+    exit(SKIPPED);
+  }
+  EXPECT(WEXITSTATUS(status) == 0, "the program ended with status %#x", (unsigned)status);
+  struct found *found = read_all(events, victim, false);
+  EXPECT(found->events[0] + found->dropped == 420000, "%llu events, %llu dropped", (unsigned long long)found->events[0],
+         (unsigned long long)found->dropped);
+  EXPECT(found->events[0] > 360000, "%llu events", (unsigned long long)found->events[0]); /* see test_close_all */
+  free(found);
+}
+
+/* Records of every size, a thread each: chunks are filled to the last word that a record fits in, and no further. */
+static void test_boundaries(void)
+{
+  const uint64_t room = (TACHO_CHUNK_SIZE - sizeof(struct tacho_chunk_header)) / 8;
+  char path[700];
+  uint64_t seen[TACHO_MAX_WORDS + 1] = {0};
+  finish(start("boundaries", room, 0, NULL));
+  only_entry(events, path, sizeof path);
+  struct event_file file = event_file_read(path);
+  EXPECT(file.header.dropped == 0, "%llu dropped", (unsigned long long)file.header.dropped);
+  for (uint64_t i = 0; i < file.chunks; i++) {
+    const struct tacho_chunk_header *chunk = event_file_chunk(&file, i);
+    struct event event;
+    uint32_t at = 0, size = 0;
+    uint64_t in_chunk = 0;
+    while (chunk != NULL && event_next(chunk, &at, &event)) {
+      if (event.kind != 200) continue;
+      EXPECT(in_chunk == 0 || event.count == size, "%u words after %u", event.count, size);
+      size = event.count;
+      for (uint32_t word = 0; word < size; word++) {
+        EXPECT(event.words[word] == (seen[size] << 8 | word), "word %u of record %llu of %u", word,
+               (unsigned long long)seen[size], size);
+      }
+      seen[size]++;
+      in_chunk++;
+    }
+    uint64_t full = room / (1 + size);
+    EXPECT(in_chunk == 0 || in_chunk == 3 || in_chunk == full, "%llu records of %u words in chunk %llu",
+           (unsigned long long)in_chunk, size, (unsigned long long)i);
+  }
+  for (uint64_t size = 0; size <= TACHO_MAX_WORDS; size++) {
+    EXPECT(seen[size] == 2 * (room / (1 + size)) + 3, "%llu records of %llu words", (unsigned long long)seen[size],
+           (unsigned long long)size);
+  }
+  free(file.bytes);
+}
+
 static void test_fork_under_load(void)
 {
   finish(start("fork-under-load", 300000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 21, "%llu files", (unsigned long long)found->files);
   EXPECT(sum(found->events) + found->dropped == fired_sum(), "%llu events, %llu dropped, %llu fired",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped, (unsigned long long)fired_sum());
@@ -284,7 +283,7 @@ static void test_fork_under_load(void)
 static void test_signals(void)
 {
   finish(start("signals", 2000000, 0, NULL));
-  struct found *found = read_all(true);
+  struct found *found = read_all(events, victim, true);
   EXPECT(atomic_load(&fired[1]) > 100, "%llu signals", (unsigned long long)atomic_load(&fired[1]));
   EXPECT(sum(found->events) + found->dropped == fired_sum(), "%llu events, %llu dropped, %llu fired",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped, (unsigned long long)fired_sum());
@@ -294,7 +293,7 @@ static void test_signals(void)
 static void test_close_all(void)
 {
   finish(start("close-all", 500000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) + found->dropped == 500000 && found->storage_error == 0, "%llu events, %llu dropped",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
   /* 256 chunks at start hold 348,672 such events: more than that means that the file could grow. */
@@ -307,7 +306,7 @@ static void test_exit_under_load(void)
   for (int i = 0; i < 20; i++) {
     make_work();
     finish(start("exit-under-load", 1000, 0, NULL));
-    struct found *found = read_all(false);
+    struct found *found = read_all(events, victim, false);
     EXPECT(found->closed == 1, "not closed");
     uint64_t kept = sum(found->events) + found->dropped;
     EXPECT(kept >= fired_sum() && kept <= fired_sum() + 3, "%llu of %llu", (unsigned long long)kept,
@@ -322,7 +321,7 @@ static void test_exit_under_load(void)
 static void test_max_bytes(void)
 {
   finish(start("threads", 20000, 1 << 20, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->dropped > 0 && sum(found->events) > 0, "%llu dropped", (unsigned long long)found->dropped);
   EXPECT(sum(found->events) + found->dropped == 16 * 20000, "%llu events, %llu dropped",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
@@ -332,7 +331,7 @@ static void test_max_bytes(void)
 static void test_file_size_limit(void)
 {
   finish(start("limit", 100000, 0, "1000000"));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   EXPECT(found->storage_error == EFBIG, "storage_error %llu", (unsigned long long)found->storage_error);
   EXPECT(found->dropped > 0 && found->events[0] > 0 && found->events[0] + found->dropped == 100000,
          "%llu events, %llu dropped", (unsigned long long)found->events[0], (unsigned long long)found->dropped);
@@ -347,7 +346,7 @@ static void test_full_disk(void)
     exit(SKIPPED);
   }
   finish(start("threads", 20000, 0, NULL));
-  struct found *found = read_all(false);
+  struct found *found = read_all(events, victim, false);
   umount2(events, MNT_DETACH);
   EXPECT(found->storage_error == ENOSPC, "storage_error %llu", (unsigned long long)found->storage_error);
   EXPECT(found->dropped > 0 && sum(found->events) + found->dropped == 16 * 20000, "%llu events, %llu dropped",
@@ -396,14 +395,9 @@ static void test_kill(void)
     EXPECT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "the program ended by itself");
     uint64_t committed[3];
     for (int w = 0; w < 3; w++) committed[w] = atomic_load(&fired[w]);
-    if (entries() != 0) {
+    if (entries(events) != 0) {
       char path[700];
-      DIR *directory = opendir(events);
-      struct dirent *entry;
-      while ((entry = readdir(directory)) != NULL && entry->d_name[0] == '.') {
-      }
-      snprintf(path, sizeof path, "%s/%s", events, entry->d_name);
-      closedir(directory);
+      only_entry(events, path, sizeof path);
       struct stat status_of_file;
       EXPECT(stat(path, &status_of_file) == 0, "%s", path);
       bool begun = false;
@@ -413,7 +407,7 @@ static void test_kill(void)
         free(file.bytes);
       }
       if (begun) {
-        struct found *found = read_all(false);
+        struct found *found = read_all(events, victim, false);
         with_file++;
         uint64_t all = sum(found->events) + found->dropped, fired_all = fired_sum();
         EXPECT(all >= fired_all && all <= fired_all + 3, "%llu events, %llu dropped, %llu committed",
@@ -451,7 +445,11 @@ static const struct {
     {"growth", test_growth},
     {"monotonic", test_monotonic},
     {"fork", test_fork},
+    {"fork-large", test_fork_large},
+    {"fork-in-handler", test_fork_in_handler},
     {"fork-under-load", test_fork_under_load},
+    {"real-time", test_real_time},
+    {"boundaries", test_boundaries},
     {"signals", test_signals},
     {"close-all", test_close_all},
     {"exit-under-load", test_exit_under_load},
@@ -464,9 +462,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-  if (argc != 4) return 2;
+  if (argc < 4) return 2;
   recorder = argv[2];
   victim = realpath(argv[3], NULL);
+  emulator = argv + 4;
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
     if (strcmp(argv[1], tests[i].name) != 0) continue;
     make_work();

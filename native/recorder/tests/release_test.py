@@ -1,6 +1,6 @@
 """Runs the stand-in for rclcpp on a fake libtracetools of one release, and compares what it called with what was recorded.
 
-usage: release_test.py RECORDER PROGRAM LIBRARY NAME VERSION
+usage: release_test.py RECORDER PROGRAM LIBRARY NAME VERSION [EMULATOR ARGUMENT ...]
 """
 
 import os
@@ -12,18 +12,24 @@ import tempfile
 
 from event_file import read_directory
 
-recorder, program, library, name, version = sys.argv[1:]
+recorder, program, library, name, version, *emulator = sys.argv[1:]
 
 
 def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
     """Runs the program with the libtracetools of `prefix`; its file, the calls it printed, and those recorded."""
     events = pathlib.Path(tempfile.mkdtemp(dir=work))
     environment = {key: value for key, value in os.environ.items() if key not in ("ROS_DISTRO", "LD_PRELOAD")}
-    environment |= {"LD_PRELOAD": recorder, "TACHO_EVENTS_DIR": str(events), "LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/x86_64-linux-gnu"}
+    environment["TACHO_EVENTS_DIR"] = str(events)
+    libraries = {"LD_PRELOAD": recorder, "LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/x86_64-linux-gnu"}
+    command = [program]
+    if emulator:  # which is itself no program for these libraries
+        command = emulator + [word for item in libraries.items() for word in ("-E", "=".join(item))] + command
+    else:
+        environment |= libraries
     if distro:
         environment["ROS_DISTRO"] = distro
     # RUNPATH would come after LD_LIBRARY_PATH, so the copy in the prefix is the one that is loaded.
-    called = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
+    called = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert called.stderr == "", called.stderr
     (file,) = read_directory(events)
     recorded = []

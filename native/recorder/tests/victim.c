@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,6 +27,9 @@
 /* Of the libtracetools this program is linked with, or of the recorder before it. */
 void ros_trace_rcl_publish(const void *publisher_handle, const void *message);
 void ros_trace_rcl_node_init(const void *node, const void *rmw, const char *name, const char *name_space);
+
+/* Of the recorder alone. */
+__attribute__((weak)) void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 
 static _Atomic uint64_t *fired; /* fired[w]: events of writer w whose call returned */
 
@@ -73,6 +77,83 @@ static void on_signal(int number)
   int before = errno;
   fire(1, atomic_load(&fired[1]));
   if (errno != before) abort();
+}
+
+/* SIGALRM at 50 kHz. */
+static int start_alarms(void (*handler)(int))
+{
+  struct sigaction action = {.sa_handler = handler};
+  sigaction(SIGALRM, &action, NULL);
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+  struct itimerspec often = {{0, 20000}, {0, 20000}};
+  return timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0;
+}
+
+static void stop_alarms(void)
+{
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_BLOCK, &alarm, NULL);
+}
+
+/* Forks `count` times in all; each child returns from here into whatever was interrupted. */
+static volatile sig_atomic_t forks, is_child;
+
+static void fork_on_signal(int number)
+{
+  (void)number;
+  int before = errno, status = 0;
+  if (is_child || (uint64_t)forks >= count) return;
+  forks++;
+  pid_t child = fork();
+  if (child == 0) {
+    is_child = 1;
+  } else if (waitpid(child, &status, 0) != child || status != 0) {
+    abort();
+  }
+  errno = before;
+}
+
+/* Records of `size` words: two chunks full, and three more. */
+static void *fill_chunks(void *size)
+{
+  uint64_t words[64], per_chunk = count / (1 + (uint64_t)size);
+  for (uint64_t i = 0; i < 2 * per_chunk + 3; i++) {
+    for (uint64_t word = 0; word < (uint64_t)size; word++) words[word] = i << 8 | word;
+    tacho_record(200, words, (uint32_t)(uint64_t)size);
+  }
+  return NULL;
+}
+
+/* Of event files, in this process. */
+static int mappings(void)
+{
+  char line[8192];
+  int found = 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) return -1;
+  while (fgets(line, sizeof line, maps) != NULL) found += strstr(line, ".events") != NULL;
+  fclose(maps);
+  return found;
+}
+
+static bool become_real_time(void)
+{
+  cpu_set_t all, one;
+  struct sched_param priority = {.sched_priority = 1};
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  return sched_getaffinity(0, sizeof all, &all) == 0 && CPU_COUNT(&all) > 1 &&
+         sched_setaffinity(0, sizeof one, &one) == 0 && sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
+}
+
+static uint64_t now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static int open_descriptors(void)
@@ -124,6 +205,38 @@ int main(int argc, char **argv)
     waitpid(with, NULL, 0);
     waitpid(without, NULL, 0);
     for (uint64_t i = count; i < 2 * count; i++) fire(0, i);
+  } else if (strcmp(mode, "fork-large") == 0) { /* parent 0, child 1, a thousand events after the fork each */
+    for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
+    if (mappings() < 2) return 5;
+    pid_t child = fork();
+    if (child == 0) {
+      if (mappings() != 0) _exit(6);
+      for (uint64_t i = 0; i < 1000; i++) fire(1, i);
+      exit(mappings() == 1 ? 0 : 7);
+    }
+    for (uint64_t i = count; i < count + 1000; i++) fire(0, i);
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) return 8;
+  } else if (strcmp(mode, "fork-in-handler") == 0) { /* parent 0, children 1 to `count`, ten events each */
+    fire(0, 0);
+    if (start_alarms(fork_on_signal) != 0) return 2;
+    for (uint64_t i = 1; (uint64_t)forks < count || is_child; i++) {
+      fire(0, i);
+      if (!is_child) continue;
+      for (uint64_t number = 0; number < 10; number++) fire((uint64_t)forks, number);
+      exit(0);
+    }
+    stop_alarms();
+  } else if (strcmp(mode, "boundaries") == 0) { /* `count` words a chunk */
+    run_threads(0, 64, fill_chunks);
+  } else if (strcmp(mode, "real-time") == 0) { /* 1000 events a millisecond, the rest of it busy; 77: not possible here */
+    if (!become_real_time()) return 77;
+    uint64_t begin = now_ns();
+    for (uint64_t i = 0; i < count; i++) {
+      fire(0, i);
+      while (i % 1000 == 999 && now_ns() - begin < (i + 1) * 1000) {
+      }
+    }
   } else if (strcmp(mode, "fork-under-load") == 0) { /* fork while other threads write: children exit, none hangs */
     pthread_t thread[2];
     for (uint64_t i = 0; i < 2; i++) pthread_create(&thread[i], NULL, fire_count, (void *)i);
@@ -137,19 +250,10 @@ int main(int argc, char **argv)
     }
     for (uint64_t i = 0; i < 2; i++) pthread_join(thread[i], NULL);
   } else if (strcmp(mode, "signals") == 0) {
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGALRM, &action, NULL);
-    timer_t timer;
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
-    struct itimerspec often = {{0, 20000}, {0, 20000}};
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return 2;
-    timer_settime(timer, 0, &often, NULL);
+    if (start_alarms(on_signal) != 0) return 2;
     errno = 77;
     fire_count((void *)0);
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    sigprocmask(SIG_BLOCK, &alarm, NULL);
+    stop_alarms();
     if (errno != 77) return 4;
   } else if (strcmp(mode, "close-all") == 0) { /* a program that closes what it does not know, and reuses numbers */
     fire(0, 0);
