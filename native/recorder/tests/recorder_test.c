@@ -62,6 +62,13 @@ static void remove_work(void)
   nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Between the runs of a case that has several. */
+static void empty_work(void)
+{
+  remove_work();
+  make_work();
+}
+
 static pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *more)
 {
   char count_text[32], max_text[32];
@@ -304,7 +311,6 @@ static void test_close_all(void)
 static void test_exit_under_load(void)
 {
   for (int i = 0; i < 20; i++) {
-    make_work();
     finish(start("exit-under-load", 1000, 0, NULL));
     struct found *found = read_all(events, victim, false);
     EXPECT(found->closed == 1, "not closed");
@@ -312,9 +318,8 @@ static void test_exit_under_load(void)
     EXPECT(kept >= fired_sum() && kept <= fired_sum() + 3, "%llu of %llu", (unsigned long long)kept,
            (unsigned long long)fired_sum());
     free(found);
-    remove_work();
+    empty_work();
   }
-  make_work();
 }
 
 /* TACHO_EVENTS_MAX_BYTES: the file stops there, what comes after is counted, the program goes on. */
@@ -373,18 +378,33 @@ static void test_no_directory(void)
   EXPECT(fired_sum() == 160, "the program fired %llu", (unsigned long long)fired_sum());
 }
 
+/* How long the victim takes here, now, from its start to its first event. */
+static uint64_t start_up_ns(void)
+{
+  struct timespec begin, first;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  pid_t pid = start("on", 0, 0, NULL);
+  while (fired_sum() == 0 && waitpid(pid, NULL, WNOHANG) == 0) sched_yield();
+  clock_gettime(CLOCK_MONOTONIC, &first);
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  empty_work();
+  return (uint64_t)(first.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)first.tv_nsec - (uint64_t)begin.tv_nsec;
+}
+
 /* SIGKILL at 100 moments, from before the file is made to long after the disk's share is used up. */
 static void test_kill(void)
 {
   unsigned seed = (unsigned)getpid();
+  uint64_t latest_ns = 10 * start_up_ns();
   uint64_t kept_all = 0, dropped_all = 0, with_file = 0;
   fprintf(stderr, "seed %u\n", seed);
   for (int i = 0; i < 100; i++) {
-    make_work();
     pid_t pid = start("on", 0, i % 4 == 0 ? 4u << 20 : 64u << 20, NULL);
     /* Two kinds of moment: an instant, or an amount of events; neither is a time that anything is held to. */
     if (i % 2 == 0) {
-      struct timespec moment = {0, (long)(rand_r(&seed) % 20000000)};
+      uint64_t ns = (uint64_t)rand_r(&seed) % latest_ns;
+      struct timespec moment = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
       nanosleep(&moment, NULL);
     } else {
       uint64_t enough = (uint64_t)rand_r(&seed) % 200000;
@@ -426,12 +446,11 @@ static void test_kill(void)
     } else {
       EXPECT(fired_sum() == 0, "events were committed before there was a file");
     }
-    remove_work();
+    empty_work();
   }
   fprintf(stderr, "100 kills, %llu with a file, %llu events kept, %llu dropped and counted, none lost\n",
           (unsigned long long)with_file, (unsigned long long)kept_all, (unsigned long long)dropped_all);
   EXPECT(with_file > 50, "%llu kills came after the start", (unsigned long long)with_file);
-  make_work();
 }
 
 static const struct {
