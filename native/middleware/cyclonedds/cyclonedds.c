@@ -183,6 +183,11 @@ static dds_entity_t endpoint(const struct tacho_session *session, const struct t
                              const struct dds_type *type, const dds_listener_t *listener, bool writes, char *error) {
   dds_qos_t *qos = qos_asked(&config->qos, config->topic, error);
   if (!qos) return 0;
+  bool shared_memory = domain_is_shared_memory(session->domain);
+  if (shared_memory && !qos_fits_shared_memory(&config->qos, config->topic, error)) {
+    dds_delete_qos(qos);
+    return 0;
+  }
   dds_entity_t topic = dds_create_topic(session->participant, type->descriptor, config->topic, NULL, NULL);
   dds_entity_t made = topic;
   if (topic > 0) {
@@ -196,7 +201,7 @@ static dds_entity_t endpoint(const struct tacho_session *session, const struct t
         type->descriptor->m_typename, dds_strretcode(made));
     return 0;
   }
-  if (qos_honoured(made, &config->qos, domain_is_shared_memory(session->domain), config->topic, error)) return made;
+  if (qos_honoured(made, &config->qos, shared_memory, config->topic, error)) return made;
   dds_delete(made);
   return 0;
 }

@@ -31,8 +31,10 @@ static const char on_this_machine[] =
     "<Discovery><ParticipantIndex>none</ParticipantIndex></Discovery>"
     "</Domain></CycloneDDS>";
 #ifdef DDS_HAS_SHM
+// With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
 static const char through_shared_memory[] =
-    "<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel></SharedMemory></Domain></CycloneDDS>";
+    ",<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel><Prefix>DDS_CYCLONE_%u</Prefix>"
+    "</SharedMemory></Domain></CycloneDDS>";
 #endif
 
 struct domain {
@@ -73,21 +75,20 @@ static int transport_of(const char *name, char *error) {
 }
 
 // The user's own configuration stands alone where there is one; fragments are separated by commas.
-static char *configuration(enum transport transport) {
-  const char *users = getenv("CYCLONEDDS_URI"), *base = users && *users ? users : on_this_machine, *more = "";
+static char *configuration(uint32_t id, enum transport transport) {
+  const char *users = getenv("CYCLONEDDS_URI"), *base = users && *users ? users : on_this_machine;
+  char *text = NULL, more[256] = "";
 #ifdef DDS_HAS_SHM
-  if (transport == SHM) more = through_shared_memory;
+  if (transport == SHM) snprintf(more, sizeof more, through_shared_memory, id);
 #else
-  (void)transport;
+  (void)id, (void)transport;
 #endif
-  char *text = malloc(strlen(base) + 1 + strlen(more) + 1);
-  if (text) sprintf(text, "%s%s%s", base, *more ? "," : "", more);
-  return text;
+  return asprintf(&text, "%s%s", base, more) < 0 ? NULL : text;
 }
 
 static struct domain *start(uint32_t id, enum transport transport, char *error) {
   struct domain *domain = calloc(1, sizeof *domain);
-  char *text = configuration(transport);
+  char *text = configuration(id, transport);
   if (domain && text) {
     *domain = (struct domain){.id = id, .transport = transport, .entity = dds_create_domain(id, text), .next = domains};
     if (domain->entity > 0) {
