@@ -107,8 +107,8 @@ static bool is_real_time(void)
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-/* The thread that fires the first event may be pinned and of real-time priority, and may never sleep: the keeper inherits
- * neither, or it would not run at all. It runs wherever the program was started. */
+/* The thread that fires the first event may be pinned and of real-time priority, and may never sleep: the keeper
+ * inherits neither, or it would not run at all. It runs wherever the program was started. */
 static int start_thread(bool own_stack_and_cpus)
 {
   pthread_attr_t attributes;
