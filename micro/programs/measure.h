@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Counting of instructions, in images built for it (make measure): ticks of the board's counter around what is measured, less those of
- * looking at the counter. With QEMU's -icount shift=10 an instruction is 1024 ns, 25.6 ticks. Otherwise nothing. */
+ * looking at the counter. With QEMU's -icount shift=7 an instruction is 128 ns, 3.2 ticks, and the interrupt of every millisecond falls into
+ * every tenth message only. Otherwise nothing. */
 #ifdef MEASURE
 #include "chip.h"
 #define TICKS() (*(volatile uint32_t *)FPGAIO_COUNTER)

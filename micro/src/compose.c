@@ -18,8 +18,6 @@ static uint8_t *take(uint32_t size) {
 }
 
 /* Most of a message is words: stored one by one into room that was taken at once. */
-#define INLINE static inline __attribute__((always_inline)) /* a store is shorter than a call, even for -Os */
-
 INLINE void set32(uint8_t *p, uint32_t value) {
   if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) value = __builtin_bswap32(value);
   memcpy(p, &value, 4);

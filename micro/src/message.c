@@ -74,7 +74,8 @@ static void on_data(struct receiver *receiver, const struct data *data) {
   struct peer *peer = find_peer(receiver->prefix);
   if (!peer) return;
   peer->heard_ms = micro_clock_ms();
-  if (!sedp_data(peer, data)) reader_data(receiver, (uint8_t)(peer - self.peers), data);
+  /* sedp_data would say so, too, but not as quickly. */
+  if (!is_builtin(data->writer) || !sedp_data(peer, data)) reader_data(receiver, (uint8_t)(peer - self.peers), data);
 }
 
 /* A set of sequence or fragment numbers (RTPS 9.4.2.6, 9.4.2.8) at `at`, behind its base; then, where `counted`, a count. */
@@ -189,7 +190,7 @@ void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available
 }
 
 /* The length of the submessage at `at`, with its head, of which `left` bytes of the datagram remain; 0: it contradicts that. */
-static uint32_t submessage_size(const uint8_t *at, uint32_t left) {
+INLINE uint32_t submessage_size(const uint8_t *at, uint32_t left) {
   uint32_t size = get16(at + 2, at[1] & LITTLE_ENDIAN_FLAG);
   if (size == 0 && at[0] != PAD && at[0] != INFO_TS) return left; /* RTPS 9.4.5.1.3: to the end of the message */
   return size + 4 <= left ? size + 4 : 0;
@@ -300,7 +301,7 @@ static void next_piece(const uint8_t *at, uint32_t size) {
 }
 
 static bool read_header(struct receiver *receiver, const struct udp_piece *piece) {
-  if (piece->size < 20 || !same(piece->data, "RTPS\2", 5)) return false; /* RTPS 8.3.6.3: another major version */
+  if (piece->size < 20 || get32(piece->data, false) != 0x52545053 || piece->data[4] != 2) return false; /* RTPS 8.3.6.3: RTPS, major version */
   memcpy(receiver->prefix, piece->data + 8, 12);
   receiver->timed = false;
   receiver->address = piece->source;

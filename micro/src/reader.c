@@ -14,9 +14,12 @@ _Static_assert(sizeof(struct assembly) == 4 * (MICRO_READER_WORDS(0) - 1), "MICR
 
 static struct assembly *sinking; /* the one into which a message is flowing */
 
-static bool is_for(const struct match *match, uint8_t peer, uint32_t reader, uint32_t writer) {
-  return match->peer == peer && match->entity == writer && !is_writer(endpoint_of(match)) &&
-         (reader == ENTITY_UNKNOWN || reader == entity_of(match->endpoint));
+/* Of a reader of ours: entity_of without looking. */
+static uint32_t reader_entity(const struct match *match) { return (uint32_t)(match->endpoint + 1) << 8 | READER_KIND; }
+
+INLINE bool is_for(const struct match *match, uint8_t peer, uint32_t reader, uint32_t writer) {
+  return match->entity == writer && match->peer == peer && (reader == ENTITY_UNKNOWN || reader == reader_entity(match)) &&
+         !is_writer(endpoint_of(match));
 }
 
 static struct assembly *assembly_of(const struct match *match) { return (struct assembly *)(void *)endpoint_of(match)->storage; }

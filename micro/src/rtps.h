@@ -143,20 +143,24 @@ struct numbers {
   bool little_endian, final;
 };
 
+/* Small, and on the way of every message: a call would be longer than they are, even for -Os. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* bytes: reading and comparing what lies unaligned and in a byte order of its own. All callers have checked the length. */
-static inline uint16_t get16(const uint8_t *p, bool little) {
+INLINE uint16_t get16(const uint8_t *p, bool little) {
   return little ? (uint16_t)(p[0] | p[1] << 8) : (uint16_t)(p[0] << 8 | p[1]);
 }
-static inline uint32_t get32(const uint8_t *p, bool little) {
+INLINE uint32_t get32(const uint8_t *p, bool little) {
   uint32_t v;
   memcpy(&v, p, 4);
   return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? v : __builtin_bswap32(v);
 }
-static inline bool same_prefix(const uint8_t *a, const uint8_t *b) {
+INLINE bool same_prefix(const uint8_t *a, const uint8_t *b) {
   return get32(a + 4, true) == get32(b + 4, true) && get32(a + 8, true) == get32(b + 8, true) && get32(a, true) == get32(b, true);
 }
 uint64_t get_sequence(const uint8_t *p, bool little); /* SequenceNumber_t: high word, low word; 0 when not positive */
 static inline uint32_t get_entity(const uint8_t *p) { return get32(p, false); }
+static inline bool is_builtin(uint32_t entity) { return (entity & 0xc0) == 0xc0; } /* RTPS 9.3.1.2 */
 bool same(const void *a, const void *b, uint32_t size);
 /* Whether bit i of a NumberSet is set (RTPS 9.4.2.6: the highest bit of each word comes first). */
 bool set_has(const struct numbers *set, uint32_t i);
@@ -228,10 +232,10 @@ void peer_forget(struct peer *peer);
 struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity);
 bool match_room(void); /* whether match_add would find a place */
 void match_remove(struct match *match);
-static inline const struct micro_endpoint *endpoint_of(const struct match *match) {
+INLINE const struct micro_endpoint *endpoint_of(const struct match *match) {
   return &self.node->endpoints[match->endpoint];
 }
-static inline bool is_writer(const struct micro_endpoint *endpoint) { return !endpoint->on_message; }
+INLINE bool is_writer(const struct micro_endpoint *endpoint) { return !endpoint->on_message; }
 static inline uint32_t entity_of(unsigned endpoint) {
   return (uint32_t)(endpoint + 1) << 8 | (is_writer(&self.node->endpoints[endpoint]) ? WRITER_KIND : READER_KIND);
 }

@@ -4,7 +4,7 @@
 
 #define NEIGHBOURS 8u
 
-static struct {
+static struct neighbour {
   uint32_t address;
   uint8_t mac[6];
   uint8_t age; /* rounds since it was used last */
@@ -29,23 +29,23 @@ static void send(uint16_t operation, const uint8_t *to, uint32_t address) {
 
 void arp_announce(void) { send(1, NULL, ip.address); }
 
+/* An unused place, or that of the neighbour not heard for longest. */
+static struct neighbour *replace_oldest(uint32_t address) {
+  struct neighbour *oldest = neighbours;
+  for (struct neighbour *n = neighbours; n < neighbours + NEIGHBOURS; n++)
+    if (oldest->address && (!n->address || n->age > oldest->age)) oldest = n;
+  for (struct neighbour *n = neighbours; n < neighbours + NEIGHBOURS; n++)
+    if (n->age < 255) n->age++;
+  oldest->address = address;
+  return oldest;
+}
+
 void arp_learn(uint32_t address, const uint8_t mac[6]) {
-  unsigned oldest = 0;
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
-    if (neighbours[i].address == address) {
-      oldest = i;
-      break;
-    }
-    if (!neighbours[i].address || neighbours[i].age > neighbours[oldest].age) oldest = i;
-    if (!neighbours[oldest].address) break;
-  }
-  if (neighbours[oldest].address != address) {
-    for (unsigned i = 0; i < NEIGHBOURS; i++)
-      if (neighbours[i].age < 255) neighbours[i].age++;
-    neighbours[oldest].address = address;
-  }
-  memcpy(neighbours[oldest].mac, mac, 6);
-  neighbours[oldest].age = 0;
+  struct neighbour *n = neighbours, *end = neighbours + NEIGHBOURS;
+  while (n < end && n->address != address) n++;
+  if (n == end) n = replace_oldest(address);
+  memcpy(n->mac, mac, 6);
+  n->age = 0;
 }
 
 bool arp_find(uint32_t address, uint8_t mac[6]) {

@@ -30,11 +30,12 @@ extern struct ip_state {
 } ip;
 
 static inline uint16_t load16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
-static inline uint32_t load32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static inline __attribute__((always_inline)) uint32_t load32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
 static inline void store16(uint8_t *p, uint32_t v) { p[0] = (uint8_t)(v >> 8), p[1] = (uint8_t)v; }
 static inline void store32(uint8_t *p, uint32_t v) { store16(p, v >> 16), store16(p + 2, v); }
 
-/* Internet checksum (RFC 1071): the sum so far, in the byte order of memory, and `size` bytes more; only the last may be odd. */
+/* Internet checksum (RFC 1071): the sum so far, in the byte order of memory, and `size` bytes more, aligned as all of a frame behind its
+ * Ethernet header; only the last may be odd. */
 uint32_t checksum_add(uint32_t sum, const void *bytes, uint32_t size);
 /* Sum of the UDP pseudo header (RFC 768). */
 uint32_t checksum_pseudo(uint32_t source, uint32_t destination, uint32_t udp_size);
