@@ -2,7 +2,8 @@
 //
 // A plugin that stands before another, so that the conformance suite, which asks for the default transport, runs over
 // each one: TACHO_OVER_PLUGIN is the library, TACHO_OVER_TRANSPORT what "" stands for. With TACHO_OVER_BEST_EFFORT set,
-// best effort is asked for where the suite asks for reliable, for transports that refuse it.
+// best effort is asked for where the suite asks for reliable, for transports that refuse it; with TACHO_OVER_TYPE, that is
+// the only message type, for transports that refuse the others.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 static struct tacho_middleware over;
 static const struct tacho_middleware *real;
 static const char *transport;
+static const char *only_type[2];
 static int best_effort;
 
 static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
@@ -53,6 +55,8 @@ __attribute__((visibility("default"))) const struct tacho_middleware *tacho_midd
   }
   real = entry();
   over = *real;
+  only_type[0] = getenv("TACHO_OVER_TYPE");
+  if (only_type[0]) over.types = only_type;
   over.open = open_over;
   over.advertise = advertise;
   over.subscribe = subscribe;

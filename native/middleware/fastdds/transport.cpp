@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport.h"
+
+#include <fastdds/rtps/transport/TCPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
+#include <fastdds/utils/IPLocator.hpp>
+
+#include <cstring>
+#include <memory>
+
+using namespace eprosima::fastdds::rtps;
+using eprosima::fastdds::dds::DomainParticipantQos;
+
+namespace {
+
+// A measurement must not disturb, nor be disturbed by, a vehicle network.
+const char LOOPBACK[] = "127.0.0.1";
+
+std::shared_ptr<UDPv4TransportDescriptor> udp() {
+  auto made = std::make_shared<UDPv4TransportDescriptor>();
+  made->interfaceWhiteList.push_back(LOOPBACK);
+  return made;
+}
+
+// As Fast DDS sets it up by default: messages of the size that UDP carries, too.
+std::shared_ptr<SharedMemTransportDescriptor> shared_memory() {
+  auto made = std::make_shared<SharedMemTransportDescriptor>();
+  made->max_message_size(udp()->max_message_size());
+  return made;
+}
+
+// As Fast DDS does for LARGE_DATA, without its shared memory: participants find each other by UDP multicast, all
+// else goes by TCP on a port of the system's choice.
+void set_up_tcp(DomainParticipantQos &qos) {
+  auto tcp = std::make_shared<TCPv4TransportDescriptor>();
+  tcp->add_listener_port(0);
+  tcp->interfaceWhiteList.push_back(LOOPBACK);
+  tcp->calculate_crc = false;
+  tcp->check_crc = false;
+  tcp->apply_security = false;
+  tcp->enable_tcp_nodelay = true;
+  qos.transport().user_transports = {tcp, udp()};
+
+  Locator_t here;
+  here.kind = LOCATOR_KIND_TCPv4;
+  IPLocator::setIPv4(here, "0.0.0.0");
+  IPLocator::setPhysicalPort(here, 0);
+  IPLocator::setLogicalPort(here, 0);
+  qos.wire_protocol().builtin.metatrafficUnicastLocatorList.push_back(here);
+  qos.wire_protocol().default_unicast_locator_list.push_back(here);
+
+  Locator_t everybody;
+  everybody.kind = LOCATOR_KIND_UDPv4;
+  IPLocator::setIPv4(everybody, "239.255.0.1"); // DDSI-RTPS 2.5, 9.6.2.4
+  qos.wire_protocol().builtin.metatrafficMulticastLocatorList.push_back(everybody);
+}
+
+}  // namespace
+
+const char *const transport_names[] = {"default", "udp", "tcp", "shm", "data-sharing", nullptr};
+
+bool transport_of(const char *name, Transport *transport) {
+  *transport = Transport::Default;
+  if (!*name) return true;
+  for (int i = 0; transport_names[i]; i++)
+    if (!std::strcmp(name, transport_names[i])) {
+      *transport = static_cast<Transport>(i);
+      return true;
+    }
+  return false;
+}
+
+void set_up(Transport transport, DomainParticipantQos &qos) {
+  qos.transport().use_builtin_transports = false;
+  switch (transport) {
+    case Transport::Udp: qos.transport().user_transports = {udp()}; break;
+    case Transport::Tcp: set_up_tcp(qos); break;
+    case Transport::Shm: qos.transport().user_transports = {shared_memory()}; break;
+    // Data sharing hands over messages only; participants and endpoints are found the default way.
+    case Transport::Default:
+    case Transport::DataSharing: qos.transport().user_transports = {shared_memory(), udp()}; break;
+  }
+}
