@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod completions;
+mod doctor;
 mod explain;
 mod exit;
 mod import;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Tune(options) => tune::run(options),
         Verb::Report(options) => report::run(options),
         Verb::Check(options) => check::run(options),
+        Verb::Doctor(options) => doctor::run(options),
         Verb::Schema => schema::run(),
         Verb::Completions(options) => completions::run(options),
     };

@@ -30,6 +30,7 @@ pub enum Verb {
     Tune(Tune),
     Report(Report),
     Check(Check),
+    Doctor(Doctor),
     /// Print the JSON Schema of the workload file, for editors
     Schema,
     Completions(Completions),
@@ -173,6 +174,24 @@ pub struct Check {
     /// Workload files
     #[arg(required = true)]
     pub workloads: Vec<PathBuf>,
+}
+
+/// Say whether tacho works on this machine, and what of it costs time
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho doctor
+  tacho doctor --json | jq '.findings[] | select(.verdict == \"costs\")'
+  tacho doctor --allow middleware-connext
+
+Exit codes: 0 what recording and bench need works, 1 some of it is broken.")]
+pub struct Doctor {
+    /// Leave this finding out, by its name; more than once for several
+    #[arg(long, value_name = "NAME")]
+    pub allow: Vec<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Print shell completions

@@ -22,5 +22,5 @@ mod session;
 
 pub use abi::Header;
 pub use error::Error;
-pub use library::{available, Found, Middleware};
+pub use library::{available, listed, Found, Middleware};
 pub use session::{Buffer, Endpoint, Handle, Message, NodeHandle, Publisher, Session, Subscription};

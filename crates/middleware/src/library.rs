@@ -34,17 +34,25 @@ pub struct Found {
 
 /// Every plugin in the folder, those that were left out of the build included, in the order of their names.
 pub fn available(folder: &Path) -> Result<Vec<Found>, Error> {
-    let mut found = Vec::new();
-    for name in names(folder, ".so")? {
-        let version = Middleware::load(folder, &name).and_then(|middleware| middleware.version());
-        found.push(Found { name, version });
-    }
+    let of = |(name, left_out): (String, Option<Error>)| {
+        let version = match left_out {
+            Some(reason) => Err(reason),
+            None => Middleware::load(folder, &name).and_then(|middleware| middleware.version()),
+        };
+        Found { name, version }
+    };
+    Ok(listed(folder)?.into_iter().map(of).collect())
+}
+
+/// Every plugin in the folder by name, without loading any; with why, where the build left it out.
+pub fn listed(folder: &Path) -> Result<Vec<(String, Option<Error>)>, Error> {
+    let mut all: Vec<_> = names(folder, ".so")?.into_iter().map(|name| (name, None)).collect();
     for name in names(folder, ".missing")? {
-        let version = Err(not_built(folder, &name)?);
-        found.push(Found { name, version });
+        let reason = not_built(folder, &name)?;
+        all.push((name, Some(reason)));
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(all)
 }
 
 fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod callback_check;
 pub mod clock;
+pub mod doctor;
 mod domain;
 pub mod install;
 pub mod machine;

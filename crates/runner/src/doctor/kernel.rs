@@ -1,0 +1,127 @@
+//! Lints on the kernel.
+
+use super::{Finding, Kernel, Preemption};
+
+pub(crate) fn findings(facts: &Kernel) -> Vec<Finding> {
+    vec![preemption(facts), huge_pages(facts)]
+}
+
+/// Study B, finding 5: a real-time kernel lowers latency and jitter.
+fn preemption(facts: &Kernel) -> Finding {
+    let release = facts.release.as_deref().unwrap_or("release unknown");
+    let found = |model: &str| format!("Linux {release}, {model}");
+    let worst = |part: &str| format!("{part}: jitter and worst case of latency and of end-to-end time (study B, finding 5)");
+    let boot_full = "add preempt=full to the kernel's command line, then boot (kernels with PREEMPT_DYNAMIC)";
+    let real_time = "boot a PREEMPT_RT kernel (Debian: apt-get install linux-image-rt-amd64)";
+    let costs = |model, part| Finding::costs("preemption", found(model), worst(part));
+    match facts.preemption {
+        Some(Preemption::RealTime) => Finding::ok("preemption", found("real time (PREEMPT_RT)")),
+        Some(Preemption::Full) => costs("full", "a woken node waits while the kernel holds a spin lock or serves an interrupt").mend(real_time),
+        Some(Preemption::Lazy) => costs("lazy", "a woken node of normal priority may wait for the next tick").mend(boot_full).mend(real_time),
+        Some(Preemption::Voluntary) => {
+            costs("voluntary", "a woken node waits until kernel code gets to a point where it may be left").mend(boot_full).mend(real_time)
+        }
+        Some(Preemption::None) => costs("none", "a woken node waits until a system call of another ends").mend(boot_full).mend(real_time),
+        Some(Preemption::DynamicUnknown) => {
+            Finding::unknown("preemption", found("dynamic; which model is chosen can only root read")).mend("cat /sys/kernel/debug/sched/preempt")
+        }
+        None => Finding::unknown("preemption", found("the model is neither in uname -v nor in a configuration that can be read")),
+    }
+}
+
+fn huge_pages(facts: &Kernel) -> Finding {
+    let name = "transparent-hugepages";
+    match facts.transparent_hugepages.as_deref() {
+        Some("always") => Finding::costs(
+            name,
+            "always",
+            "a page fault may compact memory before it returns: outliers of callback time (study D) and memory figures (study C)",
+        )
+        .mend("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
+        Some(found) => Finding::ok(name, found),
+        None => Finding::unknown(name, "/sys/kernel/mm/transparent_hugepage/enabled cannot be read"),
+    }
+}
+
+/// `always [madvise] never`: the word in brackets.
+pub(crate) fn chosen(text: &str) -> Option<&str> {
+    Some(text.split_once('[')?.1.split_once(']')?.0)
+}
+
+/// The model of a kernel, from `uname -v`, the debug file (`none voluntary (full)`), the boot command line, and its build configuration,
+/// each empty where it cannot be read.
+pub(crate) fn model(version: &str, debug: &str, command_line: &str, configuration: &str) -> Option<Preemption> {
+    let named = |name: &str| match name {
+        "full" => Some(Preemption::Full),
+        "lazy" => Some(Preemption::Lazy),
+        "voluntary" => Some(Preemption::Voluntary),
+        "none" => Some(Preemption::None),
+        _ => None,
+    };
+    let words: Vec<&str> = version.split_whitespace().collect();
+    if words.contains(&"PREEMPT_RT") {
+        return Some(Preemption::RealTime);
+    }
+    let built = |option: &str| configuration.lines().any(|line| line.strip_prefix(option) == Some("=y"));
+    let of_build = [
+        ("CONFIG_PREEMPT_RT", Preemption::RealTime),
+        ("CONFIG_PREEMPT_LAZY", Preemption::Lazy),
+        ("CONFIG_PREEMPT", Preemption::Full),
+        ("CONFIG_PREEMPT_VOLUNTARY", Preemption::Voluntary),
+        ("CONFIG_PREEMPT_NONE", Preemption::None),
+    ]
+    .into_iter()
+    .find(|(option, _)| built(option))
+    .map(|(_, model)| model);
+    let at_present = debug.split_once('(').and_then(|(_, rest)| named(rest.split(')').next()?));
+    let at_boot = command_line.split_whitespace().filter_map(|word| word.strip_prefix("preempt=")).last().and_then(named);
+    if words.contains(&"PREEMPT_DYNAMIC") || built("CONFIG_PREEMPT_DYNAMIC") {
+        return at_present.or(at_boot).or(of_build).or(Some(Preemption::DynamicUnknown));
+    }
+    if words.contains(&"PREEMPT") {
+        return Some(Preemption::Full);
+    }
+    of_build
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+
+    #[test]
+    fn only_a_real_time_kernel_costs_nothing() {
+        let of = |model| preemption(&Kernel { preemption: Some(model), ..Kernel::default() }).verdict;
+        assert_eq!(of(Preemption::RealTime), Verdict::Ok);
+        for model in [Preemption::Full, Preemption::Lazy, Preemption::Voluntary, Preemption::None] {
+            assert_eq!(of(model), Verdict::Costs, "{model:?}");
+        }
+        assert_eq!(of(Preemption::DynamicUnknown), Verdict::Unknown);
+    }
+
+    #[test]
+    fn the_model_at_present_comes_before_that_of_boot_and_of_the_build() {
+        let dynamic = "#1 SMP PREEMPT_DYNAMIC Debian";
+        let build = "CONFIG_PREEMPT_NONE=y\n# CONFIG_PREEMPT is not set\n";
+        assert_eq!(model(dynamic, "none voluntary (full)", "preempt=none", build), Some(Preemption::Full));
+        assert_eq!(model(dynamic, "", "quiet preempt=voluntary", build), Some(Preemption::Voluntary));
+        assert_eq!(model(dynamic, "", "quiet", build), Some(Preemption::None));
+        assert_eq!(model(dynamic, "", "", ""), Some(Preemption::DynamicUnknown));
+    }
+
+    #[test]
+    fn a_fixed_model_is_that_of_the_build() {
+        assert_eq!(model("#1 SMP PREEMPT_RT Debian", "", "", ""), Some(Preemption::RealTime));
+        assert_eq!(model("#1 SMP PREEMPT Debian", "", "", ""), Some(Preemption::Full));
+        assert_eq!(model("#1 SMP Debian", "", "preempt=full", "CONFIG_PREEMPT_VOLUNTARY=y\n"), Some(Preemption::Voluntary));
+        assert_eq!(model("#1 SMP Debian", "", "", ""), None);
+    }
+
+    #[test]
+    fn huge_pages_for_all_cost() {
+        let of = |text| huge_pages(&Kernel { transparent_hugepages: chosen(text).map(str::to_owned), ..Kernel::default() }).verdict;
+        assert_eq!(of("[always] madvise never"), Verdict::Costs);
+        assert_eq!(of("always [madvise] never"), Verdict::Ok);
+        assert_eq!(of(""), Verdict::Unknown);
+    }
+}
