@@ -71,7 +71,7 @@ fn ticks(source: TickSource) -> u64 {
         #[cfg(target_arch = "aarch64")]
         TickSource::Cntvct => {
             let ticks: u64;
-            unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+            unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
             ticks
         }
         _ => monotonic_ns() as u64,
