@@ -22,7 +22,7 @@ fn cpus(facts: &Cpu) -> Finding {
     let found = format!("{usable} of {online} may be used");
     if usable < online {
         let cost = "workloads that pin nodes to the others fail, and figures are those of the smaller machine";
-        Finding::costs("cpus", found, cost).mend(format!("taskset -c 0-{} tacho ...   (or widen the cpuset of the container)", online - 1))
+        Finding::costs("cpus", found, cost).mend(format!("taskset -c 0-{} tacho ...   # or widen the cpuset of the container", online - 1))
     } else if usable == 1 {
         let cost = "publisher and subscriber take turns: every latency has a switch of processes in it (study A runs on many cores)";
         Finding::costs("cpus", found, cost).mend("measure on a machine, or give the virtual machine or container, more CPUs")
@@ -93,7 +93,7 @@ fn turbo(facts: &Cpu) -> Finding {
             "frequency depends on heat and on how many cores work: drift over a run (study C, 1.1), and runs that differ",
         )
         .mend("echo 0 > /sys/devices/system/cpu/cpufreq/boost")
-        .mend("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo   (Intel)"),
+        .mend("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo   # Intel"),
         None => Finding::unknown("turbo", "neither cpufreq/boost nor intel_pstate/no_turbo is there"),
     }
 }

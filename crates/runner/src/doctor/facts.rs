@@ -38,7 +38,7 @@ pub struct Software {
     pub rmw_implementation: Option<String>,
     /// Where `lib<RMW_IMPLEMENTATION>.so` is, among the prefixes and the environment.
     pub rmw_library: Option<PathBuf>,
-    /// The Python environment beside tacho, where it has rclpy.
+    /// The Python environment beside tacho, where it has rcl.
     pub environment: Option<PathBuf>,
 }
 

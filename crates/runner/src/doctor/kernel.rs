@@ -11,8 +11,8 @@ fn preemption(facts: &Kernel) -> Finding {
     let release = facts.release.as_deref().unwrap_or("release unknown");
     let found = |model: &str| format!("Linux {release}, {model}");
     let worst = |part: &str| format!("{part}: jitter and worst case of latency and of end-to-end time (study B, finding 5)");
-    let boot_full = "add preempt=full to the kernel's command line, then boot (kernels with PREEMPT_DYNAMIC)";
-    let real_time = "boot a PREEMPT_RT kernel (Debian: apt-get install linux-image-rt-amd64)";
+    let boot_full = "add preempt=full to the kernel's command line, if it has PREEMPT_DYNAMIC, then boot";
+    let real_time = "apt-get install linux-image-rt-amd64   # or another PREEMPT_RT kernel; then boot it";
     let costs = |model, part| Finding::costs("preemption", found(model), worst(part));
     match facts.preemption {
         Some(Preemption::RealTime) => Finding::ok("preemption", found("real time (PREEMPT_RT)")),
@@ -74,7 +74,7 @@ pub(crate) fn model(version: &str, debug: &str, command_line: &str, configuratio
     .find(|(option, _)| built(option))
     .map(|(_, model)| model);
     let at_present = debug.split_once('(').and_then(|(_, rest)| named(rest.split(')').next()?));
-    let at_boot = command_line.split_whitespace().filter_map(|word| word.strip_prefix("preempt=")).last().and_then(named);
+    let at_boot = command_line.split_whitespace().rev().find_map(|word| word.strip_prefix("preempt=")).and_then(named);
     if words.contains(&"PREEMPT_DYNAMIC") || built("CONFIG_PREEMPT_DYNAMIC") {
         return at_present.or(at_boot).or(of_build).or(Some(Preemption::DynamicUnknown));
     }

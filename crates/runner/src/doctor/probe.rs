@@ -23,7 +23,7 @@ const OPENING_LIMIT: Duration = Duration::from_secs(30);
 struct Tried {
     plugin: String,
     state: PluginState,
-    pid: Option<u32>,
+    pid: u32,
     /// What the dynamic linker said of the preloaded library.
     linker: String,
 }
@@ -86,7 +86,7 @@ fn try_built(installation: &Installation, names: &[String]) -> anyhow::Result<(V
 fn judge(tried: &[Tried], recorded: &[RecordedProcess]) -> Option<SelfCheck> {
     let mut usable = tried.iter().filter(|tried| matches!(tried.state, PluginState::Usable { .. })).peekable();
     let first = *usable.peek()?;
-    let found = usable.find(|tried| recorded.iter().any(|process| Some(process.pid) == tried.pid));
+    let found = usable.find(|tried| recorded.iter().any(|process| process.pid == tried.pid));
     Some(match found {
         Some(tried) => SelfCheck::Recorded { plugin: tried.plugin.clone() },
         None => SelfCheck::NothingRecorded { words: first.linker.clone() },
@@ -143,7 +143,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     };
     let log = std::fs::read_to_string(&process.log)?;
     let linker = log.lines().find(|line| line.contains("LD_PRELOAD")).unwrap_or_default().to_owned();
-    Ok(Tried { plugin, state, pid: Some(exit.pid), linker })
+    Ok(Tried { plugin, state, pid: exit.pid, linker })
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
 
     fn tried(plugin: &str, usable: bool) -> Tried {
         let state = if usable { PluginState::Usable { version: "1".into() } } else { PluginState::Unusable { cause: "no".into() } };
-        Tried { plugin: plugin.into(), state, pid: Some(7), linker: "ERROR: ld.so: LD_PRELOAD".into() }
+        Tried { plugin: plugin.into(), state, pid: 7, linker: "ERROR: ld.so: LD_PRELOAD".into() }
     }
 
     #[test]

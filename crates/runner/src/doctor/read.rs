@@ -89,12 +89,12 @@ fn kernel() -> Kernel {
 }
 
 fn cpu() -> Cpu {
-    let online = text(format!("{CPUS}/online")).and_then(|list| count(&list));
+    let online = text(format!("{CPUS}/online")).and_then(|list| numbers(&list));
     let governors: BTreeSet<String> =
-        (0..online.unwrap_or(0)).filter_map(|cpu| text(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"))).collect();
+        online.iter().flatten().filter_map(|cpu| text(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"))).collect();
     let clocks = "/sys/devices/system/clocksource/clocksource0";
     Cpu {
-        online,
+        online: online.map(|cpus| cpus.len() as u32),
         usable: affinity(),
         governors: governors.into_iter().collect(),
         turbo: number::<u8>(format!("{CPUS}/intel_pstate/no_turbo"))
@@ -116,13 +116,14 @@ fn cpu() -> Cpu {
     }
 }
 
-/// How many CPUs a list like `0-3,8` names.
-fn count(list: &str) -> Option<u32> {
-    list.split(',').try_fold(0, |sum, part| {
+/// The CPUs that a list like `0-3,8` names.
+fn numbers(list: &str) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for part in list.split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (from, to): (u32, u32) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
-        Some(sum + to.checked_sub(from)? + 1)
-    })
+        all.extend(from.parse::<u32>().ok()?..=to.parse().ok()?);
+    }
+    Some(all)
 }
 
 fn affinity() -> Option<u32> {
@@ -335,8 +336,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_cpus_are_counted() {
-        assert_eq!((count("0-3,8"), count("0"), count(""), count("3-1")), (Some(5), Some(1), None, None));
+    fn lists_of_cpus_are_read_as_the_kernel_writes_them() {
+        assert_eq!((numbers("0-2,8"), numbers("0"), numbers("")), (Some(vec![0, 1, 2, 8]), Some(vec![0]), None));
     }
 
     #[test]

@@ -24,8 +24,8 @@ fn priority(facts: &Realtime) -> Finding {
             if facts.sys_nice == Some(true) || facts.rtprio.is_some_and(|limit| limit > 0) {
                 finding.mend("the control group has no real-time budget: write one to its cpu.rt_runtime_us, or leave the group")
             } else {
-                finding.mend("echo \"$USER - rtprio 98\" > /etc/security/limits.d/tacho.conf   (as root; then log in again)").mend(
-                    "docker run --cap-add=sys_nice --ulimit rtprio=98 ...   (in a container)",
+                finding.mend("echo \"$USER - rtprio 98\" | sudo tee /etc/security/limits.d/tacho-rtprio.conf   # then log in again").mend(
+                    "docker run --cap-add=sys_nice --ulimit rtprio=98 ...   # in a container",
                 )
             }
         }
@@ -43,7 +43,7 @@ fn throttling(facts: &Realtime) -> Finding {
             format!("real-time threads may run {runtime} us of each {period} us"),
             "a real-time node that computes longer is stopped for the rest: worst case of callback time (study D)",
         )
-        .mend("sysctl -w kernel.sched_rt_runtime_us=-1   (a node that never sleeps then takes its CPU for good)"),
+        .mend("sysctl -w kernel.sched_rt_runtime_us=-1   # a node that never sleeps then takes its CPU for good"),
         _ => Finding::unknown(name, "kernel.sched_rt_runtime_us and sched_rt_period_us cannot be read"),
     }
 }
@@ -58,8 +58,8 @@ fn memory_lock(facts: &Realtime) -> Finding {
             format!("RLIMIT_MEMLOCK {}, no CAP_IPC_LOCK", size(limit)),
             "nodes that lock their memory (mlockall) fail or are paged: outliers of callback time (study D)",
         )
-        .mend("echo \"$USER - memlock unlimited\" > /etc/security/limits.d/tacho-memlock.conf   (as root; then log in again)")
-        .mend("docker run --ulimit memlock=-1 ...   (in a container)"),
+        .mend("echo \"$USER - memlock unlimited\" | sudo tee /etc/security/limits.d/tacho-memlock.conf   # then log in again")
+        .mend("docker run --ulimit memlock=-1 ...   # in a container"),
         _ => Finding::unknown(name, "RLIMIT_MEMLOCK or the capabilities cannot be read"),
     }
 }

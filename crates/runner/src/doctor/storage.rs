@@ -31,9 +31,9 @@ fn shared_memory(facts: &Storage) -> Finding {
     let cost = "less than 64 nodes with one message of 2 MiB each take (study A): shared-memory transports fail, or fall back to UDP unseen";
     let finding = Finding::costs(name, found, cost);
     if total >= SHARED_MEMORY {
-        finding.mend("ls -l /dev/shm   (remove what processes that were killed left behind)")
+        finding.mend("ls -l /dev/shm   # and remove what processes that were killed left behind")
     } else {
-        finding.mend("mount -o remount,size=1G /dev/shm").mend("docker run --shm-size=1g ...   (in a container)")
+        finding.mend("mount -o remount,size=1G /dev/shm").mend("docker run --shm-size=1g ...   # in a container")
     }
 }
 
@@ -44,7 +44,7 @@ fn run_directory(facts: &Storage) -> Finding {
     };
     let free_text = free.map_or("free space unknown".to_owned(), |free| format!("{} free", size(free)));
     let found = format!("{} on {}, {free_text}", folder.display(), kind.as_deref().unwrap_or("an unknown file system"));
-    let memory = "tacho record -o /dev/shm/run ...   (copy the run to the disk afterwards)";
+    let memory = "tacho record -o /dev/shm/run ...   # and copy the run to the disk afterwards";
     if *writable == Some(false) {
         return Finding::broken(name, format!("{found}, may not be written"), "runs cannot be written where they are by default")
             .mend("tacho bench -o <a folder of yours> ...");
