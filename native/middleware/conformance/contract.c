@@ -133,7 +133,9 @@ static void the_lists_are_filled(void) {
 
 static void open_everything_and_close(struct segments *segments) {
   const struct sort sort = {"/leak", "", MIB, RELIABLE};
-  atomic_int notified = 0;
+  /* Static: sessions close after the check returned, and on_data may be called until then. */
+  static atomic_int notified;
+  notified = 0;
   struct tacho_session *session = session_with_node();
   wait_matched(publisher(session, &sort), subscription(session, &sort, &notified));
   note_segments(segments);
@@ -241,7 +243,8 @@ static void keep_last_overwrites_the_oldest(void) {
   const struct sort sent = {"/keep_last", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 50}};
   struct sort kept = sent;
   kept.qos.depth = 3;
-  atomic_int witnessed = 0;
+  static atomic_int witnessed;
+  witnessed = 0;
   struct tacho_session *one = session_with_node(), *other = session_with_node();
   struct tacho_publisher *p = publisher(one, &sent);
   struct tacho_subscription *s = subscription(other, &kept, NULL);
@@ -271,7 +274,8 @@ static void keep_last_overwrites_the_oldest(void) {
 
 static void on_data_is_called(void) {
   const struct sort sort = {"/on_data", "", 16, RELIABLE};
-  atomic_int notified = 0;
+  static atomic_int notified;
+  notified = 0;
   struct tacho_session *one = session_with_node(), *other = session_with_node();
   struct tacho_publisher *p = publisher(one, &sort);
   struct tacho_subscription *s = subscription(other, &sort, &notified);
@@ -286,7 +290,8 @@ static void on_data_is_called(void) {
 
 static void a_message_is_there_when_on_data_is_called(void) {
   const struct sort sort = {"/there", "", 4096, RELIABLE};
-  atomic_int notified = 0;
+  static atomic_int notified;
+  notified = 0;
   struct tacho_session *one = session_with_node(), *other = session_with_node();
   struct tacho_publisher *p = publisher(one, &sort);
   struct tacho_subscription *s = subscription(other, &sort, &notified);
@@ -318,7 +323,8 @@ static void topics_do_not_mix(void) {
 
 static void a_lent_message_stays_unchanged(void) {
   const struct sort sort = {"/lent", "", 4096, RELIABLE};
-  atomic_int notified = 0;
+  static atomic_int notified;
+  notified = 0;
   struct tacho_session *one = session_with_node(), *other = session_with_node();
   struct tacho_publisher *p = publisher(one, &sort);
   struct tacho_subscription *s = subscription(other, &sort, &notified);
