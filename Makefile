@@ -11,6 +11,7 @@ export TACHO_VENV := $(CURDIR)/build/venv
 PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
+PACKAGES_BENCH := cyclonedds-dev cyclonedds-tools
 
 .PHONY: help build demo micro micro-demo test bench clean setup web native rust
 
@@ -63,8 +64,9 @@ test: build ## everything: unit tests in Rust, C and TypeScript, then end to end
 	@setup/debian $(PACKAGES_TEST)
 	@tests/run
 
-bench: build ## our figures beside our peers', in one run (build/bench.json)
-	@setup/debian $(PACKAGES_TEST)
+bench: ## our figures beside our peers', in one run (build/bench.json)
+	@setup/debian $(PACKAGES_TEST) $(PACKAGES_BENCH)
+	@$(MAKE) --no-print-directory build
 	@benchmarks/run
 
 clean: ## remove what was built and what ran (the Rust cache in the home directory stays)
