@@ -18,7 +18,8 @@ def commands(page):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
 def test_commands_of_the_page_work_as_printed(page, tacho):
-    (tacho.directory / "workloads").symlink_to(ROOT / "workloads")
+    for folder in ("workloads", "build"):
+        (tacho.directory / folder).symlink_to(ROOT / folder)
     environment = dict(tacho.environment, PATH=f"{ROOT / 'build'}:{os.environ['PATH']}")
     for command in commands(page):
         done = subprocess.run(
