@@ -30,8 +30,8 @@ std::shared_ptr<SharedMemTransportDescriptor> shared_memory() {
   return made;
 }
 
-// As Fast DDS does for LARGE_DATA, without its shared memory: participants find each other by UDP multicast, all
-// else goes by TCP on a port of the system's choice.
+// Participants and endpoints find each other by UDP, messages go by TCP on a port of the system's choice. Fast DDS's own
+// LARGE_DATA has discovery of endpoints on TCP, too, where 3.2 at times finds none within ten seconds, or hangs.
 void set_up_tcp(DomainParticipantQos &qos) {
   auto tcp = std::make_shared<TCPv4TransportDescriptor>();
   tcp->add_listener_port(0);
@@ -42,17 +42,18 @@ void set_up_tcp(DomainParticipantQos &qos) {
   tcp->enable_tcp_nodelay = true;
   qos.transport().user_transports = {tcp, udp()};
 
-  Locator_t here;
-  here.kind = LOCATOR_KIND_TCPv4;
-  IPLocator::setIPv4(here, "0.0.0.0");
-  IPLocator::setPhysicalPort(here, 0);
-  IPLocator::setLogicalPort(here, 0);
-  qos.wire_protocol().builtin.metatrafficUnicastLocatorList.push_back(here);
-  qos.wire_protocol().default_unicast_locator_list.push_back(here);
+  Locator_t data;
+  data.kind = LOCATOR_KIND_TCPv4;
+  IPLocator::setIPv4(data, "0.0.0.0");
+  IPLocator::setPhysicalPort(data, 0);
+  IPLocator::setLogicalPort(data, 0);
+  qos.wire_protocol().default_unicast_locator_list.push_back(data);
 
-  Locator_t everybody;
-  everybody.kind = LOCATOR_KIND_UDPv4;
-  IPLocator::setIPv4(everybody, "239.255.0.1"); // DDSI-RTPS 2.5, 9.6.2.4
+  Locator_t here, everybody; // ports as DDSI-RTPS 2.5, 9.6.2, says
+  here.kind = everybody.kind = LOCATOR_KIND_UDPv4;
+  IPLocator::setIPv4(here, LOOPBACK);
+  IPLocator::setIPv4(everybody, "239.255.0.1");
+  qos.wire_protocol().builtin.metatrafficUnicastLocatorList.push_back(here);
   qos.wire_protocol().builtin.metatrafficMulticastLocatorList.push_back(everybody);
 }
 
