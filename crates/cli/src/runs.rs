@@ -5,8 +5,9 @@ use anyhow::Context;
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use tacho_events::run::RunDirectory;
+use tacho_runner::recording::rfc3339;
 
 /// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest` then points.
 /// One that holds anything already is refused, so that nothing is ever written over.
@@ -87,28 +88,13 @@ pub fn print_text(text: &str) -> Outcome {
 
 /// `20261121-013005`, UTC.
 fn timestamp(now: SystemTime) -> String {
-    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()) as libc::time_t;
-    // SAFETY: gmtime_r writes only into the struct it is given, for which all-zero is a valid value.
-    let tm = unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        libc::gmtime_r(&seconds, &mut tm);
-        tm
-    };
-    format!(
-        "{:04}{:02}{:02}-{:02}{:02}{:02}",
-        tm.tm_year + 1900,
-        tm.tm_mon + 1,
-        tm.tm_mday,
-        tm.tm_hour,
-        tm.tm_min,
-        tm.tm_sec
-    )
+    rfc3339(now).replace(['-', ':', 'Z'], "").replace('T', "-")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
     fn timestamps_are_utc_and_sort_by_time() {
