@@ -121,7 +121,7 @@ int main(int count, char **arguments) {
   struct tacho_endpoint_config ping_topic = {arguments[2], "/ping", "", size, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}};
   struct tacho_endpoint_config pong_topic = ping_topic;
   pong_topic.topic = "/pong";
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[3]), ""}, error);
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[3]), "", ""}, error);
   if (!session || mw->node(session, arguments[2], &handle, &traced, error) < 0) fail("open");
   struct tacho_publisher *out = mw->advertise(session, pings ? &ping_topic : &pong_topic, &handle, error);
   if (!out) fail("advertise");

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 pub const ERROR_SIZE: usize = 1024;
 
 /// What every message carries inside its payload.
@@ -39,6 +39,7 @@ pub struct RawMessage {
 pub struct SessionConfig {
     pub domain: u32,
     pub transport: *const c_char,
+    pub address: *const c_char,
 }
 
 #[repr(C)]
@@ -81,6 +82,7 @@ pub struct Table {
     pub publish: unsafe extern "C" fn(RawPublisher, *const Header, *mut c_char) -> c_int,
     pub take: unsafe extern "C" fn(RawSubscription, *mut RawMessage, *mut c_char) -> c_int,
     pub give_back: unsafe extern "C" fn(RawSubscription, *mut RawMessage),
+    pub descriptor: Option<unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int>,
 }
 
 pub type Entry = unsafe extern "C" fn() -> *const Table;

@@ -7,7 +7,7 @@
 //! ```no_run
 //! use tacho_middleware::{Endpoint, Middleware};
 //! let ros2 = Middleware::load("build/lib".as_ref(), "ros2")?;
-//! let session = ros2.open(42, "")?;
+//! let session = ros2.open(42, "", "")?;
 //! let node = session.node("lidar")?;
 //! let mut points = session.advertise(&node, &Endpoint { topic: "/points", message_type: "", size: 64, qos: Default::default() })?;
 //! points.borrow()?.data.fill(7);

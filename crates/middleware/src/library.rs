@@ -135,9 +135,9 @@ impl Middleware {
         Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// Joins a domain over a transport; empty for the default one.
-    pub fn open(&self, domain: u32, transport: &str) -> Result<Session, Error> {
-        Session::open(*self, domain, transport)
+    /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.
+    pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
+        Session::open(*self, domain, transport, address)
     }
 }
 

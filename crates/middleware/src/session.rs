@@ -79,9 +79,9 @@ unsafe extern "C" fn notify(context: *mut c_void) {
 }
 
 impl Session {
-    pub(crate) fn open(middleware: Middleware, domain: u32, transport: &str) -> Result<Session, Error> {
-        let transport = text("transport", transport)?;
-        let config = abi::SessionConfig { domain, transport: transport.as_ptr() };
+    pub(crate) fn open(middleware: Middleware, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
+        let (transport, address) = (text("transport", transport)?, text("address", address)?);
+        let config = abi::SessionConfig { domain, transport: transport.as_ptr(), address: address.as_ptr() };
         let mut raw = std::ptr::null_mut();
         checked(|| format!("open {} in domain {domain}", middleware.name()), |error| {
             // SAFETY: the configuration lives through the call.

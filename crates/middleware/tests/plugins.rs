@@ -23,7 +23,7 @@ fn wait(what: &str, mut condition: impl FnMut() -> bool) {
 
 fn a_message_travels(name: &str) {
     let middleware = Middleware::load(&folder(), name).unwrap();
-    let session = middleware.open(1 + std::process::id() % 100, "").unwrap();
+    let session = middleware.open(1 + std::process::id() % 100, "", "").unwrap();
     let node = session.node("talker").unwrap();
     // Best effort, which every transport honours.
     let qos = Qos { reliable: false, ..Qos::default() };
@@ -86,7 +86,7 @@ fn a_plugin_left_out_of_the_build_says_why() {
 
 #[test]
 fn refused_qos_comes_with_the_plugins_words() {
-    let session = Middleware::load(&folder(), "inproc").unwrap().open(1, "").unwrap();
+    let session = Middleware::load(&folder(), "inproc").unwrap().open(1, "", "").unwrap();
     let node = session.node("talker").unwrap();
     let qos = Qos { depth: 0, ..Qos::default() };
     let endpoint = Endpoint { topic: "/refused", message_type: "", size: 1, qos };

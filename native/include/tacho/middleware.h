@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define TACHO_MIDDLEWARE_ABI 2u
+#define TACHO_MIDDLEWARE_ABI 3u
 #define TACHO_ERROR_SIZE 1024u
 
 enum tacho_reliability { TACHO_BEST_EFFORT = 0, TACHO_RELIABLE = 1 };
@@ -57,7 +57,9 @@ struct tacho_subscription;
 
 struct tacho_session_config {
   uint32_t domain;       /* DDS domain, or what stands for it: keeps runs on one machine apart */
-  const char *transport; /* "" for the middleware's default */
+  const char *transport; /* "" for the middleware's default; "in-process" hands over between nodes of this process alone */
+  /* IPv4 address of the one interface to use, on which peers are looked for; "" keeps all traffic on this machine. */
+  const char *address;
 };
 
 struct tacho_endpoint_config {
@@ -106,6 +108,10 @@ struct tacho_middleware {
   /* 1 and *message: one was taken; 0: none there; negative: failure. At most one message may be out a subscription. */
   int (*take)(struct tacho_subscription *subscription, struct tacho_message *message, char *error);
   void (*give_back)(struct tacho_subscription *subscription, struct tacho_message *message);
+
+  /* Optional (NULL). Of a subscription made with on_data NULL: a descriptor that poll() finds readable while a message may
+   * be there, so that the thread that takes is woken by the kernel and not by a thread of the plugin; or negative. */
+  int (*descriptor)(struct tacho_subscription *subscription, char *error);
 };
 
 const struct tacho_middleware *tacho_middleware(void);

@@ -36,7 +36,7 @@ void short_sleep(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 
 struct tacho_session *opened(void) {
   char error[TACHO_ERROR_SIZE] = "";
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, ""}, error);
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, "", ""}, error);
   CHECK(session, "open: %s", error);
   for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
     if (!sessions[i]) return sessions[i] = session;

@@ -427,7 +427,7 @@ static void what_cannot_be_honoured_is_refused(void) {
   refused("a node that was not made", session, c);
   CHECK(mw->node(session, "talker", &handle, &traced, error) < 0 && *error, "the same node is made twice");
   *error = 0;
-  CHECK(!mw->open(&(struct tacho_session_config){domain, "no such transport"}, error), "an unknown transport is accepted");
+  CHECK(!mw->open(&(struct tacho_session_config){domain, "no such transport", ""}, error), "an unknown transport is accepted");
   CHECK(strlen(error) > 10, "an unknown transport is refused without a word");
 }
 

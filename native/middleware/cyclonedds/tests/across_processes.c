@@ -42,7 +42,7 @@ static void on_data(void *context) {
 static struct tacho_session *joined(unsigned domain, const char *transport, const char *node) {
   const void *handle;
   int traced;
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, transport}, error);
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, transport, ""}, error);
   if (!session) {
     printf("skipped: %s\n", error);
     exit(SKIPPED);
