@@ -1,6 +1,7 @@
 //! `RUN/summary.json`: the figures of a run, every name with its unit, absent where not measured.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Quartiles and moments of a set of values, in the unit of the field that holds it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,21 @@ pub struct Point {
     pub middleware: String,
     /// Transport, empty for the default.
     pub transport: String,
+    /// What the sweep varied, as written: `size` -> `64 KiB`. Empty for a workload without lists.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+    /// `pairs`, `one-to-many`, `many-to-one`; absent where the nodes were not generated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topology: Option<String>,
+    /// Data of a message; absent where publications differ.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub size_bytes: Option<u64>,
+    /// Rate of the publications; absent where they differ or have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate_hz: Option<f64>,
+    /// Run directories that it is made of.
+    #[serde(default)]
+    pub repeats: u64,
     /// Publishers in the run.
     pub publishers: u64,
     /// Subscriptions in the run.
@@ -76,8 +92,102 @@ pub struct Point {
     /// Publish call to first line of the callback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
+    /// How late a publish call was, against when it was due by its rate and phase (study A); absent where no publication has a rate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub send_lateness_us: Option<Distribution>,
+    /// Whether subscribers of one topic are served alike; absent with fewer than two.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fairness: Option<Fairness>,
+    /// Latency over the run; absent with too few messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub drift: Option<Drift>,
+    /// Entering main to the first message in a callback, over processes that got one; with `start: at once` alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub startup_ms: Option<Distribution>,
+    /// CPU time of all node processes in the window, percent of one CPU.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_percent: Option<f64>,
+    /// Proportional sets of all node processes, added up.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pss_bytes: Option<u64>,
+    /// Greatest resident set of one process.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rss_bytes: Option<u64>,
+    /// Shared memory mapped by one process at most.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shared_bytes: Option<u64>,
+    /// Times that processes slept and were woken, a second, all together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wakeups_per_s: Option<f64>,
+    /// Times that the CPU was taken from a process, a second, all together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preemptions_per_s: Option<f64>,
+    /// Each publisher.
+    #[serde(default)]
+    pub publishing: Vec<PublisherFigures>,
+    /// Each subscription, in the order of creation.
+    #[serde(default)]
+    pub subscribing: Vec<SubscriptionFigures>,
     /// Events that the recorder could not write.
     pub dropped_events: u64,
+}
+
+/// One publisher of a point.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PublisherFigures {
+    /// Node.
+    pub node: String,
+    /// Topic.
+    pub topic: String,
+    /// Sends that were due.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub due: Option<u64>,
+    /// Publish calls.
+    pub sent: u64,
+}
+
+/// One subscription of a point.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SubscriptionFigures {
+    /// Node.
+    pub node: String,
+    /// Topic.
+    pub topic: String,
+    /// Messages taken.
+    pub received: u64,
+    /// Sent while matched and never taken.
+    pub lost: u64,
+    /// Publish call to first line of the callback.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latency_us: Option<Distribution>,
+}
+
+/// Study A's fairness: the same messages, sent to several subscribers. Over all topics with at least two.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fairness {
+    /// Subscriptions compared.
+    pub subscriptions: u64,
+    /// Greatest mean latency of a subscription less the least.
+    pub spread_us: f64,
+    /// Spearman's rank correlation of mean latency with order of creation: 1 is a perfect staircase. Absent with fewer than four, or where all means are alike.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub staircase: Option<f64>,
+    /// Probability of so strong a correlation by chance, two-sided.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub staircase_p: Option<f64>,
+}
+
+/// Study C's drift: whether latency changes over the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Theil-Sen slope of latency over time.
+    pub slope_us_per_s: f64,
+    /// Bounds of its 95 % confidence interval.
+    pub slope_low_us_per_s: f64,
+    /// See `slope_low_us_per_s`.
+    pub slope_high_us_per_s: f64,
+    /// Instants since the start of the window at which the level changes, s.
+    pub changes_at_s: Vec<f64>,
 }
 
 /// Study D: one callback's own execution time.

@@ -35,6 +35,9 @@ pub struct RunInfo {
     /// End of the measured window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_to_ns: Option<i64>,
+    /// What a sweep varied, as written in its file, for this point: `nodes`, `size`, `rate`, `middleware` ... Empty for a workload without lists.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub parameters: BTreeMap<String, String>,
     /// Which repeat of its workload this run is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeat: Option<u32>,
@@ -72,7 +75,7 @@ pub struct Machine {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// Process name of the workload, or the command.
     pub name: String,
@@ -84,6 +87,54 @@ pub struct ProcessExit {
     /// Signal, where one ended it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
+    /// Host of the workload that it ran on; empty: this machine.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub host: String,
+    /// How it started; absent where the program does not say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub startup: Option<StartUp>,
+    /// What it used in the measured window; absent where it had ended before, or none was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub resources: Option<Resources>,
+}
+
+/// Start-up of a process (study C 2), ns of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartUp {
+    /// Entering main.
+    pub main_ns: i64,
+    /// All its entities made.
+    pub ready_ns: i64,
+    /// Every endpoint has its peers; absent where nobody waited for that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub matched_ns: Option<i64>,
+    /// First message in a callback.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_message_ns: Option<i64>,
+}
+
+/// What a process used (proc(5)).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Wall time over which the counts below were taken, ns.
+    pub over_ns: u64,
+    /// CPU time of all its threads, user and system, ns (schedstat, not ticks).
+    pub cpu_ns: u64,
+    /// Times it gave the CPU up: it slept and was woken.
+    pub voluntary_switches: u64,
+    /// Times the CPU was taken from it.
+    pub involuntary_switches: u64,
+    /// Resident set at the end of the window.
+    pub rss_bytes: u64,
+    /// Greatest resident set of its life.
+    pub peak_rss_bytes: u64,
+    /// Proportional set at the end of the window: shared pages counted by the part that is its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pss_bytes: Option<u64>,
+    /// Resident shared memory (shmem, tmpfs) at the end of the window, without the recorder's own buffers.
+    pub shared_bytes: u64,
+    /// Threads at the end of the window.
+    pub threads: u32,
 }
 
 impl RunDirectory {

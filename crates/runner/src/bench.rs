@@ -182,7 +182,7 @@ impl Bench<'_> {
                 bail!("after {} s not all endpoints have their peers ({}): {first}", MATCHING_LIMIT.as_secs(), names.join(", "));
             }
             match processes.said.recv_timeout(Duration::from_millis(100)) {
-                Ok((_, Said::Answer(Answer::Ready { version }))) => {
+                Ok((_, Said::Answer(Answer::Ready { version, .. }))) => {
                     info.versions.extend(named_versions(&version));
                 }
                 Ok((index, Said::Answer(Answer::Unmatched { node, topic, found, expected }))) => {

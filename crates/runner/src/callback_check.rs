@@ -5,7 +5,7 @@ use crate::bench::{Bench, Progress};
 use anyhow::{Context, Result};
 use std::time::Duration;
 use tacho_events::run::RunDirectory;
-use tacho_workload::model::{Executor, Node, Publication, Qos, RunOptions, Subscription, Work, Workload};
+use tacho_workload::model::{Executor, Node, Publication, Qos, RunOptions, Subscription, Workload};
 
 const TOPIC: &str = "/callback_check";
 const SPIN_HZ: f64 = 500.0;
@@ -24,16 +24,12 @@ fn silent(like: &Workload) -> Workload {
         name: name.into(),
         process: name.into(),
         executor,
-        subscribes: vec![],
-        publishes: vec![],
-        work: Work::None,
+        ..Node::default()
     };
     let publication = Publication {
         topic: TOPIC.into(),
-        message_type: String::new(),
         size_bytes: 64,
-        rate_hz: None,
-        qos: Qos::default(),
+        ..Publication::default()
     };
     let silent = Node {
         subscribes: vec![Subscription { topic: "/callback_check/never".into(), qos: Qos::default(), latest: false }],
@@ -48,7 +44,7 @@ fn silent(like: &Workload) -> Workload {
         middleware: like.middleware.clone(),
         transport: like.transport.clone(),
         nodes: vec![silent, spinner],
-        chains: vec![],
         run: RunOptions { duration: Duration::from_secs(2), domain: like.run.domain, ..RunOptions::default() },
+        ..Workload::default()
     }
 }

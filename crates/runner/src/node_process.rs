@@ -110,7 +110,7 @@ impl NodeProcess {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        Ok(ProcessExit { name: self.name.clone(), pid: self.child.id(), code: status.code(), signal: status.signal() })
+        Ok(ProcessExit { name: self.name.clone(), pid: self.child.id(), code: status.code(), signal: status.signal(), ..ProcessExit::default() })
     }
 
     /// The last lines that it printed.

@@ -39,6 +39,7 @@ pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clo
             phase,
             seed: node_seed(workload.run.seed, index, repeat),
             cpus: cpus.unwrap_or_default(),
+            scheduling: None,
             inputs,
             outputs,
         };
@@ -52,6 +53,7 @@ pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clo
                     middleware: workload.middleware.clone(),
                     transport: workload.transport.clone(),
                     domain,
+                    address: String::new(),
                     clock: clock.clone(),
                     nodes: vec![node_plan],
                 },

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use tacho_workload::model::Node;
+use tacho_workload::model::{Node, Scheduling};
 
 /// All that a process must know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Plan {
     pub transport: String,
     /// Its domain.
     pub domain: u32,
+    /// IPv4 address of the interface to use; empty: nothing leaves this machine.
+    #[serde(default)]
+    pub address: String,
     /// Where in-node clocks are written; absent: there are none.
     pub clock: Option<PathBuf>,
     /// Nodes, a thread each.
@@ -37,6 +40,9 @@ pub struct NodePlan {
     pub seed: u64,
     /// CPUs it may run on; empty for all.
     pub cpus: Vec<u32>,
+    /// How its thread is scheduled; absent: as any.
+    #[serde(default)]
+    pub scheduling: Option<Scheduling>,
     /// Of each subscription in order: publishers that will match, and bytes of data a message carries at most.
     pub inputs: Vec<Input>,
     /// Of each publication in order.
@@ -88,6 +94,12 @@ pub enum Answer {
     Ready {
         /// Of the middleware.
         version: String,
+        /// Entering main, ns of CLOCK_MONOTONIC.
+        #[serde(default)]
+        main_ns: Option<i64>,
+        /// All entities made.
+        #[serde(default)]
+        ready_ns: Option<i64>,
     },
     /// Still waiting for peers: the first endpoint that lacks some.
     Unmatched {
@@ -121,6 +133,9 @@ pub struct NodeFigures {
     pub node: String,
     /// CPU time of its thread, from start to stop.
     pub cpu_ns: u64,
+    /// First line of its first callback of a message, ns of CLOCK_MONOTONIC; absent where none came.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_message_ns: Option<i64>,
     /// Wakes of a spinning node.
     pub wakes: u64,
     /// Callbacks that ran.

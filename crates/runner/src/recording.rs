@@ -310,7 +310,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_byt
     let processes = recording.finish()?;
 
     info.cut_short = false;
-    info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal() }];
+    info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
     info.versions = versions(&processes);
     info.missing = processes.iter().flat_map(|process| process.missing().into_iter().chain(process.unknown_release())).collect();
     let nothing_recorded = processes.is_empty().then(|| why_nothing(&program));

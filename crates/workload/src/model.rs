@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A whole workload file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One point of a workload file: what runs once. Lists in the file that are sweeps have been taken apart (`sweep`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Middleware plugin, `ros2` unless said.
     pub middleware: String,
@@ -17,17 +17,52 @@ pub struct Workload {
     pub nodes: Vec<Node>,
     /// Named chains; may be empty, then every source-to-sink path is looked at.
     pub chains: Vec<Chain>,
+    /// Hosts that its nodes are placed on; empty: all run on this machine.
+    #[serde(default)]
+    pub hosts: Vec<Host>,
+    /// `pairs`, `one-to-many`, `many-to-one` where the nodes were generated (study A); absent where they were written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topology: Option<String>,
+    /// The published experiment that this repeats, `a-dds`: the report shows the study's figures and numbers beside ours.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub study: Option<String>,
     /// How to run it.
     pub run: RunOptions,
 }
 
+/// A host of a workload. On one machine it is a network namespace of its own, joined to the others by a link.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Unique in the workload.
+    pub name: String,
+    /// Its link to the others.
+    pub link: Link,
+}
+
+/// A link, the same in both directions. Absent is as the machine gives it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Bits a second.
+    pub rate_bit_per_s: Option<u64>,
+    /// One way.
+    pub delay: Option<Duration>,
+    /// Packets lost, percent.
+    pub loss_percent: Option<f64>,
+}
+
 /// One node: what it subscribes to, when it computes, for how long, what it publishes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Unique in the workload.
     pub name: String,
     /// Nodes with the same process name share a process; a node's own name unless said.
     pub process: String,
+    /// Name of its host; empty where the workload has none.
+    #[serde(default)]
+    pub host: String,
+    /// Middleware of this node alone, with its transport, where it is not the workload's (study C: a lightweight DDS beside ROS 2).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub middleware: Option<(String, String)>,
     /// When callbacks run.
     pub executor: Executor,
     /// Subscriptions in the order in which a spinning node looks at them.
@@ -39,9 +74,10 @@ pub struct Node {
 }
 
 /// When a node's callbacks run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
+    #[default]
     /// Woken by every message; a single thread. Publications with a rate are timers on the same thread.
     Arrival,
     /// Wakes at a fixed rate, takes at most one message of each queue, sleeps (study E). With no subscription that
@@ -74,7 +110,7 @@ pub struct Subscription {
 }
 
 /// One publication of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
     /// Fully qualified topic name.
     pub topic: String,
@@ -86,6 +122,9 @@ pub struct Publication {
     /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own that computes and publishes; under
     /// [`Executor::Spin`]: published when due, see there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
+    /// A message that arrives later than this is late (study A); absent: its period.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub deadline: Option<Duration>,
     /// Quality of service offered.
     pub qos: Qos,
 }
@@ -111,9 +150,10 @@ impl Default for Qos {
 }
 
 /// Computation of one activation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
+    #[default]
     /// Nothing.
     None,
     /// Always the same.
@@ -154,11 +194,43 @@ pub struct RunOptions {
     pub seed: u64,
     /// CPUs that a node's thread may run on; nodes that are not named may use all.
     pub cpus: Vec<(String, Vec<u32>)>,
+    /// Scheduling of a node's thread; nodes that are not named run as any program (study B 5).
+    #[serde(default)]
+    pub priority: Vec<(String, Scheduling)>,
+    /// Threads that compute all the time beside the nodes, as any program.
+    #[serde(default)]
+    pub background_cpu: u32,
+    /// When nodes begin.
+    #[serde(default)]
+    pub start: Start,
     /// Domain of the middleware; absent: a free one is chosen.
     pub domain: Option<u32>,
     /// Each node also keeps an in-program clock of its callbacks, written to `RUN/clock/<node>.csv`: the independent
     /// answer that tests compare the recorder with.
     pub in_node_clock: bool,
+}
+
+/// How Linux schedules a thread; see sched(7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduling {
+    /// SCHED_OTHER with a nice value, -20 to 19.
+    Nice(i32),
+    /// SCHED_FIFO with a priority, 1 to 99.
+    Fifo(u32),
+    /// SCHED_RR with a priority, 1 to 99.
+    RoundRobin(u32),
+}
+
+/// When nodes begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// When every subscription has its publishers (study A: all subscribers are up before any publisher starts).
+    #[default]
+    Together,
+    /// Each as soon as its own entities are there: what start-up is measured with (study C). Publishers with a rate then send to whom is there.
+    AtOnce,
 }
 
 impl Default for RunOptions {
@@ -169,6 +241,9 @@ impl Default for RunOptions {
             repeats: 1,
             seed: 1,
             cpus: Vec::new(),
+            priority: Vec::new(),
+            background_cpu: 0,
+            start: Start::Together,
             domain: None,
             in_node_clock: false,
         }

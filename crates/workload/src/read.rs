@@ -44,9 +44,7 @@ pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
         workload: Workload {
             middleware: fields.get("middleware").and_then(|y| reader.middleware(y)).unwrap_or_else(|| "ros2".into()),
             transport: fields.get("transport").and_then(|y| reader.word(y)).unwrap_or_default(),
-            nodes: Vec::new(),
-            chains: Vec::new(),
-            run: RunOptions::default(),
+            ..Workload::default()
         },
         nodes: Vec::new(),
         chains: Vec::new(),
@@ -111,10 +109,7 @@ impl Reader<'_, '_> {
         let mut node = Node {
             process: fields.get("process").and_then(|y| self.name(y)).unwrap_or_else(|| name.clone()),
             name,
-            executor: Executor::Arrival,
-            subscribes: Vec::new(),
-            publishes: Vec::new(),
-            work: Work::None,
+            ..Node::default()
         };
         let mut places = NodePlaces {
             name: key.span,
@@ -171,6 +166,7 @@ impl Reader<'_, '_> {
                     size_bytes: size.unwrap_or_else(|| default_size(&message_type)),
                     message_type,
                     rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
+                    deadline: None,
                     qos: self.qos(&fields),
                 });
                 places.publishes.push(topic.span);

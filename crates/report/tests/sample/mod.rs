@@ -354,7 +354,7 @@ fn info() -> RunInfo {
                 name: name.to_string(),
                 pid: 4200 + i as u32,
                 code: Some(0),
-                signal: None,
+                ..ProcessExit::default()
             })
             .collect(),
         ..RunInfo::default()

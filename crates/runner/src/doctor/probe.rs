@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tacho_events::RunDirectory;
-use tacho_workload::model::{Executor, Node, Work};
+use tacho_workload::model::Node;
 
 /// From its start to an open session; libraries may come from a cold disk.
 const OPENING_LIMIT: Duration = Duration::from_secs(30);
@@ -98,18 +98,16 @@ fn plan(installation: &Installation, middleware: &str, domain: u32) -> Plan {
     let node = Node {
         name: "tacho_doctor".into(),
         process: "tacho_doctor".into(),
-        executor: Executor::Arrival,
-        subscribes: vec![],
-        publishes: vec![],
-        work: Work::None,
+        ..Node::default()
     };
     Plan {
         libraries: installation.libraries(),
         middleware: middleware.into(),
         transport: String::new(),
         domain,
+        address: String::new(),
         clock: None,
-        nodes: vec![NodePlan { node, phase: 0.0, seed: 0, cpus: vec![], inputs: vec![], outputs: vec![] }],
+        nodes: vec![NodePlan { node, phase: 0.0, seed: 0, cpus: vec![], scheduling: None, inputs: vec![], outputs: vec![] }],
     }
 }
 
@@ -121,7 +119,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok((_, Said::Answer(Answer::Ready { version }))) => break Some(Ok(version)),
+            Ok((_, Said::Answer(Answer::Ready { version, .. }))) => break Some(Ok(version)),
             Ok((_, Said::Answer(Answer::Failed { cause }))) => break Some(Err(cause)),
             Ok((_, Said::Ended)) | Err(RecvTimeoutError::Disconnected) => break None,
             Ok(_) => {}

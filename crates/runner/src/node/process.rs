@@ -58,12 +58,12 @@ fn serve(runner: &mut Runner) -> Result<()> {
 
     let stop = Arc::new(StopTime::never());
     let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
-    let session = middleware.open(plan.domain, &plan.transport)?;
+    let session = middleware.open(plan.domain, &plan.transport, &plan.address)?;
     let trace = Trace::find();
     let mut nodes = plan.nodes.iter()
         .map(|node| Ok(NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some())?))
         .collect::<Result<Vec<_>>>()?;
-    runner.say(&Answer::Ready { version: middleware.version()? })?;
+    runner.say(&Answer::Ready { version: middleware.version()?, main_ns: None, ready_ns: None })?;
 
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
     let signals: Vec<_> = nodes.iter().map(NodeExecutor::signal).collect();

@@ -92,6 +92,7 @@ impl Draw {
                 size_bytes: 1 + (self.next() >> (34 + self.below(30))),
                 rate_hz,
                 qos: self.qos(),
+                ..Publication::default()
             };
             let process = if self.chance() { name.to_string() } else { "shared".into() };
             let work = self.work();
@@ -102,6 +103,7 @@ impl Draw {
                 subscribes,
                 publishes: vec![publication],
                 work,
+                ..Node::default()
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();
@@ -114,8 +116,9 @@ impl Draw {
             cpus,
             domain: self.chance().then(|| self.below(233) as u32),
             in_node_clock: self.chance(),
+            ..RunOptions::default()
         };
         let transport = if self.chance() { "udp".into() } else { String::new() };
-        Workload { middleware: "ros2".into(), transport, nodes, chains, run }
+        Workload { middleware: "ros2".into(), transport, nodes, chains, run, ..Workload::default() }
     }
 }
