@@ -2,11 +2,13 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Report;
-use crate::runs;
+use crate::{explain, runs};
 use anyhow::Context;
 use std::path::Path;
 use tacho_analysis::store;
-use tacho_events::run::RunDirectory;
+use tacho_analysis::tables::Tables;
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_report::sweep::{Sweep, SweepPoint};
 use tacho_report::ReportRun;
 
 pub fn run(options: Report) -> Outcome {
@@ -42,20 +44,60 @@ fn runs_in(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
 
 fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
     let path = run.path();
+    let sweep = sweep(run)?;
     let name = path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
     Ok(ReportRun {
         label: name.unwrap_or_else(|| path.display().to_string()),
         info: run.info().context("run.json")?,
         summary: store::read_summary(run).context("figures of the run")?,
-        tables: store::read_run(run).context("tables of the run")?,
+        // A sweep has tables in its points alone.
+        tables: if sweep.is_some() { Tables::default() } else { store::read_run(run).context("tables of the run")? },
         // Study E's search stands beside the runs of what it found.
         objective: match path.parent() {
             Some(tuning) if path.ends_with(crate::tune::COMMON_RATE) => json(&tuning.join("objective.json"))?,
             _ => None,
         },
         proof: json(&path.join("proof.json"))?,
+        sweep,
         directory: run.clone(),
     })
+}
+
+/// The points of a sweep; absent for a single workload.
+fn sweep(run: &RunDirectory) -> Result<Option<Sweep>, Failure> {
+    let directories = run.points().context("points of the sweep")?;
+    let mut study = None;
+    let mut points = Vec::new();
+    for directory in &directories {
+        let name = directory.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if study.is_none() && directory.workload().is_file() {
+            study = explain::workload(directory)?.and_then(|workload| workload.study);
+        }
+        points.push(point(directory, name).with_context(|| format!("point {}", directory.path().display()))?);
+    }
+    Ok((!points.is_empty()).then(|| Sweep::new(points, study.as_deref())))
+}
+
+/// A point that did not run, or not to its end, has no figures; its `run.json` says why.
+fn point(directory: &RunDirectory, name: String) -> anyhow::Result<SweepPoint> {
+    if !directory.path().join("run.json").is_file() {
+        let info = RunInfo { missing: vec!["was not run".into()], ..RunInfo::default() };
+        return Ok(SweepPoint::new(name, &info, None, &[]));
+    }
+    let info = directory.info()?;
+    if !directory.summary().is_file() {
+        return Ok(SweepPoint::new(name, &info, None, &[]));
+    }
+    let figures = store::read_summary(directory)?.points.into_iter().next();
+    let mut repeats = Vec::new();
+    let mut of_repeats = directory.repeats()?;
+    if of_repeats.is_empty() {
+        of_repeats.push(directory.clone());
+    }
+    for repeat in of_repeats.iter().filter(|repeat| repeat.tables().is_dir()) {
+        repeats.push((repeat.info()?, store::read_run(repeat)?));
+    }
+    Ok(SweepPoint::new(name, &info, figures, &repeats))
 }
 
 fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {

@@ -187,6 +187,25 @@ impl RunDirectory {
         RunDirectory(self.0.join("repeats").join(index.to_string()))
     }
 
+    /// Points of a sweep: `points/000-...`, in the order of the file, each a run directory; empty for a single workload.
+    pub fn points(&self) -> io::Result<Vec<RunDirectory>> {
+        let folder = self.0.join("points");
+        let entries = match std::fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+            entries => entries.map_err(|e| named(e, &folder))?,
+        };
+        let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
+        let mut paths = paths.map_err(|e| named(e, &folder))?;
+        paths.retain(|path| path.is_dir());
+        paths.sort();
+        Ok(paths.into_iter().map(RunDirectory).collect())
+    }
+
+    /// The directory of one point, by its name.
+    pub fn point(&self, name: &str) -> RunDirectory {
+        RunDirectory(self.0.join("points").join(name))
+    }
+
     /// Reads `run.json`.
     pub fn info(&self) -> io::Result<RunInfo> {
         let path = self.0.join("run.json");

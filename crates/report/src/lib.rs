@@ -5,6 +5,9 @@
 
 pub mod embed;
 pub mod page;
+mod published;
+pub mod spread;
+pub mod sweep;
 mod text;
 
 pub use text::{render_before_after, render_explain, Terminal};
@@ -34,6 +37,8 @@ pub struct ReportRun {
     pub objective: Option<Value>,
     /// `proof.json` of a tuning, where there is one.
     pub proof: Option<Value>,
+    /// Points of a sweep; absent for a single workload.
+    pub sweep: Option<sweep::Sweep>,
 }
 
 /// Why no report was written.

@@ -2,6 +2,8 @@
 //!
 //! Durations are ms, times are ms from the start of their instance. web/src/data.ts holds the same shapes.
 
+use crate::spread::Drawn;
+use crate::sweep::Sweep;
 use crate::{Error, ReportRun, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +12,6 @@ use tacho_analysis::summary::Summary;
 use tacho_analysis::tables::{Hop, Instance, Note, Tables};
 use tacho_events::run::RunInfo;
 
-/// Most points of a distribution that are drawn; more cannot be told apart on a screen.
-const DRAWN_POINTS: usize = 400;
 const NS_PER_MS: f64 = 1e6;
 
 /// Everything on the page.
@@ -44,6 +44,8 @@ pub struct PageRun<'a> {
     pub objective: Option<&'a Value>,
     /// See [`ReportRun::proof`].
     pub proof: Option<&'a Value>,
+    /// See [`ReportRun::sweep`].
+    pub sweep: Option<&'a Sweep>,
 }
 
 /// A chain with what of its instances is drawn.
@@ -59,37 +61,6 @@ pub struct PageChain<'a> {
     pub instances: Vec<PageInstance<'a>>,
     /// Mean parts of each node on the path, over the instances whose hops are all there.
     pub hops: Vec<HopMeans<'a>>,
-}
-
-/// A distribution as it is drawn.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Drawn {
-    /// Values that it is made of.
-    pub count: usize,
-    /// True where not every value is among `points`.
-    pub thinned: bool,
-    /// (part of the values not above, value in ms), ascending; the least and the greatest are always among them.
-    pub points: Vec<(f64, f64)>,
-    /// Box as study A draws it.
-    pub whiskers: Whiskers,
-}
-
-/// Box plot: quartiles by linear interpolation between closest ranks, whiskers to the last value within 1.5 times the
-/// distance of the quartiles (study A, figures 9 and 10).
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Whiskers {
-    /// End of the lower whisker.
-    pub low: f64,
-    /// First quartile.
-    pub q1: f64,
-    /// Median.
-    pub median: f64,
-    /// Third quartile.
-    pub q3: f64,
-    /// End of the upper whisker.
-    pub high: f64,
-    /// Values beyond the whiskers.
-    pub beyond: usize,
 }
 
 /// One instance of a chain, on its own time axis.
@@ -167,6 +138,7 @@ fn page_run(run: &ReportRun) -> Result<PageRun<'_>> {
         chains: chains(&run.label, &run.tables)?,
         objective: run.objective.as_ref(),
         proof: run.proof.as_ref(),
+        sweep: run.sweep.as_ref(),
     })
 }
 
@@ -216,7 +188,7 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
             PageChain {
                 name: &chain.name,
                 path: &chain.path,
-                end_to_end: drawn(&sorted),
+                end_to_end: Drawn::of(&sorted),
                 instances: shown
                     .into_iter()
                     .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path))
@@ -225,30 +197,6 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
             }
         })
         .collect())
-}
-
-/// A distribution of ascending values, thinned to evenly spaced ranks where there are many.
-fn drawn(sorted: &[f64]) -> Option<Drawn> {
-    let (count, last) = (sorted.len(), sorted.len().checked_sub(1)?);
-    let drawn = count.min(DRAWN_POINTS);
-    let points = (0..drawn).map(|i| {
-        let rank = if drawn == 1 { 0 } else { i * last / (drawn - 1) };
-        ((rank + 1) as f64 / count as f64, sorted[rank])
-    });
-    let (q1, median, q3) = (quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75));
-    let reach = 1.5 * (q3 - q1);
-    let within: Vec<f64> = sorted.iter().copied().filter(|&v| v >= q1 - reach && v <= q3 + reach).collect();
-    // Interpolated quartiles always have values on either side within their own distance, so `within` is never empty.
-    let whiskers =
-        Whiskers { low: within[0], q1, median, q3, high: within[within.len() - 1], beyond: count - within.len() };
-    Some(Drawn { count, thinned: drawn < count, points: points.collect(), whiskers })
-}
-
-/// Linear interpolation between closest ranks.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
-    let rank = part * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
-    below + (above - below) * rank.fract()
 }
 
 fn page_instance<'a>(rank: &'static str, instance: &Instance, hops: &[&Hop], path: &'a [String]) -> PageInstance<'a> {
@@ -312,36 +260,6 @@ fn ms(ns: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_value_is_no_distribution() {
-        assert_eq!(drawn(&[]), None);
-    }
-
-    #[test]
-    fn a_small_distribution_is_drawn_whole() {
-        let drawn = drawn(&[1.0, 2.0, 3.0, 4.0, 100.0]).unwrap();
-        assert_eq!(drawn.points, [(0.2, 1.0), (0.4, 2.0), (0.6, 3.0), (0.8, 4.0), (1.0, 100.0)]);
-        assert_eq!(drawn.whiskers, Whiskers { low: 1.0, q1: 2.0, median: 3.0, q3: 4.0, high: 4.0, beyond: 1 });
-        assert!(!drawn.thinned);
-    }
-
-    #[test]
-    fn a_large_distribution_is_thinned_and_keeps_both_ends() {
-        let values: Vec<f64> = (0..100_000).map(f64::from).collect();
-        let drawn = drawn(&values).unwrap();
-        assert_eq!((drawn.count, drawn.thinned, drawn.points.len()), (100_000, true, DRAWN_POINTS));
-        assert_eq!(drawn.points[0].1, 0.0);
-        assert_eq!(drawn.points[DRAWN_POINTS - 1], (1.0, 99_999.0));
-        assert!(drawn.points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
-    }
-
-    #[test]
-    fn one_value_is_its_own_box() {
-        let drawn = drawn(&[7.0]).unwrap();
-        assert_eq!(drawn.points, [(1.0, 7.0)]);
-        assert_eq!(drawn.whiskers, Whiskers { low: 7.0, q1: 7.0, median: 7.0, q3: 7.0, high: 7.0, beyond: 0 });
-    }
 
     #[test]
     fn an_unknown_arrival_leaves_its_means_out() {

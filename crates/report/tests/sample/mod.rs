@@ -106,6 +106,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
         tables,
         objective: None,
         proof: None,
+        sweep: None,
     }
 }
 

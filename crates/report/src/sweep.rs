@@ -1,0 +1,163 @@
+//! What the page shows of a sweep: a point each, with its box of latencies and their course over the run.
+
+use crate::published::{self, Study};
+use crate::spread::{quantile, Whiskers};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tacho_analysis::summary::Point;
+use tacho_analysis::tables::Tables;
+use tacho_events::run::RunInfo;
+
+/// Stretches that the course of a point's latency is drawn in.
+const BINS: usize = 48;
+const NS_PER_US: f64 = 1e3;
+const NS_PER_S: f64 = 1e9;
+
+/// A sweep.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sweep {
+    /// What was varied, in the order of the points' names.
+    pub parameters: Vec<String>,
+    /// In the order of the file.
+    pub points: Vec<SweepPoint>,
+    /// The published experiment that it repeats.
+    pub study: Option<&'static Study>,
+}
+
+/// One point.
+#[derive(Debug, Clone, Serialize)]
+pub struct SweepPoint {
+    /// Its folder below `points/`.
+    pub name: String,
+    /// What the sweep varied, as written.
+    pub parameters: BTreeMap<String, String>,
+    /// Absent where nothing was measured.
+    pub figures: Option<Point>,
+    /// What it lacks, and why.
+    pub missing: Vec<String>,
+    /// Publish call to first line, all messages of all repeats, us.
+    pub latency_us: Option<Whiskers>,
+    /// The same over the first repeat.
+    pub course: Vec<Stretch>,
+}
+
+/// Latencies of the messages published in one stretch of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Stretch {
+    /// Its middle, since the start of the window.
+    pub at_s: f64,
+    /// Least.
+    pub min_us: f64,
+    /// Median.
+    pub median_us: f64,
+    /// Greatest.
+    pub max_us: f64,
+}
+
+impl Sweep {
+    /// Of points in the order of the file; `study` as the workload names it.
+    pub fn new(points: Vec<SweepPoint>, study: Option<&str>) -> Sweep {
+        let mut parameters: Vec<String> = Vec::new();
+        for name in points.iter().flat_map(|point| point.parameters.keys()) {
+            if !parameters.contains(name) {
+                parameters.push(name.clone());
+            }
+        }
+        Sweep { parameters, points, study: study.and_then(published::study) }
+    }
+}
+
+impl SweepPoint {
+    /// `figures` of the point as a whole, and the tables of each of its repeats with their `run.json`.
+    pub fn new(name: String, info: &RunInfo, figures: Option<Point>, repeats: &[(RunInfo, Tables)]) -> SweepPoint {
+        let mut latencies: Vec<f64> = repeats.iter().flat_map(|(_, tables)| latencies(tables)).map(|(_, us)| us).collect();
+        latencies.sort_by(f64::total_cmp);
+        SweepPoint {
+            name,
+            parameters: info.parameters.clone(),
+            figures,
+            missing: info.missing.clone(),
+            latency_us: Whiskers::of(&latencies),
+            course: repeats.first().map(|(info, tables)| course(info, tables)).unwrap_or_default(),
+        }
+    }
+}
+
+/// When each message was published, and its latency in us: those that were taken.
+fn latencies(tables: &Tables) -> impl Iterator<Item = (i64, f64)> + '_ {
+    tables.messages.iter().filter_map(|message| {
+        let publish_ns = message.publish_ns?;
+        let first_line_ns = message.callback_ns.or(message.take_ns)?;
+        Some((publish_ns, (first_line_ns - publish_ns) as f64 / NS_PER_US))
+    })
+}
+
+fn course(info: &RunInfo, tables: &Tables) -> Vec<Stretch> {
+    let published = || latencies(tables).map(|(ns, _)| ns);
+    let (Some(from), Some(to)) = (info.measured_from_ns.or_else(|| published().min()), info.measured_to_ns.or_else(|| published().max()))
+    else {
+        return vec![];
+    };
+    let width = ((to - from).max(1) as f64 / BINS as f64).max(1.0);
+    let mut stretches = vec![Vec::new(); BINS];
+    for (ns, us) in latencies(tables) {
+        stretches[(((ns - from).max(0) as f64 / width) as usize).min(BINS - 1)].push(us);
+    }
+    let stretch = |(index, mut us): (usize, Vec<f64>)| {
+        us.sort_by(f64::total_cmp);
+        Some(Stretch {
+            at_s: (index as f64 + 0.5) * width / NS_PER_S,
+            min_us: *us.first()?,
+            median_us: quantile(&us, 0.5)?,
+            max_us: *us.last()?,
+        })
+    };
+    stretches.into_iter().enumerate().filter_map(stretch).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_analysis::tables::{Delivery, Message};
+
+    fn message(publish_ns: i64, latency_ns: Option<i64>) -> Message {
+        let taken = latency_ns.map(|latency| publish_ns + latency);
+        Message {
+            publisher: Some(0),
+            subscription: 1,
+            sequence: None,
+            publish_ns: Some(publish_ns),
+            arrival_ns: None,
+            take_ns: taken,
+            callback_ns: taken,
+            execution: None,
+            published_in: None,
+            delivery: if taken.is_some() { Delivery::InTime } else { Delivery::Lost },
+        }
+    }
+
+    #[test]
+    fn a_course_keeps_the_worst_of_each_stretch_and_leaves_out_where_nothing_was_sent() {
+        // A message a ms over 480 ms, latency 10 us, one of 900; nothing in the second stretch, and one lost.
+        let mut messages: Vec<Message> = (0..480).filter(|ms| ms / 10 != 1).map(|ms| message(1_000_000_000 + ms * 1_000_000, Some(10_000))).collect();
+        messages[470 - 10].take_ns = Some(messages[460].publish_ns.unwrap() + 900_000);
+        messages[470 - 10].callback_ns = messages[460].take_ns;
+        messages.push(message(1_000_000_500, None));
+        let tables = Tables { messages, ..Tables::default() };
+        let info = RunInfo { measured_from_ns: Some(1_000_000_000), measured_to_ns: Some(1_480_000_000), ..RunInfo::default() };
+        let point = SweepPoint::new("000".into(), &info, None, &[(info.clone(), tables)]);
+        assert_eq!(point.course.len(), BINS - 1);
+        assert!((point.course[0].at_s - 0.005).abs() < 1e-12);
+        assert!((point.course[1].at_s - 0.025).abs() < 1e-12);
+        assert_eq!(point.course[0], Stretch { at_s: point.course[0].at_s, min_us: 10.0, median_us: 10.0, max_us: 10.0 });
+        assert_eq!(point.course[BINS - 2].max_us, 900.0);
+        assert_eq!(point.latency_us, Some(Whiskers { low: 10.0, q1: 10.0, median: 10.0, q3: 10.0, high: 10.0, beyond: 1 }));
+    }
+
+    #[test]
+    fn nothing_taken_is_no_latency() {
+        let tables = Tables { messages: vec![message(5, None)], ..Tables::default() };
+        let point = SweepPoint::new("000".into(), &RunInfo::default(), None, &[(RunInfo::default(), tables)]);
+        assert_eq!((point.latency_us, point.course.len()), (None, 0));
+    }
+}
