@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Endpoints as Cyber RT's topology knows them: the QoS they are made with, and who is matched with whom.
+#ifndef TACHO_CYBER_TOPOLOGY_H_
+#define TACHO_CYBER_TOPOLOGY_H_
+
+#include <tacho/middleware.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configuration.h"
+#include "cyber_rt.h"
+
+// The fields of apollo::cyber::proto::RoleAttributes that are needed here.
+struct Role {
+  std::string host_ip;
+  int32_t process = 0;
+  std::string channel;
+  std::string message_type;
+  tacho_qos qos{};
+};
+
+apollo::cyber::proto::RoleAttributes attributes_of(const Role &role);
+Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
+
+// What of the other side can be reached by the transport, has the same type, and offers at least what is requested (DDS 1.4, 2.2.3;
+// Cyber RT leaves the comparison to RTPS and makes none elsewhere).
+int matched(const Role &own, bool own_offers, const std::vector<apollo::cyber::proto::RoleAttributes> &others,
+            const Modes &modes);
+
+#endif  // TACHO_CYBER_TOPOLOGY_H_
