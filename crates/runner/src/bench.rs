@@ -128,12 +128,12 @@ impl Bench<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(Vec<NodeFigures>, Vec<String>)> {
         progress(Progress { what: "starting nodes", done: 0.0 });
-        let program = self.installation.node()?;
         let (sender, said) = channel();
         let mut processes =
             Processes { running: Vec::new(), said, ended: vec![None; plans.len()], nodes: Vec::new(), failures: Vec::new() };
         for (index, (name, plan)) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
+            let program = self.installation.program(&plan.middleware)?;
             let process = NodeProcess::start(&program, name, index, plan, environment, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
             processes.running.push(process);

@@ -2,7 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-/// A folder with `tacho`, `tacho-node` and `lib/libtacho_*.so`.
+/// Nodes in Python, on rclpy: built beside the plugins.
+const RCLPY: &str = "rclpy";
+/// Nodes in C++, on rclcpp: an ament package that is built where rclcpp is, and found where ROS 2 finds it.
+const RCLCPP: &str = "rclcpp";
+/// Below a prefix of AMENT_PREFIX_PATH.
+const RCLCPP_NODE: &str = "lib/tacho_rclcpp/node";
+
+/// A folder with `tacho`, `tacho-node`, `lib/libtacho_*.so` and `nodes/`, the programs of nodes on client libraries.
 #[derive(Debug, Clone)]
 pub struct Installation {
     folder: PathBuf,
@@ -11,10 +18,23 @@ pub struct Installation {
 
 /// A part is not where it should be.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: not there; expected {what}: build it with `make build`, or name the folder of a build in TACHO_HOME")]
+#[error("{path}: not there; expected {what}: {mend}")]
 pub struct NotInstalled {
     path: PathBuf,
     what: &'static str,
+    mend: String,
+}
+
+impl NotInstalled {
+    fn of_build(path: PathBuf, what: &'static str) -> NotInstalled {
+        let mend = "build it with `make build`, or name the folder of a build in TACHO_HOME".into();
+        NotInstalled { path, what, mend }
+    }
+
+    /// What would mend it.
+    pub fn mend(&self) -> &str {
+        &self.mend
+    }
 }
 
 impl Installation {
@@ -31,7 +51,7 @@ impl Installation {
     pub fn at(folder: PathBuf) -> Result<Installation, NotInstalled> {
         let installation = Installation { node: folder.join("tacho-node"), folder };
         if !installation.recorder().is_file() {
-            return Err(NotInstalled { path: installation.recorder(), what: "the recorder" });
+            return Err(NotInstalled::of_build(installation.recorder(), "the recorder"));
         }
         Ok(installation)
     }
@@ -51,13 +71,98 @@ impl Installation {
         self.libraries().join("libtacho_recorder.so")
     }
 
-    /// The program that a node process is.
+    /// The program that a node process on a plugin is.
     pub fn node(&self) -> Result<PathBuf, NotInstalled> {
         let path = self.node.clone();
         if path.is_file() {
             Ok(path)
         } else {
-            Err(NotInstalled { path, what: "the program of nodes" })
+            Err(NotInstalled::of_build(path, "the program of nodes"))
         }
+    }
+
+    /// The program that a node process on this middleware is: one of its own on a client library, else that of all plugins.
+    pub fn program(&self, middleware: &str) -> Result<PathBuf, NotInstalled> {
+        match middleware {
+            RCLPY => self.rclpy(),
+            RCLCPP => rclcpp(),
+            _ => self.node(),
+        }
+    }
+
+    /// The client libraries by name, each with its program.
+    pub fn client_libraries(&self) -> [(&'static str, Result<PathBuf, NotInstalled>); 2] {
+        [RCLCPP, RCLPY].map(|name| (name, self.program(name)))
+    }
+
+    fn rclpy(&self) -> Result<PathBuf, NotInstalled> {
+        let path = self.folder.join("nodes/rclpy/node");
+        if path.is_file() {
+            return Ok(path);
+        }
+        // The build says why it left something out.
+        let left_out = std::fs::read_to_string(self.libraries().join(format!("libtacho_{RCLPY}.missing")));
+        let missing = NotInstalled::of_build(path, "the program of nodes on rclpy");
+        Err(match left_out {
+            Ok(reason) => NotInstalled { mend: reason.trim().into(), ..missing },
+            Err(_) => missing,
+        })
+    }
+}
+
+fn rclcpp() -> Result<PathBuf, NotInstalled> {
+    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    rclcpp_below(std::env::split_paths(&prefixes))
+}
+
+fn rclcpp_below(prefixes: impl Iterator<Item = PathBuf>) -> Result<PathBuf, NotInstalled> {
+    let mut programs = prefixes.filter(|prefix| !prefix.as_os_str().is_empty()).map(|prefix| prefix.join(RCLCPP_NODE));
+    programs.find(|program| program.is_file()).ok_or_else(|| NotInstalled {
+        path: RCLCPP_NODE.into(),
+        what: "the program of nodes on rclcpp, below a prefix of AMENT_PREFIX_PATH",
+        mend: "source ROS 2, then `colcon build --base-paths native/nodes/rclcpp` and source install/setup.bash".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "why it was left out\n").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn plugins_share_one_program_and_client_libraries_have_their_own() {
+        let folder = folder_with(&["lib/libtacho_recorder.so", "tacho-node", "nodes/rclpy/node"]);
+        let installation = Installation::at(folder.path().into()).unwrap();
+        assert_eq!(installation.program("ros2").unwrap(), folder.path().join("tacho-node"));
+        assert_eq!(installation.program("cyclonedds").unwrap(), folder.path().join("tacho-node"));
+        assert_eq!(installation.program("rclpy").unwrap(), folder.path().join("nodes/rclpy/node"));
+    }
+
+    #[test]
+    fn what_the_build_left_out_is_said_in_its_words() {
+        let folder = folder_with(&["lib/libtacho_recorder.so", "lib/libtacho_rclpy.missing"]);
+        let error = Installation::at(folder.path().into()).unwrap().program("rclpy").unwrap_err();
+        assert!(error.to_string().ends_with("why it was left out"), "{error}");
+        let folder = folder_with(&["lib/libtacho_recorder.so"]);
+        let error = Installation::at(folder.path().into()).unwrap().program("rclpy").unwrap_err();
+        assert!(error.to_string().contains("make build"), "{error}");
+    }
+
+    #[test]
+    fn rclcpp_is_found_below_the_first_prefix_that_has_it() {
+        let (without, with) = (folder_with(&["x"]), folder_with(&[RCLCPP_NODE]));
+        let prefixes = || [PathBuf::new(), without.path().into(), with.path().into()].into_iter();
+        assert_eq!(rclcpp_below(prefixes()).unwrap(), with.path().join(RCLCPP_NODE));
+        let error = rclcpp_below(prefixes().take(2)).unwrap_err();
+        assert!(error.to_string().contains("colcon build"), "{error}");
     }
 }

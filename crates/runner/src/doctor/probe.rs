@@ -46,6 +46,13 @@ pub(crate) fn try_all(installation: &Installation, facts: &mut Software) {
             None => built.push(name),
         }
     }
+    for (name, program) in installation.client_libraries() {
+        match program {
+            _ if plugins.iter().any(|plugin| plugin.name == name) => {} // the build said why not
+            Ok(_) => built.push(name.to_owned()),
+            Err(error) => plugins.push(Plugin { name: name.into(), state: PluginState::NotBuilt { reason: error.mend().into() } }),
+        }
+    }
     if matches!(facts.node, Some(Ok(_))) {
         match try_built(installation, &built) {
             Ok((tried, check)) => {
@@ -70,11 +77,10 @@ fn try_built(installation: &Installation, names: &[String]) -> anyhow::Result<(V
         environment.push(("ROS_AUTOMATIC_DISCOVERY_RANGE".into(), "LOCALHOST".into()));
     }
     let domain = Domain::choose(None)?;
-    let program = installation.node()?;
     let tried = names
         .iter()
-        .map(|name| try_one(&program, plan(installation, name, domain.id), &environment, folder.path()))
-        .collect::<std::io::Result<Vec<_>>>()?;
+        .map(|name| Ok(try_one(&installation.program(name)?, plan(installation, name, domain.id), &environment, folder.path())?))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let check = match recording.and_then(Recording::finish) {
         Ok(recorded) => judge(&tried, &recorded),
         Err(error) => Some(SelfCheck::Failed { cause: error.to_string() }),
