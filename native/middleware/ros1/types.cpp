@@ -12,9 +12,11 @@ namespace {
 constexpr int64_t SECOND = 1000000000; // ns
 
 // ROS 1 counts seconds in 32 bits, from 0.
+bool has_time(int64_t ns) { return ns >= 0 && ns / SECOND <= std::numeric_limits<uint32_t>::max(); }
+
+// Zero is ROS 1's word for no time: where the whole header lies in the data, too.
 ros::Time time(int64_t ns) {
-  if (ns < 0 || ns / SECOND > std::numeric_limits<uint32_t>::max())
-    throw std::runtime_error("ros1: a stamp of " + std::to_string(ns) + " ns; expected 0 to 2^32 s, which is what ROS 1 holds");
+  if (!has_time(ns)) return ros::Time();
   return ros::Time(static_cast<uint32_t>(ns / SECOND), static_cast<uint32_t>(ns % SECOND));
 }
 
@@ -88,6 +90,9 @@ void resize(geometry_msgs::TwistStamped &message, size_t) {
 }
 
 void set_header(geometry_msgs::TwistStamped &message, const tacho_header &header) {
+  if (!has_time(header.stamp_ns))
+    throw std::runtime_error("ros1: TwistStamped with a stamp of " + std::to_string(header.stamp_ns) +
+                             " ns; expected 0 to 2^32 s, which is what ROS 1 holds");
   std::string &id = message.header.frame_id;
   message.header.stamp = time(header.stamp_ns);
   std::snprintf(&id[0], id.size() + 1, "%016" PRIx64 ".%08" PRIx32 ".%08" PRIx32, header.sequence, header.publisher,
