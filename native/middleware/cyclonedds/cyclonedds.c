@@ -15,6 +15,7 @@
 
 #include "domains.h"
 #include "qos.h"
+#include "shared_memory.h"
 #include "types.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -84,7 +85,7 @@ static struct tacho_session *cyclonedds_open(const struct tacho_session_config *
     say(error, "cyclonedds: no memory for a session");
     return NULL;
   }
-  if ((session->domain = domain_join(config->domain, config->transport, error))) {
+  if ((session->domain = domain_join(config->domain, config->transport, config->address, error))) {
     session->participant = dds_create_participant(config->domain, NULL, NULL);
     if (session->participant > 0) {
       pthread_mutex_init(&session->mutex, NULL);
@@ -184,7 +185,7 @@ static dds_entity_t endpoint(const struct tacho_session *session, const struct t
   dds_qos_t *qos = qos_asked(&config->qos, config->topic, error);
   if (!qos) return 0;
   bool shared_memory = domain_is_shared_memory(session->domain);
-  if (shared_memory && !qos_fits_shared_memory(&config->qos, config->topic, error)) {
+  if (shared_memory && !shared_memory_fits(&config->qos, config->topic, error)) {
     dds_delete_qos(qos);
     return 0;
   }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "domains.h"
 
+#include <arpa/inet.h>
 #include <dds/dds.h>
-#include <dds/version.h>
-#include <errno.h>
+#include <ifaddrs.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <tacho/middleware.h>
-#include <unistd.h>
-#if __has_include(<dds/features.h>)
-#include <dds/features.h>
-#endif
+
+#include "shared_memory.h"
 
 const char *const domain_transports[] = {"udp", "shm", NULL};
 enum transport { UDP, SHM };
@@ -22,24 +19,20 @@ enum transport { UDP, SHM };
 // Ports of higher domains do not exist (DDSI-RTPS 2.5, 9.6.2.3).
 enum { HIGHEST_DOMAIN = 230 };
 
-// Unless CYCLONEDDS_URI says otherwise. Traffic stays on this machine: a measurement must not disturb, nor be disturbed by,
-// a vehicle network. Linux does loop multicast back on 127.0.0.1, though the interface does not say so. Found by multicast,
-// participants need no port with their number in it, of which there are only 120 a domain.
-static const char on_this_machine[] =
+// Unless CYCLONEDDS_URI says otherwise. Traffic stays on this machine where no address is given: a measurement must not
+// disturb, nor be disturbed by, a vehicle network. Linux does loop multicast back on 127.0.0.1, though the interface does not
+// say so. Found by multicast, participants need no port with their number in it, of which there are only 120 a domain.
+static const char this_machine[] = "127.0.0.1";
+static const char by_one_interface[] =
     "<CycloneDDS><Domain>"
-    "<General><Interfaces><NetworkInterface address=\"127.0.0.1\" multicast=\"true\"/></Interfaces></General>"
+    "<General><Interfaces><NetworkInterface address=\"%s\" multicast=\"true\"/></Interfaces></General>"
     "<Discovery><ParticipantIndex>none</ParticipantIndex></Discovery>"
     "</Domain></CycloneDDS>";
-#ifdef DDS_HAS_SHM
-// With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
-static const char through_shared_memory[] =
-    ",<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel><Prefix>DDS_CYCLONE_%u</Prefix>"
-    "</SharedMemory></Domain></CycloneDDS>";
-#endif
 
 struct domain {
   uint32_t id;
   enum transport transport;
+  char address[INET_ADDRSTRLEN]; // empty: this machine
   dds_entity_t entity;
   unsigned sessions;
   struct domain *next;
@@ -48,22 +41,28 @@ struct domain {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
 static struct domain *domains;
 
-// Shared memory must be known to work before Cyclone DDS is asked for it: without its daemon iceoryx ends the process.
-static bool shared_memory_works(char *error) {
-#ifdef DDS_HAS_SHM
-  // The socket on which RouDi of iceoryx 2 hears of new processes.
-  const struct sockaddr_un roudi = {.sun_family = AF_UNIX, .sun_path = "/tmp/roudi"};
-  int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  int refused = probe < 0 || connect(probe, (const struct sockaddr *)&roudi, sizeof roudi) < 0 ? errno : 0;
-  if (probe >= 0) close(probe);
-  if (!refused) return true;
-  snprintf(error, TACHO_ERROR_SIZE,
-           "cyclonedds: transport \"shm\" needs the daemon of iceoryx, which does not answer on %s (%s): start iox-roudi "
-           "(apt-get install iceoryx), or use \"udp\"", roudi.sun_path, strerror(refused));
-#else
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" is not built into this Cyclone DDS (%s); expected \"udp\", "
-           "or a 0.10 with iceoryx, as Debian's is", DDS_VERSION);
-#endif
+// Cyclone DDS takes an address as a pattern, and names for one, too; and says what is wrong on stderr alone.
+static bool address_is_usable(const char *address, enum transport transport, char *error) {
+  if (!*address) return true;
+  struct in_addr asked;
+  struct ifaddrs *interfaces = NULL;
+  bool found = false, valid = inet_pton(AF_INET, address, &asked) == 1;
+  if (valid && getifaddrs(&interfaces) == 0)
+    for (const struct ifaddrs *at = interfaces; at; at = at->ifa_next)
+      found |= at->ifa_addr && at->ifa_addr->sa_family == AF_INET &&
+               ((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr.s_addr == asked.s_addr;
+  freeifaddrs(interfaces);
+  const char *users = getenv("CYCLONEDDS_URI");
+  if (!found)
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: address \"%s\" %s; expected one of `ip -4 address`", address,
+             valid ? "is of no interface of this machine" : "is no IPv4 address");
+  else if (transport == SHM)
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" does not leave this machine, but an address (%s) was given; "
+             "expected \"udp\"", address);
+  else if (users && *users)
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: address %s was given, and CYCLONEDDS_URI is set, which says its own: unset one",
+             address);
+  else return true;
   return false;
 }
 
@@ -75,22 +74,21 @@ static int transport_of(const char *name, char *error) {
 }
 
 // The user's own configuration stands alone where there is one; fragments are separated by commas.
-static char *configuration(uint32_t id, enum transport transport) {
-  const char *users = getenv("CYCLONEDDS_URI"), *base = users && *users ? users : on_this_machine;
-  char *text = NULL, more[256] = "";
-#ifdef DDS_HAS_SHM
-  if (transport == SHM) snprintf(more, sizeof more, through_shared_memory, id);
-#else
-  (void)id, (void)transport;
-#endif
-  return asprintf(&text, "%s%s", base, more) < 0 ? NULL : text;
+static char *configuration(uint32_t id, enum transport transport, const char *address) {
+  const char *users = getenv("CYCLONEDDS_URI");
+  char ours[sizeof by_one_interface + INET_ADDRSTRLEN], more[256] = "", *text = NULL;
+  snprintf(ours, sizeof ours, by_one_interface, *address ? address : this_machine);
+  if (transport == SHM) shared_memory_configuration(more, sizeof more, id);
+  return asprintf(&text, "%s%s%s", users && *users ? users : ours, *more ? "," : "", more) < 0 ? NULL : text;
 }
 
-static struct domain *start(uint32_t id, enum transport transport, char *error) {
+static struct domain *start(uint32_t id, enum transport transport, const char *address, char *error) {
+  if (!address_is_usable(address, transport, error)) return NULL;
   struct domain *domain = calloc(1, sizeof *domain);
-  char *text = configuration(id, transport);
+  char *text = configuration(id, transport, address);
   if (domain && text) {
     *domain = (struct domain){.id = id, .transport = transport, .entity = dds_create_domain(id, text), .next = domains};
+    snprintf(domain->address, sizeof domain->address, "%s", address);
     if (domain->entity > 0) {
       free(text);
       return domains = domain;
@@ -105,7 +103,7 @@ static struct domain *start(uint32_t id, enum transport transport, char *error) 
   return NULL;
 }
 
-struct domain *domain_join(uint32_t id, const char *transport, char *error) {
+struct domain *domain_join(uint32_t id, const char *transport, const char *address, char *error) {
   if (id > HIGHEST_DOMAIN) {
     snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: domain %u is too high; expected 0 to %d", id, HIGHEST_DOMAIN);
     return NULL;
@@ -115,11 +113,11 @@ struct domain *domain_join(uint32_t id, const char *transport, char *error) {
   struct domain *domain = asked < 0 ? NULL : domains;
   while (domain && domain->id != id) domain = domain->next;
   if (asked >= 0 && !domain) {
-    domain = start(id, (enum transport)asked, error);
-  } else if (domain && domain->transport != (enum transport)asked) {
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"%s\" in domain %u: this process already has that domain on "
-             "\"%s\", and it can have only one; expected a domain or process of its own", domain_transports[asked], id,
-             domain_transports[domain->transport]);
+    domain = start(id, (enum transport)asked, address, error);
+  } else if (domain && (domain->transport != (enum transport)asked || strcmp(domain->address, address))) {
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"%s\", address \"%s\" in domain %u: this process already has that "
+             "domain on \"%s\", \"%s\", and it can have only one; expected a domain or process of its own",
+             domain_transports[asked], address, id, domain_transports[domain->transport], domain->address);
     domain = NULL;
   }
   if (domain) domain->sessions++;

@@ -16,8 +16,9 @@ struct domain;
 /* "udp" (the default) and "shm"; NULL at the end. */
 extern const char *const domain_transports[];
 
-/* NULL: refused, with the cause in `error` (TACHO_ERROR_SIZE). An empty transport is the default one. */
-struct domain *domain_join(uint32_t id, const char *transport, char *error);
+/* NULL: refused, with the cause in `error` (TACHO_ERROR_SIZE). An empty transport is the default one; the address is the IPv4
+ * address of the one interface to use, empty to stay on this machine. */
+struct domain *domain_join(uint32_t id, const char *transport, const char *address, char *error);
 void domain_leave(struct domain *domain);
 /* Its messages go through shared memory. */
 bool domain_is_shared_memory(const struct domain *domain);

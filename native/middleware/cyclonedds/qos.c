@@ -3,12 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#if __has_include(<dds/features.h>)
-#include <dds/features.h>
-#endif
-#ifdef DDS_HAS_SHM
-#include <dds/ddsc/dds_loan_api.h>
-#endif
+
+#include "shared_memory.h"
 
 dds_qos_t *qos_asked(const struct tacho_qos *asked, const char *topic, char *error) {
   if (asked->reliability > TACHO_RELIABLE || asked->durability > TACHO_TRANSIENT_LOCAL || asked->history > TACHO_KEEP_ALL) {
@@ -54,35 +50,6 @@ static const char *found(const dds_qos_t *qos, const struct tacho_qos *asked) {
   return NULL;
 }
 
-#ifdef DDS_HAS_SHM
-// What iceoryx 2 was built to hold; Cyclone DDS shortens deeper queues without a word, and is ended by longer names.
-enum { SHARED_MEMORY_DEPTH = 256, SHARED_MEMORY_NAME = 100 };
-
-bool qos_fits_shared_memory(const struct tacho_qos *asked, const char *topic, char *error) {
-  // Transient local is accepted by Cyclone DDS 0.10.2, but a late joiner has been seen to get nothing.
-  if (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= SHARED_MEMORY_DEPTH &&
-      strlen(topic) <= SHARED_MEMORY_NAME)
-    return true;
-  snprintf(error, TACHO_ERROR_SIZE,
-           "cyclonedds: %s: transport \"shm\" cannot carry this: found history %u, depth %u, durability %u; expected keep last, "
-           "volatile, a depth of at most %d and a topic of at most %d letters", topic, asked->history, asked->depth,
-           asked->durability, SHARED_MEMORY_DEPTH, SHARED_MEMORY_NAME);
-  return false;
-}
-
-// Whatever shared memory cannot carry goes over the network without a word.
-static bool in_shared_memory(dds_entity_t endpoint) { return dds_is_shared_memory_available(endpoint); }
-#else
-bool qos_fits_shared_memory(const struct tacho_qos *asked, const char *topic, char *error) {
-  (void)asked, (void)topic, (void)error; // refused when the domain was joined
-  return false;
-}
-static bool in_shared_memory(dds_entity_t endpoint) {
-  (void)endpoint;
-  return false;
-}
-#endif
-
 bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool shared_memory, const char *topic, char *error) {
   dds_qos_t *qos = dds_create_qos();
   dds_return_t code = dds_get_qos(endpoint, qos);
@@ -94,7 +61,7 @@ bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool sha
              asked->reliability, asked->durability, asked->history, asked->depth, other);
     return false;
   }
-  if (!shared_memory || in_shared_memory(endpoint)) return true;
+  if (!shared_memory || shared_memory_has(endpoint)) return true;
   snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: %s: asked for transport \"shm\", but Cyclone DDS put this endpoint on the network", topic);
   return false;
 }

@@ -12,9 +12,6 @@
 /* NULL: unknown policies; the cause is in `error`. The caller deletes it. */
 dds_qos_t *qos_asked(const struct tacho_qos *asked, const char *topic, char *error);
 
-/* Whether shared memory can carry it; asked before the endpoint is made, because iceoryx ends the process where it cannot. */
-bool qos_fits_shared_memory(const struct tacho_qos *asked, const char *topic, char *error);
-
 /* Whether a reader or writer really has what was asked for, and is in shared memory if it should. */
 bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool shared_memory, const char *topic, char *error);
 

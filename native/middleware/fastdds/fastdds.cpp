@@ -441,7 +441,7 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
 
 const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "fastdds", transport_names, type_names, version, open,
                                             close, node, advertise, subscribe, publisher_matched, subscription_matched,
-                                            borrow, publish, take, give_back};
+                                            borrow, publish, take, give_back, nullptr};
 
 }  // namespace
 

@@ -155,6 +155,10 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     say(error, "inproc: transport \"%s\" is not known; expected \"%s\"", config->transport, transports[0]);
     return nullptr;
   }
+  if (*config->address) {
+    say(error, "inproc: an address (%s) was given, but messages never leave this process; expected \"\"", config->address);
+    return nullptr;
+  }
   return guarded(error, [&] {
     tacho_session *session = new tacho_session;
     session->domain = config->domain;
@@ -327,7 +331,7 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
 
 const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "inproc", transports, types, version, open, close, node,
                                      advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
-                                     take, give_back};
+                                     take, give_back, nullptr};
 
 }  // namespace
 

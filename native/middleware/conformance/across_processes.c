@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// across_processes PLUGIN.so TRANSPORT: what the conformance suite cannot see, because it stays in one process. A child echoes
-// every message; the parent checks that each comes back unchanged and is told by on_data, that a late joiner gets the whole of
-// the history that was asked for, and that the end of the child is seen, and told by nobody as a message. Exits 77, skipped,
-// where the transport is refused.
+// across_processes PLUGIN.so TRANSPORT [namespaces]: what the conformance suite cannot see, because it stays in one process. A
+// child echoes every message; the parent checks that each comes back unchanged and is told by on_data, that a late joiner gets
+// the whole of the history that was asked for, and that the end of the child is seen, and told by nobody as a message.
+//
+// With `namespaces`, parent and child are in network namespaces of their own, joined by two links, and are given the addresses
+// of the second: it must carry all, and the first nothing. Exits 77, skipped, where the transport or the namespaces are refused.
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,6 +18,8 @@
 #include <unistd.h>
 
 #include <tacho/middleware.h>
+
+#include "namespaces.h"
 
 #define MIB (1024u * 1024u)
 enum { SKIPPED = 77, MESSAGES = 20, HISTORY = 5 };
@@ -39,10 +43,10 @@ static void on_data(void *context) {
   ({ time_t until = time(NULL) + 20; int held; \
      while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); held; })
 
-static struct tacho_session *joined(unsigned domain, const char *transport, const char *node) {
+static struct tacho_session *joined(unsigned domain, const char *transport, const char *address, const char *node) {
   const void *handle;
   int traced;
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, transport, ""}, error);
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){domain, transport, address}, error);
   if (!session) {
     printf("skipped: %s\n", error);
     exit(SKIPPED);
@@ -110,10 +114,10 @@ static void end(int number) {
 }
 
 // The child: sends back what comes, and what it published before anybody listened, until it is ended or killed.
-static void echo(unsigned domain, const char *transport) {
+static void echo(unsigned domain, const char *transport, const char *address) {
   signal(SIGTERM, end);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  struct tacho_session *session = joined(domain, transport, "echo");
+  struct tacho_session *session = joined(domain, transport, address, "echo");
   struct tacho_publisher *early = publisher(session, "echo", "/early", 64, kept), *back[SIZES];
   struct tacho_subscription *there[SIZES];
   for (uint64_t sequence = 0; early && sequence < 2 * HISTORY; sequence++) publish(early, sequence, NULL, 64);
@@ -135,21 +139,37 @@ static void echo(unsigned domain, const char *transport) {
   exit(0);
 }
 
+// Everything crossed the second link at least once in each direction, and nothing but neighbours' noise the first.
+static void check_links(void) {
+  long long sent = 0;
+  for (size_t i = 0; i < SIZES; i++) sent += MESSAGES * (long long)sizes[i];
+  long long used = received_bytes(NAMESPACE_LINKS[1]), unused = received_bytes(NAMESPACE_LINKS[0]);
+  CHECK(used >= sent, "%lld bytes were echoed, but only %lld came by the link that was asked for", sent, used);
+  CHECK(unused < 16384, "%lld bytes came by a link that was not asked for", unused);
+}
+
 int main(int count, char **arguments) {
-  CHECK(count == 3, "usage: across_processes PLUGIN.so TRANSPORT");
+  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces");
+  CHECK(count == 3 || namespaces, "usage: across_processes PLUGIN.so TRANSPORT [namespaces]");
+  alarm(170); // ends a plugin that hangs
   void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   CHECK(library, "%s", dlerror());
   void *symbol = dlsym(library, "tacho_middleware");
   const struct tacho_middleware *(*entry)(void);
   memcpy(&entry, &symbol, sizeof entry);
-  CHECK(entry && (mw = entry())->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", arguments[1],
+  CHECK(entry && (mw = entry()) && mw->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", arguments[1],
         TACHO_MIDDLEWARE_ABI);
   unsigned domain = 1 + (unsigned)getpid() % 100;
-  pid_t child = fork(); // before the middleware has threads
+  // Before the middleware has threads.
+  pid_t child = namespaces ? fork_into_namespaces(error) : fork();
+  if (child < 0 && namespaces) {
+    printf("skipped: %s\n", error);
+    return SKIPPED;
+  }
   CHECK(child >= 0, "fork failed");
-  if (!child) echo(domain, arguments[2]);
+  if (!child) echo(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[1] : "");
 
-  struct tacho_session *session = joined(domain, arguments[2], "parent");
+  struct tacho_session *session = joined(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[0] : "", "parent");
   struct tacho_subscription *s = NULL;
   for (size_t i = 0; i < SIZES; i++) {
     char to[32], from[32];
@@ -164,6 +184,7 @@ int main(int count, char **arguments) {
       expect(s, sequence, sizes[i]);
     }
   }
+  if (namespaces) check_links();
   struct tacho_subscription *late = subscription(session, "parent", "/early", 64, kept);
   CHECK(late || strcmp(arguments[2], "udp"), "%s", error); // shared memory may refuse it
   for (uint64_t sequence = HISTORY; late && sequence < 2 * HISTORY; sequence++) expect(late, sequence, 64);
@@ -174,5 +195,5 @@ int main(int count, char **arguments) {
   CHECK(WAIT(mw->subscription_matched(s, error) == 0), "still matched with a publisher that was killed 20 s ago");
   CHECK(atomic_load(&notified) == before, "on_data was called %d times for a publisher's end", atomic_load(&notified) - before);
   mw->close(session);
-  printf("ok: %s\n", arguments[2]);
+  printf("ok: %s%s\n", *arguments[2] ? arguments[2] : "the default transport", namespaces ? " between namespaces" : "");
 }

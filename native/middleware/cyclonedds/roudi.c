@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every process that needs RouDi holds a shared lock on one file; the keeper, a shell that started RouDi, waits for the
+// exclusive one, which the kernel gives it when the last of them is gone, however it went, and then ends RouDi. A second lock
+// lets one process at a time look and start, so that there are never two.
+#include "roudi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <tacho/middleware.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEEDED "/tmp/tacho-roudi.needed"
+#define STARTING "/tmp/tacho-roudi.starting"
+#define LOG "/tmp/tacho-roudi.log"
+enum { PATIENCE_S = 20 }; // it sets aside some 400 MB first
+
+// Chunks for study A's largest message (2 MiB) and twice that, of which the pools that RouDi has by itself hold none.
+static const char pools[] =
+    "[general]\nversion = 1\n[[segment]]\n"
+    "[[segment.mempool]]\nsize = 256\ncount = 10000\n"
+    "[[segment.mempool]]\nsize = 4096\ncount = 4000\n"
+    "[[segment.mempool]]\nsize = 33024\ncount = 1000\n"
+    "[[segment.mempool]]\nsize = 132096\ncount = 400\n"
+    "[[segment.mempool]]\nsize = 528384\ncount = 120\n"
+    "[[segment.mempool]]\nsize = 1052672\ncount = 100\n"
+    "[[segment.mempool]]\nsize = 2101248\ncount = 60\n"
+    "[[segment.mempool]]\nsize = 4202496\ncount = 10\n";
+
+// $1: NEEDED, $2: LOG, $3: the pools. RouDi goes with the keeper, too, should that be killed.
+static const char keeper[] =
+    "config=$(mktemp) && printf %s \"$3\" >\"$config\"; exec 9<\"$1\" >\"$2\" 2>&1; "
+    "setpriv --pdeathsig TERM iox-roudi --config-file \"$config\" 9<&- & roudi=$!; "
+    "flock 9; kill -TERM $roudi; wait $roudi; rm -f \"$config\"";
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
+static int needed = -1;                                   // NEEDED, locked until this process ends
+
+// Its socket, on which it hears of new processes.
+static bool answers(void) {
+  const struct sockaddr_un roudi = {.sun_family = AF_UNIX, .sun_path = "/tmp/roudi"};
+  int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  bool connected = probe >= 0 && connect(probe, (const struct sockaddr *)&roudi, sizeof roudi) == 0;
+  if (probe >= 0) close(probe);
+  return connected;
+}
+
+// Opened without O_CREAT first: where other users have made it, the kernel refuses that in a folder like /tmp.
+static int locked(const char *path, int kind, char *error) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) {
+    file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno == EEXIST) file = open(path, O_RDONLY | O_CLOEXEC);
+  }
+  int result = -1;
+  while (file >= 0 && (result = flock(file, kind)) < 0 && errno == EINTR) {}
+  if (result == 0) return file;
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %s cannot be locked: %s", path, strerror(errno));
+  if (file >= 0) close(file);
+  return -1;
+}
+
+// A session of its own, with nothing of ours: neither ^C, nor our descriptors, nor a recorder in its environment.
+static bool spawn_keeper(void) {
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t files;
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawn_file_actions_init(&files);
+  for (int file = 0; file < 3; file++) posix_spawn_file_actions_addopen(&files, file, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);
+  // The outer shell ends at once, so that the keeper is nobody's child and leaves no zombie.
+  char *const arguments[] = {"sh", "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, NEEDED, LOG, (char *)pools, NULL};
+  char *const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+  pid_t shell;
+  int status = -1;
+  bool spawned = posix_spawn(&shell, "/bin/sh", &files, &attributes, arguments, environment) == 0 &&
+                 waitpid(shell, &status, 0) == shell && status == 0;
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  return spawned;
+}
+
+static bool installed(void) {
+  return access("/usr/bin/iox-roudi", X_OK) == 0 || access("/usr/local/bin/iox-roudi", X_OK) == 0;
+}
+
+static bool start(char *error) {
+  if (!installed()) {
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" needs the daemon of iceoryx, iox-roudi, which is not "
+             "installed: apt-get install iceoryx, or use \"udp\"");
+    return false;
+  }
+  if (spawn_keeper())
+    for (time_t until = time(NULL) + PATIENCE_S; time(NULL) < until;) {
+      if (answers()) return true;
+      nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": iox-roudi was started and did not answer within %d s; "
+           "what it said is in " LOG ". It needs 500 MB in /dev/shm", PATIENCE_S);
+  return false;
+}
+
+bool roudi_runs(char *error) {
+  pthread_mutex_lock(&mutex);
+  if (needed < 0) needed = locked(NEEDED, LOCK_SH, error); // waits while a keeper ends one that nobody needed
+  bool there = needed >= 0;
+  if (there && !answers()) {
+    int starting = locked(STARTING, LOCK_EX, error);
+    there = starting >= 0 && (answers() || start(error));
+    if (starting >= 0) close(starting);
+  }
+  pthread_mutex_unlock(&mutex);
+  return there;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared_memory.h"
+
+#include <dds/version.h>
+#include <stdio.h>
+#include <string.h>
+#if __has_include(<dds/features.h>)
+#include <dds/features.h>
+#endif
+#ifdef DDS_HAS_SHM
+#include <dds/ddsc/dds_loan_api.h>
+#endif
+
+#include "roudi.h"
+
+#if defined(DDS_HAS_SHM) || defined(TACHO_PSMX_IOX)
+// What iceoryx 2 was built to hold: messages a subscriber's queue, a publisher's history, letters a name. Cyclone DDS
+// shortens deeper queues without a word, and is ended by longer names.
+enum { QUEUE = 256, HISTORY = 16, NAME = 100 };
+
+bool shared_memory_works(char *error) { return roudi_runs(error); }
+
+static bool refused(const struct tacho_qos *asked, const char *topic, const char *durability, char *error) {
+  snprintf(error, TACHO_ERROR_SIZE,
+           "cyclonedds: %s: transport \"shm\" cannot carry this: found history %u, depth %u, durability %u; expected keep last, "
+           "%s, a depth of at most %d and a topic of at most %d letters", topic, asked->history, asked->depth,
+           asked->durability, durability, QUEUE, NAME);
+  return false;
+}
+#else
+bool shared_memory_works(char *error) {
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" is not built into this Cyclone DDS (%s); expected \"udp\", or "
+           "one that was built with iceoryx: apt-get install iceoryx libiceoryx-posh-dev, then setup/cyclonedds and make build",
+           DDS_VERSION);
+  return false;
+}
+#endif
+
+#if defined(DDS_HAS_SHM)
+// With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
+void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
+  snprintf(out, size, "<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel>"
+           "<Prefix>DDS_CYCLONE_%u</Prefix></SharedMemory></Domain></CycloneDDS>", domain);
+}
+
+bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
+  // Transient local is accepted by Cyclone DDS 0.10.2, but a late joiner has been seen to get nothing.
+  return (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE &&
+          strlen(topic) <= NAME) || refused(asked, topic, "volatile", error);
+}
+
+bool shared_memory_has(dds_entity_t endpoint) { return dds_is_shared_memory_available(endpoint); }
+#elif defined(TACHO_PSMX_IOX)
+static const char service[] = "DDS_CYCLONE_"; // and the domain: iceoryx knows none, and would join those of the same topic name
+
+void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
+  snprintf(out, size, "<CycloneDDS><Domain><General><Interfaces><PubSubMessageExchange type=\"iox\" "
+           "config=\"SERVICE_NAME=%s%u;LOG_LEVEL=ERROR;\"/></Interfaces></General></Domain></CycloneDDS>", service, domain);
+}
+
+bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
+  uint32_t depth = asked->durability == TACHO_TRANSIENT_LOCAL ? HISTORY : QUEUE;
+  return (asked->history == TACHO_KEEP_LAST && asked->depth <= depth && strlen(topic) <= NAME) ||
+         refused(asked, topic, "volatile or, to a depth of 16, transient local", error);
+}
+
+bool shared_memory_has(dds_entity_t endpoint) {
+  dds_qos_t *qos = dds_create_qos();
+  uint32_t count = 0;
+  char **names = NULL;
+  bool found = false;
+  if (dds_get_qos(endpoint, qos) >= 0 && dds_qget_psmx_instances(qos, &count, &names))
+    for (uint32_t i = 0; i < count; i++) {
+      found |= !strncmp(names[i], service, sizeof service - 1);
+      dds_free(names[i]);
+    }
+  dds_free(names);
+  dds_delete_qos(qos);
+  return found;
+}
+#else
+void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
+  (void)size, (void)domain;
+  *out = 0;
+}
+
+bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
+  (void)asked, (void)topic; // no domain has it
+  return shared_memory_works(error);
+}
+
+bool shared_memory_has(dds_entity_t endpoint) {
+  (void)endpoint;
+  return false;
+}
+#endif
