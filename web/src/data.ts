@@ -16,6 +16,7 @@ export interface Run {
   chains: DrawnChain[];
   objective: Objective | null;
   proof: unknown;
+  sweep: Sweep | null;
 }
 
 export interface RunInfo {
@@ -68,21 +69,84 @@ export interface Summary {
   chains: ChainFigures[];
 }
 
+/** Communication of one run as a whole, crates/analysis/src/summary.rs. */
 export interface Point {
   middleware: string;
   transport: string;
+  parameters: Record<string, string>;
+  topology?: string;
+  size_bytes?: number;
+  rate_hz?: number;
+  repeats: number;
   publishers: number;
   subscribers: number;
   due?: number;
   sent: number;
+  sent_late?: number;
   received: number;
   lost: number;
   loss_percent?: number;
   in_time: number;
   late: number;
   latency_us?: Distribution;
+  send_lateness_us?: Distribution;
+  fairness?: { subscriptions: number; spread_us: number; staircase?: number; staircase_p?: number };
+  drift?: { slope_us_per_s: number; slope_low_us_per_s: number; slope_high_us_per_s: number; changes_at_s: number[] };
+  startup_ms?: Distribution;
+  cpu_percent?: number;
+  pss_bytes?: number;
+  rss_bytes?: number;
+  shared_bytes?: number;
+  wakeups_per_s?: number;
+  preemptions_per_s?: number;
+  publishing: { node: string; topic: string; due?: number; sent: number }[];
+  subscribing: { node: string; topic: string; received: number; lost: number; latency_us?: Distribution }[];
   dropped_events: number;
 }
+
+/** Points of a sweep, crates/report/src/sweep.rs. */
+export interface Sweep {
+  parameters: string[];
+  points: SweepPoint[];
+  study: Study | null;
+}
+
+export interface SweepPoint {
+  name: string;
+  parameters: Record<string, string>;
+  figures: Point | null;
+  missing: string[];
+  latency_us: DrawnDistribution["whiskers"] | null;
+  course: { at_s: number; min_us: number; median_us: number; max_us: number }[];
+}
+
+/** A published experiment, crates/report/src/published.rs. */
+export interface Study {
+  id: string;
+  title: string;
+  citation: string;
+  setting: string;
+  statements: { source: string; says: string; measure: Measure }[];
+}
+
+/** A value, a range, all but one, or "greatest": the greatest there is. */
+export type Condition = number | string | { least?: number; most?: number; not?: number | string };
+export type Which = Record<string, Condition>;
+
+export type Measure =
+  | { kind: "count"; figure: string; title: string; below: number }
+  | {
+      kind: "values";
+      figure: string;
+      title: string;
+      unit: string;
+      scale: number;
+      pick?: string;
+      where: Which;
+      by: string[];
+    }
+  | { kind: "summary"; figure: string; title: string; unit: string; where: Which; by: string[] }
+  | { kind: "ratio"; figure: string; title: string; of: Which; to: Which; by: string[]; each: string[] };
 
 export interface CallbackFigures {
   process_id: number;

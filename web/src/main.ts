@@ -10,13 +10,19 @@ import { objective } from "./objective";
 import { patterns } from "./parts";
 import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
+import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
 import { waterfall } from "./waterfall";
 
 function show(report: HTMLElement): void {
   const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
-  const comparison = compare(page);
   document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
+  const sweep = page.runs[0]?.sweep;
+  if (page.runs[0] !== undefined && sweep) {
+    report.replaceChildren(...sweepSections(page, page.runs[0], sweep));
+    return;
+  }
+  const comparison = compare(page);
   const sections = [
     headline(page),
     notes(page),

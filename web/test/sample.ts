@@ -45,6 +45,7 @@ export function run(label: string, chains: ChainFigures[], topics: TopicFigures[
     chains: [],
     objective: null,
     proof: null,
+    sweep: null,
     summary: { points: [], callbacks: [], topics, chains },
     info: {
       verb: "bench",

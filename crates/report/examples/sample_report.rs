@@ -1,4 +1,4 @@
-//! Writes a report of made-up runs, for looking at the page: `sample_report OUT [tuned|single|hostile|empty]`.
+//! Writes a report of made-up runs, for looking at the page: `sample_report OUT [tuned|single|sweep|hostile|empty]`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -18,18 +18,24 @@ fn main() -> Result<(), String> {
     let (out, kind) = match arguments.as_slice() {
         [out] => (out, "tuned"),
         [out, kind] => (out, kind.as_str()),
-        _ => return Err("expected: sample_report OUT [tuned|single|hostile|empty]".into()),
+        _ => return Err("expected: sample_report OUT [tuned|single|sweep|hostile|empty]".into()),
     };
     let runs = match kind {
         "tuned" => sample::tuned(),
         "single" => vec![sample::run("untuned", sample::Wake::Spin { hz: 10.0 })],
+        "sweep" => vec![ReportRun {
+            summary: Default::default(),
+            tables: Default::default(),
+            sweep: Some(sample::sweep::sweep()),
+            ..sample::run("study-a-dds", sample::Wake::Arrival)
+        }],
         "hostile" => vec![hostile()],
         "empty" => vec![ReportRun {
             summary: Default::default(),
             tables: Default::default(),
             ..sample::run("nothing", sample::Wake::Arrival)
         }],
-        other => return Err(format!("found {other}, expected tuned, single, hostile or empty")),
+        other => return Err(format!("found {other}, expected tuned, single, sweep, hostile or empty")),
     };
     tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
 }

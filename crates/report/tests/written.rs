@@ -3,7 +3,7 @@
 mod sample;
 
 use sample::Wake;
-use tacho_report::{render_before_after, render_explain, write, Error, Terminal};
+use tacho_report::{render_before_after, render_explain, write, Error, ReportRun, Terminal};
 
 #[test]
 fn a_report_is_one_whole_file() {
@@ -17,6 +17,21 @@ fn a_report_is_one_whole_file() {
     assert_eq!(data["runs"][2]["chains"][0]["instances"][1]["hops"].as_array().unwrap().len(), 9);
     let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing stands beside it: {left:?}");
+}
+
+#[test]
+fn a_sweep_is_shown_with_what_its_study_published() {
+    let run = ReportRun { sweep: Some(sample::sweep::sweep()), ..sample::run("study-a-dds", Wake::Arrival) };
+    let page = serde_json::to_value(tacho_report::page::page(&[run]).unwrap()).unwrap();
+    let sweep = &page["runs"][0]["sweep"];
+    assert_eq!(sweep["points"].as_array().unwrap().len(), 9);
+    assert_eq!(sweep["parameters"], serde_json::json!(["kind", "middleware", "size"]));
+    assert_eq!(sweep["study"]["id"], "a-dds");
+    assert_eq!(sweep["points"][8]["figures"], serde_json::Value::Null);
+    let (drawn, figures) = (&sweep["points"][2]["latency_us"], &sweep["points"][2]["figures"]["latency_us"]);
+    assert!(drawn["high"].as_f64() <= figures["max"].as_f64() && drawn["low"].as_f64() >= figures["min"].as_f64());
+    let of_point = sweep.to_string().len() / 9;
+    assert!(of_point < 16_000, "60 points fit in a page of 1 MB: {of_point} B a point");
 }
 
 #[test]

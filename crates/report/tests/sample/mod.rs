@@ -2,6 +2,8 @@
 //!
 //! Only shapes are realistic; no figure here was measured, and none is printed as a result.
 
+pub mod sweep;
+
 use std::collections::BTreeMap;
 use tacho_analysis::summary::{CallbackFigures, ChainFigures, Distribution, Point, Summary, TopicFigures};
 use tacho_analysis::tables::{Chain, Hop, Instance, Note, Tables};
@@ -254,7 +256,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             due: Some(2800),
             sent: 2800,
             received: 2598,
-            lost: 2,
+            lost: 2u64.into(),
             loss_percent: Some(0.0769),
             in_time: 2598,
             latency_us: distribution((0..500).map(|i| 120.0 + i as f64 * 0.4).collect()),

@@ -1,0 +1,104 @@
+// Points of a sweep by what they are and what they measured.
+import type { Condition, Point, SweepPoint, Which } from "../data";
+
+export type Value = number | string;
+
+/** What no event measures but two figures say together. */
+const DERIVED: Record<string, (point: Point) => Value | undefined> = {
+  many: (point) => Math.max(point.publishers, point.subscribers),
+  not_sent_percent: (point) =>
+    point.due === undefined || point.due === 0 ? undefined : (100 * (point.due - point.sent)) / point.due,
+};
+
+/** A figure by its path in the point (`latency_us.median`), else the parameter of that name; absent is not measured. */
+export function valueOf(point: SweepPoint, path: string): Value | undefined {
+  const figures = point.figures;
+  if (figures !== null) {
+    const derived = DERIVED[path];
+    if (derived !== undefined) return derived(figures);
+    let found: unknown = figures;
+    for (const key of path.split("."))
+      found = typeof found === "object" && found !== null ? (found as Record<string, unknown>)[key] : undefined;
+    if (typeof found === "number" || typeof found === "string") return found === "" ? "default" : found;
+  }
+  return point.parameters[path];
+}
+
+/** A figure that is a number. */
+export function numberOf(point: SweepPoint, path: string): number | undefined {
+  const value = valueOf(point, path);
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Points that meet all conditions. */
+export function matching(points: readonly SweepPoint[], which: Which): SweepPoint[] {
+  const meets = (point: SweepPoint, path: string, condition: Condition): boolean => {
+    const value = valueOf(point, path);
+    if (value === undefined) return false;
+    if (condition === "greatest") return value === Math.max(...points.flatMap((other) => numberOf(other, path) ?? []));
+    if (typeof condition !== "object") return value === condition;
+    if (condition.not !== undefined) return value !== condition.not;
+    return typeof value === "number" && value >= (condition.least ?? -Infinity) && value <= (condition.most ?? Infinity);
+  };
+  return points.filter((point) => Object.entries(which).every(([path, condition]) => meets(point, path, condition)));
+}
+
+/** Points in groups that agree in some values, in the order of their first; what all points agree in names no group. */
+export function grouped(points: readonly SweepPoint[], by: readonly string[]): { name: string; points: SweepPoint[] }[] {
+  const telling = by.filter((path) => new Set(points.map((point) => valueOf(point, path))).size > 1);
+  const groups = new Map<string, SweepPoint[]>();
+  for (const point of points) {
+    const key = JSON.stringify(by.map((path) => valueOf(point, path) ?? null));
+    groups.set(key, [...(groups.get(key) ?? []), point]);
+  }
+  return [...groups.values()].map((of) => ({
+    name: telling.flatMap((path) => (of[0] === undefined ? [] : [shown(path, valueOf(of[0], path))])).join(", "),
+    points: of,
+  }));
+}
+
+/** A value as people write it. */
+export function shown(path: string, value: Value | undefined): string {
+  if (value === undefined) return `no ${words(path)}`;
+  if (typeof value === "string") return value;
+  if (path === "size_bytes") return size(value);
+  if (path === "rate_hz") return `${value} Hz`;
+  const unit: Record<string, [string, string]> = {
+    publishers: ["publisher", "publishers"],
+    subscribers: ["subscriber", "subscribers"],
+    many: ["node", "nodes"],
+  };
+  const [one, several] = unit[path] ?? ["", ""];
+  return `${value} ${value === 1 ? one : several}`.trim();
+}
+
+/** A path without underscores and unit. */
+export function words(path: string): string {
+  return path.replace(/_(us|ms|hz|bytes|percent)\b/g, "").replace(/[._]/g, " ");
+}
+
+function size(bytes: number): string {
+  for (const [unit, step] of [
+    ["MiB", 1 << 20],
+    ["MB", 1e6],
+    ["KiB", 1 << 10],
+    ["kB", 1e3],
+  ] as const)
+    if (bytes >= step && bytes % step === 0) return `${bytes / step} ${unit}`;
+  return `${bytes} B`;
+}
+
+/** What can tell points apart: identities with more than one value, then parameters that are not among them. */
+export function dimensions(points: readonly SweepPoint[], parameters: readonly string[]): string[] {
+  const identities = ["middleware", "transport", "topology", "many", "size_bytes", "rate_hz"];
+  const same: Record<string, string> = { size: "size_bytes", rate: "rate_hz", nodes: "many", kind: "topology" };
+  const all = [...identities, ...parameters.filter((name) => !identities.includes(same[name] ?? name))];
+  const measured = points.filter(({ figures }) => figures !== null);
+  return all.filter((path) => new Set(measured.map((point) => valueOf(point, path))).size > 1);
+}
+
+/** Values of a dimension, numbers ascending, texts in the order of the file. */
+export function valuesOf(points: readonly SweepPoint[], path: string): Value[] {
+  const values = [...new Set(points.flatMap((point) => valueOf(point, path) ?? []))];
+  return values.every((value) => typeof value === "number") ? values.sort((a, b) => Number(a) - Number(b)) : values;
+}

@@ -1,0 +1,44 @@
+// The page of a sweep: what a study found beside ours, then latency, deliveries, subscribers, course, and every point.
+import type { Page, Run, Sweep } from "../data";
+import { h } from "../dom";
+import { provenance } from "../provenance";
+import { boxes } from "./boxes";
+import { course, subscribers } from "./chosen";
+import { deliveries } from "./deliveries";
+import { dimensions, words } from "./model";
+import { lacking, table } from "./points";
+import { study } from "./study";
+
+/** Sections of a sweep. */
+export function sweepSections(page: Page, run: Run, sweep: Sweep): HTMLElement[] {
+  const telling = dimensions(sweep.points, sweep.parameters);
+  return [
+    header(run, sweep, telling),
+    lacking(sweep),
+    study(sweep, run.info),
+    boxes(sweep.points, telling),
+    deliveries(sweep.points),
+    subscribers(sweep.points),
+    course(sweep.points),
+    table(sweep, telling),
+    provenance(page),
+  ].filter((part) => part !== undefined);
+}
+
+function header({ info }: Run, { points, study }: Sweep, telling: readonly string[]): HTMLElement {
+  const measured = points.filter(({ figures }) => figures !== null).length;
+  const machine = info.machine;
+  return h(
+    "header",
+    {},
+    h("p", { class: "overline" }, `Tachograph report · ${info.started_at.slice(0, 10)}${study === null ? "" : ` · study ${study.id}`}`),
+    h("h1", {}, study?.title ?? `${measured} points by ${telling.map(words).join(", ")}`),
+    h("p", { class: "answer" }, `${measured} of ${points.length} points were measured, by ${telling.map(words).join(", ")}.`),
+    h(
+      "p",
+      { class: "provenance" },
+      h("code", {}, info.command.join(" ")),
+      machine === undefined ? "" : ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`,
+    ),
+  );
+}

@@ -1,0 +1,75 @@
+// Every point as a row, and those that could not run with their reasons.
+import type { Sweep, SweepPoint } from "../data";
+import { h, section } from "../dom";
+import { sortable, type SortColumn } from "../sortable";
+import { label } from "./boxes";
+import { numberOf, valueOf, words } from "./model";
+
+/** What tells points apart and what they measured. */
+const FIGURES: { path: string; title: string; unit?: string; decimals?: number; scale?: number }[] = [
+  { path: "due", title: "due" },
+  { path: "sent", title: "sent" },
+  { path: "received", title: "received" },
+  { path: "loss_percent", title: "loss", unit: "%", decimals: 2 },
+  { path: "late", title: "late" },
+  { path: "latency_us.median", title: "median", unit: "µs" },
+  { path: "latency_us.mean", title: "mean", unit: "µs" },
+  { path: "latency_us.std", title: "std", unit: "µs" },
+  { path: "latency_us.p99", title: "p99", unit: "µs" },
+  { path: "latency_us.max", title: "worst", unit: "µs" },
+  { path: "fairness.spread_us", title: "spread of subscribers", unit: "µs" },
+  { path: "startup_ms.median", title: "start-up", unit: "ms", decimals: 1 },
+  { path: "cpu_percent", title: "CPU", unit: "% of one", decimals: 1 },
+  { path: "wakeups_per_s", title: "wake-ups", unit: "1/s" },
+  { path: "pss_bytes", title: "PSS", unit: "MiB", decimals: 1, scale: 1 / (1 << 20) },
+  { path: "shared_bytes", title: "shared memory", unit: "MiB", decimals: 1, scale: 1 / (1 << 20) },
+];
+
+const UNITS: Record<string, string> = { size_bytes: "B", rate_hz: "Hz" };
+
+/** The table of points. */
+export function table({ points }: Sweep, dimensions: readonly string[]): HTMLElement | undefined {
+  const measured = points.filter(({ figures }) => figures !== null);
+  if (measured.length === 0) return undefined;
+  const columns: SortColumn<SweepPoint>[] = [
+    // The number of its folder; the rest of the name are the columns that follow.
+    { title: "point", value: (point) => point.name.split("-")[0] },
+    ...dimensions.map(
+      (path): SortColumn<SweepPoint> => ({
+        title: words(path),
+        ...(path in UNITS ? { unit: UNITS[path] ?? "" } : {}),
+        value: (point) => valueOf(point, path),
+      }),
+    ),
+    ...FIGURES.filter(({ path }) => measured.some((point) => numberOf(point, path) !== undefined)).map(
+      ({ path, title, unit, decimals, scale }): SortColumn<SweepPoint> => ({
+        title,
+        ...(unit === undefined ? {} : { unit }),
+        ...(decimals === undefined ? {} : { decimals }),
+        value: (point) => {
+          const value = numberOf(point, path);
+          return value === undefined ? undefined : value * (scale ?? 1);
+        },
+      }),
+    ),
+  ];
+  return section("points", "All points", "A press on a header sorts. An en dash is a figure that was not measured.", sortable(measured, columns));
+}
+
+/** Points that lack something, with what and why; absent where all are whole. */
+export function lacking({ points }: Sweep): HTMLElement | undefined {
+  const without = points.filter(({ figures, missing }) => figures === null || missing.length > 0);
+  if (without.length === 0) return undefined;
+  return h(
+    "div",
+    { class: "notes", id: "lacking" },
+    h("h2", {}, `${without.length} of ${points.length} points lack something`),
+    h(
+      "ul",
+      {},
+      ...without.map((point) =>
+        h("li", {}, h("b", {}, point.figures === null ? point.name : label(point)), `: ${point.missing.length === 0 ? "nothing was measured" : point.missing.join("; ")}`),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,28 @@
+// What became of every message, from either end.
+import type { Point } from "../data";
+
+export interface Share {
+  kind: "good" | "late" | "gone";
+  title: string;
+  messages: number;
+}
+
+/** What the subscriber saw. */
+export function received(point: Point): Share[] {
+  return [
+    { kind: "good", title: "in time", messages: point.in_time },
+    { kind: "late", title: "late", messages: point.late },
+    { kind: "gone", title: "lost", messages: point.lost },
+  ];
+}
+
+/** What the publisher did of what was due; absent where nothing was due by the clock. */
+export function sent(point: Point): Share[] | undefined {
+  if (point.due === undefined) return undefined;
+  const late = point.sent_late ?? 0;
+  return [
+    { kind: "good", title: point.sent_late === undefined ? "sent" : "sent in its period", messages: point.sent - late },
+    { kind: "late", title: "sent after its period", messages: late },
+    { kind: "gone", title: "never sent", messages: Math.max(point.due - point.sent, 0) },
+  ];
+}
