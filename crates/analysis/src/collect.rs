@@ -3,7 +3,7 @@
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
 use crate::handles::{Handles, NOBODY};
-use crate::observed::{Observed, PublicationSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
 use crate::tables::{Execution, Process};
 use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 
@@ -162,7 +162,9 @@ impl Collector {
             Payload::NodeSkipped { publisher, count } => {
                 self.seen.ours[process as usize] = true;
                 if let Some(endpoint) = self.handles[process as usize].publishers.get(&publisher) {
-                    self.seen.skips.push((now, *endpoint, count));
+                    let publications_before = self.seen.publications.len() as u32;
+                    let (noticed_ns, endpoint) = (now, *endpoint);
+                    self.seen.skips.push(SkipSeen { noticed_ns, endpoint, count, publications_before });
                 }
             }
             Payload::NodeDataAvailable { subscription } => {
@@ -251,6 +253,7 @@ impl Collector {
                     source_timestamp: 0,
                     rmw_ns: None,
                     id: None,
+                    due_ns: None,
                 });
                 self.seen.publications.len() as u32 - 1
             }

@@ -1,9 +1,11 @@
 //! Tables into `summary.json`. Several repeats of one workload make one summary, over all that was measured in any of them.
 
-use crate::summary::{CallbackFigures, ChainFigures, Distribution, Point, Summary, TopicFigures};
+use crate::point::point;
+use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, TopicFigures};
 use crate::tables::{CallbackKind, Delivery, EndpointKind, Note, Tables};
 use crate::Options;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_events::run::RunInfo;
 use tacho_workload::model::Workload;
 
 const NS_PER_US: f64 = 1e3;
@@ -16,6 +18,8 @@ pub struct Repeat<'a> {
     pub tables: &'a Tables,
     /// The options they were made with.
     pub options: Options,
+    /// Its `run.json`, where there is one.
+    pub info: Option<&'a RunInfo>,
 }
 
 /// The figures of a run: of one repeat, or of all that a run directory holds.
@@ -68,9 +72,9 @@ fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
     notes
 }
 
-/// Latency of each message that has one, ns: to the first line of its callback, else to its take.
-fn latency_ns(message: &crate::tables::Message) -> Option<i64> {
-    Some(message.callback_ns.or(message.take_ns)? - message.publish_ns?)
+/// Latency of a message that has one, us: to the first line of its callback, else to its take.
+pub(crate) fn latency_us(message: &crate::tables::Message) -> Option<f64> {
+    Some((message.callback_ns.or(message.take_ns)? - message.publish_ns?) as f64 / NS_PER_US)
 }
 
 #[derive(Default)]
@@ -120,7 +124,7 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             }
             topic.received += 1;
             to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
-            topic.latency_us.extend(latency_ns(message).map(|ns| ns as f64 / NS_PER_US));
+            topic.latency_us.extend(latency_us(message));
         }
     }
     if to_take > 0 {
@@ -142,38 +146,6 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
     topics.into_iter().map(figures).collect()
 }
 
-fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
-    let mut point =
-        Point { middleware: workload.middleware.clone(), transport: workload.transport.clone(), ..Point::default() };
-    let (mut skipped, mut latencies) = (None, Vec::new());
-    for Repeat { tables, .. } in repeats {
-        let count = |kind| tables.endpoints.iter().filter(|e| e.kind == kind).count() as u64;
-        point.publishers = point.publishers.max(count(EndpointKind::Publisher));
-        point.subscribers = point.subscribers.max(count(EndpointKind::Subscription));
-        for endpoint in tables.endpoints.iter().filter_map(|e| e.skipped) {
-            skipped = Some(skipped.unwrap_or(0) + endpoint);
-        }
-        point.sent += tables.publications.len() as u64;
-        point.dropped_events += tables.processes.iter().map(|p| p.dropped_events).sum::<u64>();
-        for message in &tables.messages {
-            match message.delivery {
-                Delivery::Lost => point.lost += 1,
-                Delivery::InTime => point.in_time += 1,
-                Delivery::Late => point.late += 1,
-            }
-            latencies.extend(latency_ns(message).map(|ns| ns as f64 / NS_PER_US));
-        }
-    }
-    point.received = point.in_time + point.late;
-    point.due = skipped.map(|s| s + point.sent);
-    let expected = point.received + point.lost;
-    // Without the events of a process its losses are not known.
-    point.loss_percent =
-        (expected > 0 && point.dropped_events == 0).then(|| 100.0 * point.lost as f64 / expected as f64);
-    point.latency_us = Distribution::of(latencies);
-    point
-}
-
 /// One callback over all repeats: its figures so far.
 #[derive(Default)]
 struct CallbackSoFar {
@@ -188,7 +160,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
-    for Repeat { tables, options } in repeats {
+    for Repeat { tables, options, .. } in repeats {
         let mut of_row: Vec<Option<usize>> = vec![None; tables.callbacks.len()];
         let mut ordinals: HashMap<Key, usize> = HashMap::new();
         let mut ran = vec![false; tables.callbacks.len()];

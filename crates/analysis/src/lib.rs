@@ -3,13 +3,17 @@
 mod chains;
 mod collect;
 mod distribution;
+mod due;
 mod figures;
 mod graph;
 mod handles;
 mod link;
 mod merge;
 mod observed;
+mod point;
+mod promise;
 mod runs;
+mod statistics;
 pub mod store;
 pub mod summary;
 pub mod tables;
@@ -19,7 +23,7 @@ pub use figures::{summarise, Repeat};
 pub use runs::{analyse, analyse_and_store, figures_of, Error};
 
 use collect::Collector;
-use tables::{CallbackKind, Endpoint, EndpointKind, Note, Tables};
+use tables::{CallbackKind, Endpoint, Note, Tables};
 use tacho_events::{Event, ProcessFacts, Texts};
 use tacho_workload::model::Workload;
 
@@ -93,19 +97,7 @@ impl Analysis {
         let mut counts = vec![0u64; seen.endpoints.len()];
         publications.iter().for_each(|p| counts[p.publisher as usize] += 1);
         messages.iter().filter(|m| m.take_ns.is_some()).for_each(|m| counts[m.subscription as usize] += 1);
-        let mut skipped: Vec<Option<u64>> = seen
-            .endpoints
-            .iter()
-            .map(|e| {
-                (e.kind == EndpointKind::Publisher && seen.ours[seen.nodes[e.node as usize].process as usize])
-                    .then_some(0)
-            })
-            .collect();
-        for (_, endpoint, count) in seen.skips.iter().filter(|s| options.measures(s.0)) {
-            if let Some(skipped) = skipped.get_mut(*endpoint as usize) {
-                *skipped = Some(skipped.unwrap_or(0) + count);
-            }
-        }
+        let skipped = due::skipped(&seen, &options);
         let endpoints = seen
             .endpoints
             .iter()
@@ -115,6 +107,7 @@ impl Analysis {
                 kind: e.kind,
                 topic: seen.topics.names[e.topic as usize].clone(),
                 depth: e.depth,
+                created_ns: e.created_ns,
                 count: counts[index],
                 skipped: skipped[index],
             })

@@ -1,6 +1,7 @@
 //! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
 
-use crate::observed::{Observed, PublicationSeen, INTERNAL};
+use crate::observed::{EndpointSeen, Observed, PublicationSeen, INTERNAL};
+use crate::promise;
 use crate::tables::{Delivery, EndpointKind, Message, Note, Publication};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
@@ -147,10 +148,11 @@ pub(crate) fn messages(
     let mut publications = Vec::new();
     for publication in &seen.publications {
         match publication.endpoint {
-            Some(publisher) if publisher != INTERNAL && options.measures(publication.time) => {
+            Some(publisher) if publisher != INTERNAL && options.measures(publication.belongs_ns()) => {
                 publications.push(Publication {
                     publisher,
                     publish_ns: publication.time,
+                    due_ns: publication.due_ns,
                     sequence: publication.id.map(|id| id.1),
                     execution: publication.execution,
                 })
@@ -158,17 +160,12 @@ pub(crate) fn messages(
             _ => {}
         }
     }
-    let deadlines: Vec<Option<i64>> = linked
-        .topics
-        .iter()
-        .enumerate()
-        .map(|(topic, of)| deadline_ns(seen, &seen.topics.names[topic], of, options, workload))
-        .collect();
+    let deadlines = deadlines_ns(seen, linked, options, workload);
     let mut messages = Vec::new();
     let mut not_recorded = 0;
     for take in &seen.takes {
         let publication = take.publication.map(|p| &seen.publications[p as usize]);
-        if !options.measures(publication.map_or(take.time, |p| p.time)) {
+        if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
         }
         not_recorded += u64::from(publication.is_none());
@@ -176,9 +173,11 @@ pub(crate) fn messages(
         // A polling take happens inside a callback: the message has no first line of its own.
         let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
         let latency = publication.map(|p| callback_ns.unwrap_or(take.time) - p.time);
-        let late = latency.zip(deadlines[seen.topic_of(take.endpoint) as usize]).is_some_and(|(l, d)| l > d);
+        let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
+        let deadline = publisher.and_then(|p| deadlines[p as usize]);
+        let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
         messages.push(Message {
-            publisher: publication.and_then(|p| p.endpoint),
+            publisher,
             subscription: take.endpoint,
             sequence: take.id.map(|id| id.1),
             publish_ns: publication.map(|p| p.time),
@@ -200,24 +199,28 @@ pub(crate) fn messages(
     (publications, messages, notes)
 }
 
-/// A topic's period: that of the workload where it gives a rate, else the mean distance of its publications.
-fn deadline_ns(
-    seen: &Observed,
-    topic: &str,
-    of: &OfTopic,
-    options: &Options,
-    workload: Option<&Workload>,
-) -> Option<i64> {
-    let mut rates = workload.into_iter().flat_map(|w| &w.nodes).flat_map(|n| &n.publishes).filter(|p| p.topic == topic);
-    if let Some(rate) = rates.find_map(|p| p.rate_hz) {
-        return Some((1e9 / rate) as i64);
-    }
-    let times = of.publications.iter().map(|p| seen.publications[*p as usize].time).filter(|t| options.measures(*t));
+/// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications of its topic.
+fn deadlines_ns(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>) -> Vec<Option<i64>> {
+    let mean_distances: Vec<Option<i64>> =
+        linked.topics.iter().map(|of| mean_distance_ns(seen, &of.publications, options)).collect();
+    let deadline = |endpoint: &EndpointSeen| {
+        if endpoint.kind != EndpointKind::Publisher {
+            return None;
+        }
+        let topic = &seen.topics.names[endpoint.topic as usize];
+        let promised = workload.and_then(|w| promise::of(w, &seen.nodes[endpoint.node as usize].name, topic));
+        promised.and_then(|p| p.deadline_ns()).or(mean_distances[endpoint.topic as usize])
+    };
+    seen.endpoints.iter().map(deadline).collect()
+}
+
+fn mean_distance_ns(seen: &Observed, publications: &[u32], options: &Options) -> Option<i64> {
+    let measured = publications.iter().map(|p| &seen.publications[*p as usize]).filter(|p| options.measures(p.belongs_ns()));
     let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
-    for time in times {
+    for publication in measured {
         count += 1;
-        first = first.min(time);
-        last = last.max(time);
+        first = first.min(publication.time);
+        last = last.max(publication.time);
     }
     (count > 1).then(|| (last - first) / (count - 1))
 }
@@ -281,10 +284,10 @@ fn lost(
                     let overtaken = last_taken.is_some_and(|l| position < l);
                     let pending = !overtaken && *time >= in_flight_from;
                     let there = *time >= created && *time <= alive;
-                    if taken.contains_key(publication) || pending || !there || !options.measures(*time) {
+                    let row = &seen.publications[*publication as usize];
+                    if taken.contains_key(publication) || pending || !there || !options.measures(row.belongs_ns()) {
                         continue;
                     }
-                    let row = &seen.publications[*publication as usize];
                     rows.push(Message {
                         publisher: Some(*publisher),
                         subscription: *subscription,

@@ -21,7 +21,7 @@ pub(crate) struct Observed {
     pub publications: Vec<PublicationSeen>,
     pub takes: Vec<TakeSeen>,
     pub streams: Vec<StreamSeen>,
-    pub skips: Vec<(i64, u32, u64)>,
+    pub skips: Vec<SkipSeen>,
     pub counters: Counters,
 }
 
@@ -54,6 +54,25 @@ pub(crate) struct PublicationSeen {
     pub rmw_ns: Option<i64>,
     /// publisher id and sequence number of our own nodes.
     pub id: Option<(u64, u64)>,
+    /// When it was due by the clock; of our own nodes.
+    pub due_ns: Option<i64>,
+}
+
+impl PublicationSeen {
+    /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it was due, so that
+    /// what was due in the window is what was sent and what was skipped, to the message.
+    pub fn belongs_ns(&self) -> i64 {
+        self.due_ns.unwrap_or(self.time)
+    }
+}
+
+/// Sends that were due and did not happen, as the publisher said when it noticed.
+pub(crate) struct SkipSeen {
+    pub noticed_ns: i64,
+    pub endpoint: u32,
+    pub count: u64,
+    /// Publications seen before: which of them the skip lies between.
+    pub publications_before: u32,
 }
 
 #[derive(Clone)]

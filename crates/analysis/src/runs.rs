@@ -7,6 +7,7 @@ use crate::tables::{Note, Tables};
 use crate::{Analysis, Options};
 use std::io;
 use std::path::PathBuf;
+use tacho_events::run::RunInfo;
 use tacho_events::{ProcessIndex, Progress, Reader, RunDirectory};
 use tacho_workload::model::Workload;
 
@@ -35,7 +36,7 @@ pub fn analyse(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Tables, Error> {
-    Ok(analyse_one(run, workload, progress)?.0)
+    Ok(analyse_one(run, workload, progress)?.tables)
 }
 
 /// The figures of a run directory, over everything below `repeats/` where it has any. Writes nothing.
@@ -44,7 +45,7 @@ pub fn figures_of(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    figures(run, workload, progress, |_, _, _| Ok(()))
+    figures(run, workload, progress, |_, _| Ok(()))
 }
 
 /// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
@@ -53,10 +54,10 @@ pub fn analyse_and_store(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    let summary = figures(run, workload, progress, |repeat, tables, options| {
-        store::write(&repeat.tables(), tables)?;
-        if repeat != run {
-            store::write_summary(repeat, &summarise(&[Repeat { tables, options }], workload))?;
+    let summary = figures(run, workload, progress, |directory, repeat| {
+        store::write(&directory.tables(), repeat.tables)?;
+        if directory != run {
+            store::write_summary(directory, &summarise(&[repeat], workload))?;
         }
         Ok(())
     })?;
@@ -64,12 +65,12 @@ pub fn analyse_and_store(
     Ok(summary)
 }
 
-/// Analyses a run or each of its repeats, hands the tables of each to `each`, then sums up.
+/// Analyses a run or each of its repeats, hands each to `each`, then sums up.
 fn figures(
     run: &RunDirectory,
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
-    mut each: impl FnMut(&RunDirectory, &Tables, Options) -> Result<(), Error>,
+    mut each: impl FnMut(&RunDirectory, Repeat<'_>) -> Result<(), Error>,
 ) -> Result<Summary, Error> {
     let mut directories = run.repeats().map_err(Error::Info)?;
     if directories.is_empty() {
@@ -80,13 +81,25 @@ fn figures(
         if !directory.events().is_dir() {
             return Err(Error::NoRun(directory.path().to_path_buf()));
         }
-        let (tables, options) = analyse_one(directory, workload, progress)?;
-        each(directory, &tables, options)?;
-        analysed.push((tables, options));
+        let one = analyse_one(directory, workload, progress)?;
+        each(directory, one.repeat())?;
+        analysed.push(one);
     }
-    let repeats: Vec<Repeat<'_>> =
-        analysed.iter().map(|(tables, options)| Repeat { tables, options: *options }).collect();
+    let repeats: Vec<Repeat<'_>> = analysed.iter().map(Analysed::repeat).collect();
     Ok(summarise(&repeats, workload))
+}
+
+/// One run, analysed.
+struct Analysed {
+    tables: Tables,
+    options: Options,
+    info: Option<RunInfo>,
+}
+
+impl Analysed {
+    fn repeat(&self) -> Repeat<'_> {
+        Repeat { tables: &self.tables, options: self.options, info: self.info.as_ref() }
+    }
 }
 
 /// Times are only as good as the clocks' readings; from here on that is said.
@@ -96,23 +109,23 @@ fn analyse_one(
     run: &RunDirectory,
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(Tables, Options), Error> {
+) -> Result<Analysed, Error> {
     let mut notes = Vec::new();
     let info = match run.info() {
-        Ok(info) => info,
+        Ok(info) => Some(info),
         // A run that was cut short before run.json was written is still a run.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = "run.json is not there: the measured window is not known, all is measured, warm-up included";
             notes.push(Note { name: "no-run-info".into(), count: 1, text: text.into() });
-            Default::default()
+            None
         }
         Err(error) => return Err(Error::Info(error)),
     };
     let mut reader = Reader::open(run)?;
     let clock_error_ns = reader.clock_error().as_ns();
     let options = Options {
-        measured_from_ns: info.measured_from_ns,
-        measured_to_ns: info.measured_to_ns,
+        measured_from_ns: info.as_ref().and_then(|i| i.measured_from_ns),
+        measured_to_ns: info.as_ref().and_then(|i| i.measured_to_ns),
         realtime_offset_ns: (!reader.processes().is_empty())
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
         clock_error_ns,
@@ -136,5 +149,5 @@ fn analyse_one(
         notes.push(Note { name: "clocks-not-related".into(), count: hosts.len() as u64, text: text.into() });
     }
     tables.notes.splice(0..0, notes);
-    Ok((tables, options))
+    Ok(Analysed { tables, options, info })
 }

@@ -104,10 +104,10 @@ macro_rules! tables {
 tables! {
     processes: Process { pid, executable, command, host, events, dropped_events, ended, first_ns, last_ns }
     nodes: Node { process, name }
-    endpoints: Endpoint { node, kind, topic, depth, count, skipped }
+    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
     executions: Execution { callback, tid, start_ns, end_ns }
-    publications: Publication { publisher, publish_ns, sequence, execution }
+    publications: Publication { publisher, publish_ns, due_ns, sequence, execution }
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery,
     }

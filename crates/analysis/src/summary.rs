@@ -73,15 +73,22 @@ pub struct Point {
     pub publishers: u64,
     /// Subscriptions in the run.
     pub subscribers: u64,
-    /// Sends that were due.
+    /// Sends that were due: `sent` and `skipped`; absent where nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub due: Option<u64>,
     /// Publish calls.
     pub sent: u64,
+    /// Sends that were due and did not happen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<u64>,
+    /// Publish calls a period or more after they were due (study A, figure 11: not sent in their period).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sent_late: Option<u64>,
     /// Messages taken, over all subscriptions.
     pub received: u64,
-    /// Sent while matched and never taken, over all subscriptions.
-    pub lost: u64,
+    /// Sent while matched and never taken, over all subscriptions; absent where events were dropped.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lost: Option<u64>,
     /// lost of (received + lost).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_percent: Option<f64>,
@@ -92,7 +99,7 @@ pub struct Point {
     /// Publish call to first line of the callback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
-    /// How late a publish call was, against when it was due by its rate and phase (study A); absent where no publication has a rate.
+    /// Publish call less when it was due by its rate and phase (study A); absent where nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub send_lateness_us: Option<Distribution>,
     /// Whether subscribers of one topic are served alike; absent with fewer than two.
@@ -110,10 +117,10 @@ pub struct Point {
     /// Proportional sets of all node processes, added up.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pss_bytes: Option<u64>,
-    /// Greatest resident set of one process.
+    /// Resident set of the process with the greatest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rss_bytes: Option<u64>,
-    /// Shared memory mapped by one process at most.
+    /// Resident shared memory of the process with the most.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shared_bytes: Option<u64>,
     /// Times that processes slept and were woken, a second, all together.
@@ -139,11 +146,20 @@ pub struct PublisherFigures {
     pub node: String,
     /// Topic.
     pub topic: String,
-    /// Sends that were due.
+    /// Sends that were due: `sent` and `skipped`; absent where nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub due: Option<u64>,
     /// Publish calls.
     pub sent: u64,
+    /// Sends that were due and did not happen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<u64>,
+    /// Publish calls a period or more after they were due.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sent_late: Option<u64>,
+    /// Publish call less when it was due.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub send_lateness_us: Option<Distribution>,
 }
 
 /// One subscription of a point.
@@ -155,21 +171,31 @@ pub struct SubscriptionFigures {
     pub topic: String,
     /// Messages taken.
     pub received: u64,
-    /// Sent while matched and never taken.
-    pub lost: u64,
+    /// Sent while matched and never taken; absent where events were dropped.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lost: Option<u64>,
+    /// Taken within the deadline.
+    pub in_time: u64,
+    /// Taken after it.
+    pub late: u64,
     /// Publish call to first line of the callback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
 }
 
-/// Study A's fairness: the same messages, sent to several subscribers. Over all topics with at least two.
+/// Study A's fairness: the same messages, sent to several subscribers. Of several topics, the one with the greatest spread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
+    /// The topic.
+    pub topic: String,
+    /// Messages that every subscription got: the means are over these alone.
+    pub messages: u64,
     /// Subscriptions compared.
     pub subscriptions: u64,
     /// Greatest mean latency of a subscription less the least.
     pub spread_us: f64,
-    /// Spearman's rank correlation of mean latency with order of creation: 1 is a perfect staircase. Absent with fewer than four, or where all means are alike.
+    /// Spearman's rank correlation of mean latency with order of creation: 1 is a perfect staircase. Absent with
+    /// fewer than four, or where all means are alike.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub staircase: Option<f64>,
     /// Probability of so strong a correlation by chance, two-sided.
@@ -180,13 +206,15 @@ pub struct Fairness {
 /// Study C's drift: whether latency changes over the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
+    /// Stretches of the run that the figures are made of, over all repeats.
+    pub stretches: u64,
     /// Theil-Sen slope of latency over time.
     pub slope_us_per_s: f64,
     /// Bounds of its 95 % confidence interval.
     pub slope_low_us_per_s: f64,
     /// See `slope_low_us_per_s`.
     pub slope_high_us_per_s: f64,
-    /// Instants since the start of the window at which the level changes, s.
+    /// Instants since the start of the window at which the level changes, s; of all repeats, ascending.
     pub changes_at_s: Vec<f64>,
 }
 

@@ -17,7 +17,7 @@ pub struct Tables {
     pub callbacks: Vec<Callback>,
     /// One row an execution of a callback.
     pub executions: Vec<Execution>,
-    /// One row a publish call inside the measured window.
+    /// One row a publish call that was due inside the measured window; made inside it, where it is not known when it was due.
     pub publications: Vec<Publication>,
     /// One row a message and subscription that should have got it.
     pub messages: Vec<Message>,
@@ -84,6 +84,8 @@ pub struct Endpoint {
     pub topic: String,
     /// Queue depth, where it is known.
     pub depth: Option<u64>,
+    /// When it was made.
+    pub created_ns: i64,
     /// Publish calls, or messages taken.
     pub count: u64,
     /// Sends that were due and did not happen; known only for nodes that tacho runs.
@@ -143,6 +145,8 @@ pub struct Publication {
     pub publisher: u32,
     /// Just before the publish call (outermost layer seen).
     pub publish_ns: i64,
+    /// When the call was due by its rate and phase; known only for nodes that tacho runs, where something is due by the clock.
+    pub due_ns: Option<i64>,
     /// Sequence number, where the message carries one.
     pub sequence: Option<u64>,
     /// Index into [`Tables::executions`] that published it; absent outside of callbacks.

@@ -110,7 +110,7 @@ fn of_two_paths_the_one_with_the_highest_worst_case_is_critical() {
     let tables = tables(&builder);
     let critical: Vec<_> = tables.chains.iter().map(|c| (c.name.as_str(), c.critical)).collect();
     assert_eq!(critical, [("sensor to quick", false), ("sensor to slow", true)]);
-    let summary = summarise(&[Repeat { tables: &tables, options: Default::default() }], None);
+    let summary = summarise(&[Repeat { tables: &tables, options: Default::default(), info: None }], None);
     assert_eq!(summary.chains.iter().map(|c| c.critical).collect::<Vec<_>>(), [false, true]);
 }
 
@@ -162,7 +162,7 @@ fn figures_of_repeats_are_over_all_instances_and_show_the_spread_of_their_means(
     };
     let (first, second) = (repeat(100), repeat(500));
     let options = Default::default();
-    let summary = summarise(&[Repeat { tables: &first, options }, Repeat { tables: &second, options }], None);
+    let summary = summarise(&[Repeat { tables: &first, options, info: None }, Repeat { tables: &second, options, info: None }], None);
     let chain = &summary.chains[0];
     assert_eq!((chain.instances, summary.chains.len()), (6, 1));
     let means = chain.repeat_means_ms.as_ref().expect("several repeats");

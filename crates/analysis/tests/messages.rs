@@ -186,7 +186,7 @@ fn where_events_were_dropped_losses_are_not_told() {
     let tables = tables(&ten_messages(|pid, sequence| pid == 2 || sequence != 4).process(3).dropped(17));
     assert_eq!(lost(&tables), []);
     assert_eq!(note(&tables, "dropped-events"), 17);
-    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default(), info: None }], None);
     assert_eq!(summary.topics[0].lost, None);
 }
 
@@ -222,7 +222,7 @@ fn a_callback_that_never_ends_has_no_duration_and_the_run_is_read() {
         .process(1).at(10).publish(1)
         .process(2).killed().at(20).start_taking(1));
     assert_eq!(tables.executions[0].end_ns, None);
-    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default(), info: None }], None);
     assert_eq!((summary.callbacks[0].count, summary.callbacks[0].duration_us.clone()), (0, None));
 }
 
@@ -237,7 +237,7 @@ fn rclpy_programs_have_topics_rates_and_latencies_and_say_what_they_lack() {
     }
     let tables = tables(&builder);
     assert_eq!(note(&tables, "no-callback-events"), 2);
-    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default() }], None);
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default(), info: None }], None);
     assert_eq!((summary.callbacks.len(), summary.topics.len()), (0, 1));
     let topic = &summary.topics[0];
     assert_eq!((topic.publishers.as_slice(), topic.subscribers.as_slice()), (&["/talker".into()][..], &["/listener".into()][..]));

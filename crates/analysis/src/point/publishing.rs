@@ -1,0 +1,94 @@
+//! What was due, sent, sent late and skipped, publisher by publisher (study A: a publisher that falls behind flatters loss and latency).
+
+use super::{ends, Ends, NS_PER_US};
+use crate::figures::Repeat;
+use crate::promise;
+use crate::summary::{Distribution, PublisherFigures};
+use crate::tables::EndpointKind;
+use tacho_workload::model::Workload;
+
+/// All publishers of a point.
+pub(super) struct Publishing(Vec<(super::End, Publisher)>);
+
+#[derive(Default)]
+struct Publisher {
+    sent: u64,
+    /// Absent where nothing is due by the clock.
+    skipped: Option<u64>,
+    period_ns: Option<i64>,
+    sent_late: u64,
+    lateness_us: Vec<f64>,
+}
+
+pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publishing {
+    let mut all: Ends<Publisher> = Ends::new();
+    for Repeat { tables, .. } in repeats {
+        let mut of_row = vec![None; tables.endpoints.len()];
+        for (row, end) in ends(tables, EndpointKind::Publisher) {
+            let period_ns = promise::of(workload, &end.node, &end.topic).and_then(|p| p.period_ns());
+            let index = all.index(end);
+            of_row[row as usize] = Some(index);
+            let publisher = &mut all.order[index].1;
+            publisher.period_ns = period_ns;
+            if let Some(skipped) = tables.endpoints[row as usize].skipped.filter(|_| period_ns.is_some()) {
+                *publisher.skipped.get_or_insert(0) += skipped;
+            }
+        }
+        for publication in &tables.publications {
+            let Some(index) = of_row[publication.publisher as usize] else { continue };
+            let publisher = &mut all.order[index].1;
+            publisher.sent += 1;
+            if let Some(due_ns) = publication.due_ns {
+                let lateness_ns = publication.publish_ns - due_ns;
+                publisher.lateness_us.push(lateness_ns as f64 / NS_PER_US);
+                publisher.sent_late += u64::from(publisher.period_ns.is_some_and(|period| lateness_ns >= period));
+            }
+        }
+    }
+    Publishing(all.order)
+}
+
+impl Publisher {
+    /// Known only where it is known of every message when it was due.
+    fn sent_late(&self) -> Option<u64> {
+        (self.period_ns.is_some() && self.lateness_us.len() as u64 == self.sent).then_some(self.sent_late)
+    }
+}
+
+impl Publishing {
+    /// Publish calls of all.
+    pub fn sent(&self) -> u64 {
+        self.0.iter().map(|(_, p)| p.sent).sum()
+    }
+
+    /// Of all that have a clock; absent where none has.
+    pub fn skipped(&self) -> Option<u64> {
+        self.0.iter().filter_map(|(_, p)| p.skipped).reduce(|a, b| a + b)
+    }
+
+    /// Of all that have a clock; absent where none has, or where it is not known of one of them.
+    pub fn sent_late(&self) -> Option<u64> {
+        let mut late = self.0.iter().filter(|(_, p)| p.period_ns.is_some()).map(|(_, p)| p.sent_late()).peekable();
+        late.peek()?;
+        late.sum()
+    }
+
+    /// Over every message of which it is known when it was due.
+    pub fn send_lateness_us(&self) -> Option<Distribution> {
+        Distribution::of(self.0.iter().flat_map(|(_, p)| p.lateness_us.iter().copied()).collect())
+    }
+
+    /// Each publisher.
+    pub fn figures(self) -> Vec<PublisherFigures> {
+        let figures = |(end, publisher): (super::End, Publisher)| PublisherFigures {
+            sent: publisher.sent,
+            due: publisher.skipped.map(|skipped| skipped + publisher.sent),
+            skipped: publisher.skipped,
+            sent_late: publisher.sent_late(),
+            send_lateness_us: Distribution::of(publisher.lateness_us),
+            node: end.node,
+            topic: end.topic,
+        };
+        self.0.into_iter().map(figures).collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! What arrived in time, late, or not at all, subscription by subscription.
+
+use super::{ends, Ends};
+use crate::figures::{latency_us, Repeat};
+use crate::summary::{Distribution, SubscriptionFigures};
+use crate::tables::{Delivery, EndpointKind, Tables};
+
+#[derive(Default)]
+struct Subscription {
+    in_time: u64,
+    late: u64,
+    lost: u64,
+    /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
+    dropped: bool,
+    latency_us: Vec<f64>,
+}
+
+/// Every subscription, in the order of creation in the first repeat.
+pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
+    let mut all: Ends<Subscription> = Ends::new();
+    for Repeat { tables, .. } in repeats {
+        let mut of_row = vec![None; tables.endpoints.len()];
+        for (row, end) in ends(tables, EndpointKind::Subscription) {
+            let index = all.index(end);
+            of_row[row as usize] = Some(index);
+            all.order[index].1.dropped |= losses_unknown(tables, row);
+        }
+        for message in &tables.messages {
+            let Some(index) = of_row[message.subscription as usize] else { continue };
+            let subscription = &mut all.order[index].1;
+            match message.delivery {
+                Delivery::InTime => subscription.in_time += 1,
+                Delivery::Late => subscription.late += 1,
+                Delivery::Lost => subscription.lost += 1,
+            }
+            subscription.latency_us.extend(latency_us(message));
+        }
+    }
+    let figures = |(end, subscription): (super::End, Subscription)| SubscriptionFigures {
+        node: end.node,
+        topic: end.topic,
+        received: subscription.in_time + subscription.late,
+        lost: (!subscription.dropped).then_some(subscription.lost),
+        in_time: subscription.in_time,
+        late: subscription.late,
+        latency_us: Distribution::of(subscription.latency_us),
+    };
+    all.order.into_iter().map(figures).collect()
+}
+
+/// Whether a message to this subscription may have been sent or taken without an event of it.
+fn losses_unknown(tables: &Tables, subscription: u32) -> bool {
+    let topic = &tables.endpoints[subscription as usize].topic;
+    let dropped = |node: u32| tables.processes[tables.nodes[node as usize].process as usize].dropped_events > 0;
+    let of_topic = |e: &&crate::tables::Endpoint| e.kind == EndpointKind::Publisher && e.topic == *topic;
+    dropped(tables.endpoints[subscription as usize].node) || tables.endpoints.iter().filter(of_topic).any(|e| dropped(e.node))
+}
