@@ -50,6 +50,7 @@ pub enum Action {
     Clear,
     Arrive,
     Skip,
+    Due,
     Synchronise,
 }
 
@@ -253,6 +254,7 @@ macro_rules! with_kinds {
             130 NodeDataAvailable node_data_available (Transport, Arrive, Message) { subscription: Handle },
             131 NodeSkipped node_skipped (Application, Skip, Message) { publisher: Handle, count: u64 },
             132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
+            133 NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
         }
     };
 }

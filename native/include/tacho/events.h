@@ -140,6 +140,7 @@ enum tacho_kind {
   TACHO_NODE_DATA_AVAILABLE = 130,  /* subscription_handle: the middleware says that a message is there */
   TACHO_NODE_SKIPPED = 131,         /* publisher_handle, count: sends that were due and did not happen */
   TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
+  TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
 };
 
 #endif /* TACHO_EVENTS_H_ */

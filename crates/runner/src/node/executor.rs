@@ -186,7 +186,7 @@ impl NodeExecutor {
                 if count > served[index] {
                     self.skip(index, count - served[index] - 1);
                     served[index] = count;
-                    now_due.push(index);
+                    now_due.push((index, grid.due_ns(count - 1)));
                 }
             }
             let computes = !triggered && self.publishers.is_empty();
@@ -224,6 +224,8 @@ impl NodeExecutor {
                         self.skip(*publisher, count - served[index] - 1);
                     }
                     served[index] = count;
+                    let due_ns = grid.due_ns(count - 1);
+                    let publishers: Vec<_> = publishers.into_iter().map(|publisher| (publisher, due_ns)).collect();
                     self.timer_callback(index, timer, &publishers)?;
                     ran = true;
                 }
@@ -285,13 +287,15 @@ impl NodeExecutor {
         Ok(true)
     }
 
-    /// Runs a timer's callback, which computes and publishes.
-    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[usize]) -> Result<(), Error> {
+    /// Runs a timer's callback, which computes and publishes by each of `publishers` what was due then.
+    fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Error> {
         self.trace.rclcpp_executor_execute(pointer(timer.handle));
         self.trace.callback_start(pointer(timer.callback), false);
         let start_ns = if self.log.is_some() { now_ns() } else { 0 };
         compute(self.draws.work_ns(&self.work));
-        for index in publishers {
+        for (index, due_ns) in publishers {
+            let output = &self.publishers[*index];
+            self.trace.node_due(output.handle, output.sequence, *due_ns);
             self.publish(*index)?;
         }
         if let Some(log) = &mut self.log {

@@ -11,6 +11,7 @@ const NODE_TAKE: u32 = 129;
 const NODE_DATA_AVAILABLE: u32 = 130;
 const NODE_SKIPPED: u32 = 131;
 const NODE_WAKE: u32 = 132;
+const NODE_DUE: u32 = 133;
 
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
@@ -114,6 +115,12 @@ impl Trace {
     /// Sends that were due and did not happen.
     pub fn node_skipped(&self, publisher: u64, count: u64) {
         self.record(NODE_SKIPPED, &[publisher, count]);
+    }
+
+    /// When the message that is published next was due by the clock.
+    #[inline]
+    pub fn node_due(&self, publisher: u64, sequence: u64, due_ns: i64) {
+        self.record(NODE_DUE, &[publisher, sequence, due_ns as u64]);
     }
 
     /// A spinning node woke.
