@@ -1,0 +1,264 @@
+"""A node: its entities, what its callbacks do, and how it runs."""
+
+import threading
+import time
+
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+
+from tacho_rclpy import executors, messages, spinning, trace
+from tacho_rclpy.clock_log import ClockLog
+from tacho_rclpy.instant import SECOND_NS, Grid, sleep_until
+from tacho_rclpy.process import Refused
+from tacho_rclpy.scheduling import schedule
+from tacho_rclpy.work import Work
+
+
+def _qos(asked: dict) -> QoSProfile:
+    return QoSProfile(
+        reliability=ReliabilityPolicy.RELIABLE if asked["reliable"] else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if asked["transient_local"] else DurabilityPolicy.VOLATILE,
+        history=HistoryPolicy.KEEP_ALL if asked["keep_all"] else HistoryPolicy.KEEP_LAST,
+        depth=asked["depth"],
+    )
+
+
+def _type(topic: str, name: str, size: int, exact: bool):
+    found = messages.type_of(name, size)
+    if found is None:
+        raise Refused(f'rclpy: {topic}: message type "{name}" is not known; expected one of {", ".join(messages.TYPES)}')
+    if exact and found.only_size not in (None, size):
+        raise Refused(f"rclpy: {topic}: {found.name} carries {found.only_size} bytes of data, not {size}")
+    return found
+
+
+class Publication:
+    """A publisher with its one message, which is filled once and published again and again."""
+
+    def __init__(self, node: "BenchNode", of: dict, output: dict):
+        self.topic, self.rate_hz, self.size = of["topic"], of["rate_hz"], of["size_bytes"]
+        self.id, self.expected = output["publisher_id"], output["subscribers"]
+        self.type = _type(self.topic, of["message_type"], self.size, exact=True)
+        self.publisher = node.ros.create_publisher(self.type.ros_type, self.topic, _qos(of["qos"]))
+        self.handle = self.publisher.handle.pointer
+        self.message = self.type.make(node.work.fill(self.size))
+        self.sent = 0
+        self.skipped: int | None = None
+        self._one_at_a_time = threading.Lock()  # callbacks of several threads may publish it
+
+    def publish(self):
+        with self._one_at_a_time:
+            message, of_type = self.message, self.type
+            room = of_type.room(message)
+            trace.publishing(self.handle, self.id, self.sent, self.size, room)
+            of_type.stamped(message, room)
+            self.publisher.publish(message)
+            self.sent += 1
+
+    def skip(self, count: int):
+        """Sends that were due and did not happen."""
+        self.skipped = (self.skipped or 0) + count
+        if count > 0:
+            trace.skipped(self.handle, count)
+
+
+class Subscription:
+    """A subscription and its callback."""
+
+    def __init__(self, node: "BenchNode", number: int, of: dict, plan: dict, latest: bool, group):
+        self.topic, self.latest, self.expected = of["topic"], latest, plan["publishers"]
+        self.node, self.number, self.taken = node, number, 0
+        self.first_message_ns: int | None = None
+        self.type = _type(self.topic, plan["message_type"], plan["size_bytes"], exact=False)
+        self.subscription = node.ros.create_subscription(
+            self.type.ros_type, self.topic, self.on_message, _qos(of["qos"]), callback_group=group
+        )
+        self.handle = self.subscription.handle.pointer
+        self.callback = trace.subscription(self.handle, f"{node.name}::on({self.topic})")
+
+    def on_message(self, message):
+        start_ns = time.monotonic_ns() if self.node.log or not self.taken else 0
+        publisher, sequence, stamp_ns = trace.received(self.handle, self.callback, self.type.header(message))
+        if not self.taken:
+            self.first_message_ns = start_ns
+        self.taken += 1
+        if not self.latest:
+            self.node.work.compute()
+            for publication in self.node.answers:
+                publication.publish()
+        if log := self.node.log:
+            log.message(publisher, sequence, stamp_ns, start_ns)
+            log.callback("subscription", self.number, start_ns, time.monotonic_ns())
+        trace.ended(self.callback)
+
+
+class Timer:
+    """A timer of rcl, on the steady clock, and its callback, which computes and publishes.
+
+    rcl calls a timer that is late once, and leaves out the periods that went by: those are the sends skipped (study A).
+    """
+
+    _clock = Clock(clock_type=ClockType.STEADY_TIME)
+
+    def __init__(self, node: "BenchNode", number: int, hz: float, what: str, publications: list[Publication], group):
+        self.node, self.number, self.hz, self.publications = node, number, hz, publications
+        self.period_ns = round(SECOND_NS / hz)
+        self.calls = 0
+        self._reached = 0  # due times before the next one
+        self._next_due_ns = 0  # on the timer's clock
+        self._timer = node.ros.create_timer(1 / hz, self.on_time, callback_group=group, clock=self._clock, autostart=False)
+        self.callback = trace.timer(self._timer.handle.pointer, node.handle, self.period_ns, f"{node.name}::{what}")
+
+    def start(self, grid: Grid):
+        """Due at the instants of the grid."""
+        now = time.monotonic_ns()
+        self._reached = grid.due_by(now)  # this process was started too late for these
+        self._skip(self._reached)
+        # Reset sets the next call one period ahead; the period from then on is set after it.
+        self._timer.timer_period_ns = max(1, grid.due_ns(self._reached) - now)
+        self._timer.reset()
+        self._timer.timer_period_ns = self.period_ns
+        self._next_due_ns = self._due_ns()
+
+    def _due_ns(self) -> int:
+        return self._clock.now().nanoseconds + self._timer.time_until_next_call()
+
+    def on_time(self):
+        start_ns = time.monotonic_ns()
+        if start_ns >= self.node.end_ns:
+            return  # end() counts what was due before
+        trace.started(self.callback)
+        due_ns = self._due_ns()
+        advanced = round((due_ns - self._next_due_ns) / self.period_ns)
+        self._reached, self._next_due_ns = self._reached + advanced, due_ns
+        self._skip(advanced - 1)
+        self.calls += 1
+        self.node.work.compute()
+        for publication in self.publications:
+            publication.publish()
+        if log := self.node.log:
+            log.callback("timer", self.number, start_ns, time.monotonic_ns())
+        trace.ended(self.callback)
+
+    def _skip(self, count: int):
+        for publication in self.publications:
+            publication.skip(max(0, count))
+
+    def end(self):
+        """Counts the due times up to the end of the node that were not served."""
+        due_ns = self._due_ns()
+        reached = self._reached + round((due_ns - self._next_due_ns) / self.period_ns)
+        next_due_ns = time.monotonic_ns() + self._timer.time_until_next_call()
+        self._timer.cancel()
+        due = reached - (next_due_ns - self.node.end_ns) // self.period_ns
+        for publication in self.publications:
+            publication.skip(max(0, due - publication.sent - (publication.skipped or 0)))
+
+
+class BenchNode:
+    """A node of a workload on an executor of its own."""
+
+    def __init__(self, plan: dict, executor: str, clock: bool):
+        of = plan["node"]
+        self.plan, self.name = plan, of["name"]
+        kind, value = (of["executor"], {}) if of["executor"] == "arrival" else next(iter(of["executor"].items()))
+        self.spin_hz = value["hz"] if kind == "spin" else None
+        if self.spin_hz and executor != executors.SINGLE:
+            raise Refused(f'rclpy: node {self.name}: spin on "{executor}"; expected "{executors.SINGLE}": spin_once of the others '
+                          "does not take one message of a queue and return")
+        self.log = ClockLog() if clock else None
+        self.work = Work(of["work"], plan["seed"])
+        self.ros = Node(
+            self.name,
+            # Services and topics that no workload names would be traffic beside it.
+            enable_rosout=False,
+            start_parameter_services=False,
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
+        )
+        self.handle = self.ros.handle.pointer
+        self.once_a_wake = executors.OnceAWake() if self.spin_hz else None
+        on_timer = kind == "timer"
+
+        def group():
+            return self.once_a_wake or executors.group_of(executor)
+
+        inputs = enumerate(zip(of["subscribes"], plan["inputs"], strict=True))
+        self.subscriptions = [Subscription(self, i, s, of_it, s["latest"] or on_timer, group()) for i, (s, of_it) in inputs]
+        self.publications = [Publication(self, p, o) for p, o in zip(of["publishes"], plan["outputs"], strict=True)]
+        self.answers = [p for p in self.publications if p.rate_hz is None]
+        """Published by the callbacks of messages."""
+        self.timers: list[Timer] = []
+        if on_timer:
+            self.timers = [Timer(self, 0, value["hz"], "timer", self.publications, group())]
+        elif not self.spin_hz:
+            timed = [p for p in self.publications if p.rate_hz is not None]
+            self.timers = [Timer(self, i, p.rate_hz, f"publish({p.topic})", [p], group()) for i, p in enumerate(timed)]
+        self.spinner = spinning.Spinner(self) if self.spin_hz else None
+        self.executor = executors.make(executor, plan["cpus"])
+        self.executor.add_node(self.ros)
+        self.end_ns = 2**63
+        """CLOCK_MONOTONIC; nothing is sent by a timer from here on."""
+        self.over = Future()
+
+    def unmatched(self) -> dict | None:
+        """The first endpoint that lacks peers."""
+        counts = [(s.topic, s.subscription.get_publisher_count(), s.expected) for s in self.subscriptions]
+        counts += [(p.topic, p.publisher.get_subscription_count(), p.expected) for p in self.publications]
+        for topic, found, expected in counts:
+            if found < expected:
+                return {"node": self.name, "topic": topic, "found": found, "expected": expected}
+        return None
+
+    def end_at(self, ns: int):
+        """Sets the end, or brings it forward."""
+        self.end_ns = min(self.end_ns, ns)
+
+    def end(self):
+        """Called by another thread at `end_ns`."""
+        self.over.set_result(None)
+
+    def run(self, start_ns: int) -> dict:
+        """Runs on the calling thread from `start_ns` to `end_ns`; what it says of itself in the end."""
+        schedule(self.plan)
+        if self.spinner:
+            sleep_until(min(start_ns, self.end_ns))
+            cpu_before = time.thread_time_ns()
+            self.spinner.run(start_ns, self.plan["phase"])
+        else:
+            cpu_before = time.thread_time_ns()
+            for timer in self.timers:
+                timer.start(Grid.of_phase(start_ns, self.plan["phase"], timer.hz))
+            self.executor.spin_until_future_complete(self.over)
+            for timer in self.timers:
+                timer.end()
+        cpu_ns = time.thread_time_ns() - cpu_before + self._cpu_of_workers()
+        figures = {
+            "node": self.name,
+            "cpu_ns": cpu_ns,
+            "wakes": self.spinner.wakes if self.spinner else 0,
+            "callbacks": sum(s.taken for s in self.subscriptions) + sum(t.calls for t in self.timers)
+            + (self.spinner.calls if self.spinner else 0),
+            "outputs": [{"topic": p.topic, "sent": p.sent} | ({} if p.skipped is None else {"skipped": p.skipped})
+                        for p in self.publications],
+            "taken": [s.taken for s in self.subscriptions],
+        }
+        firsts = [s.first_message_ns for s in self.subscriptions if s.first_message_ns is not None]
+        return figures | ({"first_message_ns": min(firsts)} if firsts else {})
+
+    def _cpu_of_workers(self) -> int:
+        """CPU time of the threads of a multi-threaded executor, which live for this node alone."""
+        pool = getattr(self.executor, "_executor", None)
+        return sum(time.clock_gettime_ns(time.pthread_getcpuclockid(t.ident)) for t in pool._threads) if pool else 0
+
+    def write_clock(self, folder: str | None):
+        """The in-node clock, where there is one."""
+        if self.log and folder:
+            self.log.write(folder, self.name)
+
+    def destroy(self):
+        self.executor.shutdown()
+        self.ros.destroy_node()

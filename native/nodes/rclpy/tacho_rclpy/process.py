@@ -1,0 +1,139 @@
+"""A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
+
+The words are those of `crates/runner/src/protocol.rs`: JSON, a line each.
+"""
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+
+MATCHING_PERIOD_S = 0.01
+"""How often peers are counted until all are there."""
+
+
+class Refused(Exception):
+    """What cannot be done, in words for the user."""
+
+
+class Runner:
+    """Who started this process."""
+
+    def __init__(self):
+        # What a library prints on stdout goes to stderr instead, which is the log, so that it cannot garble an answer.
+        self._answers = os.fdopen(os.dup(1), "w", buffering=1)
+        os.dup2(2, 1)
+        self.commands = queue.SimpleQueue()
+        """Commands as they come; None when stdin is closed."""
+
+    def plan(self) -> dict:
+        plan = json.loads(sys.stdin.readline())
+        threading.Thread(target=self._listen, name="commands", daemon=True).start()
+        return plan
+
+    def _listen(self):
+        for line in sys.stdin:
+            self.commands.put(json.loads(line))
+        self.commands.put(None)
+
+    def say(self, kind: str, **fields):
+        print(json.dumps({kind: fields} if fields else kind), file=self._answers)
+
+
+def run(main_ns: int) -> int:
+    """Runs this process; its exit code. `main_ns` is when it entered main, CLOCK_MONOTONIC."""
+    runner = Runner()
+    try:
+        _serve(runner, main_ns)
+        return 0
+    except Exception as error:
+        expected = isinstance(error, Refused)
+        runner.say("failed", cause=str(error) if expected else f"rclpy: {type(error).__name__}: {error}")
+        traceback.print_exc()
+        return 1
+
+
+def _serve(runner: Runner, main_ns: int):
+    plan = runner.plan()
+    from tacho_rclpy import session, versions  # rclpy is imported here, where its absence can be answered
+
+    with session.Session(plan) as opened:
+        # The events executor handles SIGINT itself, whatever rclpy.init is told; ^C is the runner's to act on.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        runner.say("ready", version=versions.found(), main_ns=main_ns, ready_ns=time.monotonic_ns())
+        window = _wait_for_start(runner, opened.nodes)
+        if window is None:
+            return
+        figures = _run_nodes(runner, opened.nodes, window)
+        for node in opened.nodes:
+            node.write_clock(plan["clock"])
+        runner.say("done", nodes=figures)
+        # Endpoints stay until the runner closes stdin: others may still measure.
+        while runner.commands.get() is not None:
+            pass
+
+
+def _wait_for_start(runner: Runner, nodes: list) -> dict | None:
+    """Says which endpoint lacks peers until none does, then waits for the start; None where there will be none."""
+    matched, said = False, None
+    while True:
+        if not matched:
+            lacking = next((u for node in nodes if (u := node.unmatched()) is not None), None)
+            if lacking is None:
+                matched = True
+                runner.say("matched")
+            elif lacking != said:
+                runner.say("unmatched", **lacking)
+                said = lacking
+        try:
+            command = runner.commands.get(timeout=None if matched else MATCHING_PERIOD_S)
+        except queue.Empty:
+            continue
+        if isinstance(command, dict) and "start" in command:
+            return command["start"]
+        return None
+
+
+def _run_nodes(runner: Runner, nodes: list, window: dict) -> list[dict]:
+    """Runs all to the end of the window, or until told to stop; their figures. Raises what a node raised."""
+    ended = queue.SimpleQueue()
+
+    def one(node):
+        try:
+            ended.put(node.run(window["start_ns"]))
+        except BaseException as error:  # handed to the main thread, which raises it
+            ended.put(error)
+
+    for node in nodes:
+        node.end_at(window["end_ns"] if node.subscriptions else window["stop_ns"])
+    threads = [threading.Thread(target=one, args=(node,), name=node.name) for node in nodes]
+    for thread in threads:
+        thread.start()
+    _end_in_time(runner, nodes, threads)
+    results = [ended.get_nowait() for _ in threads]
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    order = [node.name for node in nodes]
+    return sorted(results, key=lambda figures: order.index(figures["node"]))
+
+
+def _end_in_time(runner: Runner, nodes: list, threads: list):
+    """Ends each node at its time. Waits on the queue of commands, so that it takes no interpreter time from the nodes."""
+    left = sorted(nodes, key=lambda node: node.end_ns)
+    while left:
+        try:
+            runner.commands.get(timeout=max(0.0, (left[0].end_ns - time.monotonic_ns()) / 1e9))
+        except queue.Empty:
+            left.pop(0).end()
+            continue
+        for node in left:  # told to stop, or the runner is gone
+            node.end_at(time.monotonic_ns())
+            node.end()
+        break
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,35 @@
+"""What the nodes of a process share: rclpy's context, so one participant, and its domain."""
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from tacho_rclpy import executors, network
+from tacho_rclpy.node import BenchNode
+
+
+class Session:
+    """Opens rclpy and makes the nodes of a plan; closes both."""
+
+    def __init__(self, plan: dict):
+        executor = executors.chosen(plan["transport"])
+        network.set_up(plan["address"])
+        rclpy.init(args=[], domain_id=plan["domain"], signal_handler_options=SignalHandlerOptions.NO)
+        self.nodes: list[BenchNode] = []
+        try:
+            for node in plan["nodes"]:
+                self.nodes.append(BenchNode(node, executor, clock=plan["clock"] is not None))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for node in self.nodes:
+            node.destroy()
+        self.nodes.clear()
+        rclpy.try_shutdown()
