@@ -115,7 +115,10 @@ impl Collector {
                 self.seen.ours[process as usize] = true;
                 let id = Some((publisher_id, sequence));
                 let publication = self.publish(process, stream, Depth::Node, publisher, NOBODY, now);
-                self.seen.publications[publication as usize].id = id;
+                let due = self.handles[process as usize].due.remove(&publisher).filter(|due| due.0 == sequence);
+                let row = &mut self.seen.publications[publication as usize];
+                row.id = id;
+                row.due_ns = due.map(|due| due.1);
             }
             Payload::RclcppIntraPublish { publisher, message } => {
                 self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
@@ -166,6 +169,9 @@ impl Collector {
                     let (noticed_ns, endpoint) = (now, *endpoint);
                     self.seen.skips.push(SkipSeen { noticed_ns, endpoint, count, publications_before });
                 }
+            }
+            Payload::NodeDue { publisher, sequence, due_ns } => {
+                self.handles[process as usize].due.insert(publisher, (sequence, due_ns));
             }
             Payload::NodeDataAvailable { subscription } => {
                 self.seen.ours[process as usize] = true;

@@ -37,6 +37,8 @@ pub(crate) struct Handles {
     pub ipb_object: HashMap<Handle, Handle>,
     pub buffer_ipb: HashMap<Handle, Handle>,
     pub enqueued: HashMap<(Handle, u64), (u32, i64)>,
+    /// Sequence number of a publisher's next message and when that is due.
+    pub due: HashMap<Handle, (u64, i64)>,
 }
 
 #[derive(Default, Clone, Copy)]

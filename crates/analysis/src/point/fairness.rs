@@ -18,6 +18,13 @@ struct Served {
     places: usize,
 }
 
+/// A publication, until it is seen that all subscriptions took it.
+struct Taken {
+    missing: usize,
+    /// Of each subscription, in the order of creation.
+    latencies_us: Vec<Option<f64>>,
+}
+
 /// A topic over all repeats.
 struct Topic {
     subscriptions: Ends<Served>,
@@ -60,8 +67,8 @@ fn got_by_all(tables: &Tables, topics: &BTreeMap<String, Vec<(u32, super::End)>>
     for subscriptions in topics.values() {
         subscriptions.iter().enumerate().for_each(|(i, (row, _))| place[*row as usize] = Some((i, subscriptions.len())));
     }
-    // Latencies of one publication, until it is seen that all have it. One that is taken twice counts the first time.
-    let mut taken: HashMap<(u32, i64), (usize, Vec<Option<f64>>)> = HashMap::new();
+    // One that is taken twice counts the first time.
+    let mut taken: HashMap<(u32, i64), Taken> = HashMap::new();
     let mut common: HashMap<String, (u64, Vec<f64>)> = HashMap::new();
     for message in &tables.messages {
         let (Some(latency), Some(publisher), Some(publish_ns), Some((place, count))) =
@@ -69,14 +76,14 @@ fn got_by_all(tables: &Tables, topics: &BTreeMap<String, Vec<(u32, super::End)>>
         else {
             continue;
         };
-        let (missing, latencies) = taken.entry((publisher, publish_ns)).or_insert_with(|| (count, vec![None; count]));
-        if latencies[place].is_some() {
+        let all = taken.entry((publisher, publish_ns)).or_insert_with(|| Taken { missing: count, latencies_us: vec![None; count] });
+        if all.latencies_us[place].is_some() {
             continue;
         }
-        latencies[place] = Some(latency);
-        *missing -= 1;
-        if *missing == 0 {
-            let latencies = std::mem::take(latencies);
+        all.latencies_us[place] = Some(latency);
+        all.missing -= 1;
+        if all.missing == 0 {
+            let latencies = std::mem::take(&mut all.latencies_us);
             taken.remove(&(publisher, publish_ns));
             let topic = &tables.endpoints[message.subscription as usize].topic;
             let (messages, sums_us) = common.entry(topic.clone()).or_insert_with(|| (0, vec![0.0; count]));
