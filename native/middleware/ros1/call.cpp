@@ -2,22 +2,32 @@
 #include "call.h"
 
 #include <netdb.h>
+#include <poll.h>
 #include <ros/network.h>
 #include <ros/time.h>
 #include <ros/xmlrpc_manager.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace {
 
-// XmlRpcClient writes to stderr where nobody listens, which here is no error.
-bool listened_to(const std::string &host, uint32_t port) {
+// XmlRpcClient writes to stderr where nobody listens, which here is no error, and its connecting has no limit.
+bool listened_to(const std::string &host, uint32_t port, double limit_s) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return false;
-  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool connected = connection >= 0 && connect(connection, found->ai_addr, found->ai_addrlen) == 0;
+  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  bool connected = connection >= 0 && connect(connection, found->ai_addr, found->ai_addrlen) == 0;
+  if (connection >= 0 && !connected && errno == EINPROGRESS) {
+    pollfd writable{connection, POLLOUT, 0};
+    int error = 0;
+    socklen_t size = sizeof error;
+    connected = poll(&writable, 1, static_cast<int>(limit_s * 1e3)) == 1 &&
+                getsockopt(connection, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+  }
   if (connection >= 0) close(connection);
   freeaddrinfo(found);
   return connected;
@@ -29,7 +39,7 @@ Called call(const std::string &uri, const char *function, const XmlRpc::XmlRpcVa
             XmlRpc::XmlRpcValue *payload) {
   std::string host;
   uint32_t port;
-  if (!ros::network::splitURI(uri, host, port) || !listened_to(host, port)) return Called::NoAnswer;
+  if (!ros::network::splitURI(uri, host, port) || !listened_to(host, port, limit_s)) return Called::NoAnswer;
   XmlRpc::XmlRpcClient client(host.c_str(), static_cast<int>(port), "/");
   if (!client.executeNonBlock(function, parameters)) return Called::NoAnswer;
   XmlRpc::XmlRpcDispatch dispatch;
