@@ -136,7 +136,10 @@ struct cdr_writer micro_loan(unsigned endpoint);
 /* Sends the loaned message; returns the number of readers it went to, or -1 when it did not fit (nothing is sent). */
 int micro_publish(unsigned endpoint, const struct cdr_writer *message);
 
-/* Remote endpoints matched with `endpoint`. */
+/* To be called after rows were appended to the table and endpoint_count was raised, where the table is not constant. */
+void micro_extended(void);
+
+/* Remote endpoints matched with `endpoint`, and whose participants have acknowledged its announcement: what is published now reaches them. */
 unsigned micro_matched(unsigned endpoint);
 
 /* Whether every reliable reader has acknowledged all that `endpoint` has published. */

@@ -108,10 +108,22 @@ struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity) {
 
 void match_remove(struct match *match) { *match = self.match[--self.matches]; }
 
-unsigned micro_matched(unsigned endpoint) {
+unsigned matches_of(unsigned endpoint) {
   unsigned n = 0;
   for (unsigned i = 0; i < self.matches; i++) n += self.match[i].endpoint == endpoint;
   return n;
+}
+
+unsigned micro_matched(unsigned endpoint) {
+  unsigned n = 0;
+  /* Who has not acknowledged our announcement may not know us yet, and some drop what comes from strangers. */
+  for (unsigned i = 0; i < self.matches; i++) n += self.match[i].endpoint == endpoint && sedp_told(&self.peers[self.match[i].peer], endpoint);
+  return n;
+}
+
+void micro_extended(void) {
+  /* What was heard of others' endpoints is not kept: it is asked for again, and matched with the new rows, too. */
+  for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++) peer->refused = true;
 }
 
 bool micro_acknowledged(unsigned endpoint) {

@@ -206,6 +206,7 @@ void sedp_greet(struct peer *peer); /* tells a new peer all our endpoints */
 bool sedp_data(struct peer *peer, const struct data *data); /* false: not of a built-in writer we read */
 bool sedp_heartbeat(struct peer *peer, const struct numbers *heartbeat);
 bool sedp_gap(struct peer *peer, const struct numbers *gap);
+bool sedp_told(const struct peer *peer, unsigned endpoint); /* whether it has acknowledged the announcement of ours */
 bool sedp_acknack(struct peer *peer, const struct numbers *acknack);
 void sedp_service(struct peer *peer); /* what is due */
 void graph_send(struct peer *peer);
@@ -232,6 +233,7 @@ void peer_forget(struct peer *peer);
 struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity);
 bool match_room(void); /* whether match_add would find a place */
 void match_remove(struct match *match);
+unsigned matches_of(unsigned endpoint);
 INLINE const struct micro_endpoint *endpoint_of(const struct match *match) {
   return &self.node->endpoints[match->endpoint];
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Endpoints: announcing ours and matching others' (SEDP, RTPS 8.5.4), and the one sample of ros_discovery_info.
  *
- * Our three built-in writers have constant histories: sample n of PUBLICATIONS is the nth writer of the table, so a lost one is simply
- * written again. Of a remote writer's samples we take any order and note those taken in a bitmap: waiting for order costs seconds where
+ * Our built-in writers have no history but the table: sample 1 of PUBLICATIONS is the graph's writer, sample n + 1 the nth writer of the
+ * table, sample n of SUBSCRIPTIONS its nth reader, so a lost one is simply written again, and rows appended to the table are samples that
+ * follow. Of ros_discovery_info the last sample alone exists, numbered by the rows it tells of. Of a remote writer's samples we take any order and note those taken in a bitmap: waiting for order costs seconds where
  * a burst overruns a small receive FIFO. What is missing is asked for in small portions for the same reason. */
 #include "rtps.h"
 
@@ -22,11 +23,19 @@ struct peer *find_peer(const uint8_t *prefix) {
 /* ---- Ours ---- */
 
 static unsigned samples(unsigned builtin) {
-  if (builtin == GRAPH) return 1;
+  if (builtin == GRAPH) return self.node->endpoint_count + 1u;
   unsigned n = builtin == PUBLICATIONS; /* the graph's own writer */
   for (unsigned i = 0; i < self.node->endpoint_count; i++)
     n += is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS);
   return n;
+}
+
+static unsigned oldest(unsigned builtin) { return builtin == GRAPH ? samples(GRAPH) : 1; }
+
+bool sedp_told(const struct peer *peer, unsigned endpoint) {
+  unsigned builtin = is_writer(&self.node->endpoints[endpoint]) ? PUBLICATIONS : SUBSCRIPTIONS, number = builtin == PUBLICATIONS;
+  for (unsigned i = 0; i <= endpoint; i++) number += is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS);
+  return peer->acked[builtin] >= number;
 }
 
 static void put_guid(uint16_t id, uint32_t entity) {
@@ -65,16 +74,16 @@ static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity,
 
 static void put_sample(unsigned builtin, unsigned number, uint32_t graph_reader) {
   if (builtin == GRAPH) {
-    uint32_t mark = open_data(graph_reader, writers[GRAPH], 1, DATA_FLAG);
+    uint32_t mark = open_data(graph_reader, writers[GRAPH], number, DATA_FLAG);
     put32(0x0100); /* CDR_LE */
     put_graph();
     return close_submessage(mark);
   }
-  unsigned at = 0;
+  unsigned at = builtin == PUBLICATIONS;
+  if (at == number) return put_endpoint(&graph_endpoint, writers[GRAPH], number);
   for (unsigned i = 0; i < self.node->endpoint_count; i++)
     if (is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS) && ++at == number)
       return put_endpoint(&self.node->endpoints[i], entity_of(i), number);
-  put_endpoint(&graph_endpoint, writers[GRAPH], number);
 }
 
 /* The samples of a built-in writer from `first` on of which `wanted` (bit n - first; NULL: all) tells, and a heartbeat. */
@@ -83,7 +92,7 @@ static void send_samples(struct peer *peer, unsigned builtin, unsigned first, co
   uint32_t reader = builtin == GRAPH ? peer->graph_reader : readers[builtin];
   uint16_t port = builtin == GRAPH ? peer->graph_port : peer->metatraffic_port;
   begin(peer->prefix);
-  for (unsigned n = first; n <= last; n++) {
+  for (unsigned n = first < oldest(builtin) ? oldest(builtin) : first; n <= last; n++) {
     if (wanted && !set_has(wanted, n - first)) continue;
     if (composed() > UDP_PAYLOAD / 2) {
       send_to(peer->address, port);
@@ -91,7 +100,7 @@ static void send_samples(struct peer *peer, unsigned builtin, unsigned first, co
     }
     put_sample(builtin, n, reader);
   }
-  put_heartbeat(reader, writers[builtin], 1, last);
+  put_heartbeat(reader, writers[builtin], oldest(builtin), last);
   send_to(peer->address, port);
 }
 
@@ -211,7 +220,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
     if (!match) continue;
     match->port = remote->port;
     match->reliable = we_reliable && remote->reliable;
-    event(MICRO_EVENT_MATCHED, i, peer->prefix, entity, micro_matched(i));
+    event(MICRO_EVENT_MATCHED, i, peer->prefix, entity, matches_of(i));
     if (is_remote_writer)
       reader_matched(match);
     else
