@@ -3,6 +3,9 @@
 //! An en dash is a figure that was not measured. Text of a trace is printed without its control characters, so that it
 //! cannot steer the terminal.
 
+mod before_after;
+mod point;
+mod sweep;
 mod table;
 
 use std::fmt::Write;
@@ -47,81 +50,26 @@ pub fn render_before_after(runs: &[(&str, &Summary)]) -> String {
 }
 
 impl Terminal {
-    /// Where the time of one run goes: its critical chain, the other chains, callbacks, topics, notes.
+    /// Where the time of one run goes: its critical chain, the other chains, its communication, callbacks, topics, notes. Of a sweep its
+    /// points; what is more stands in the run directory of each.
     pub fn explain(&self, summary: &Summary, info: &RunInfo) -> String {
         let mut out = String::new();
         self.line(&mut out, &provenance(info));
+        if summary.points.len() > 1 {
+            self.points(&mut out, &summary.points);
+            self.notes(&mut out, &summary.notes, info);
+            return out;
+        }
         match summary.chains.iter().find(|chain| chain.critical) {
             Some(chain) => self.critical_chain(&mut out, chain),
             None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen in this run."),
             None => self.line(&mut out, "\nNo chain of this run has an end-to-end time."),
         }
         self.other_chains(&mut out, summary);
+        summary.points.iter().for_each(|point| self.point(&mut out, point));
         self.callbacks(&mut out, summary);
         self.topics(&mut out, summary);
         self.notes(&mut out, &summary.notes, info);
-        out
-    }
-
-    /// The same chain in several runs, the first being the one to compare with.
-    pub fn before_after(&self, runs: &[(&str, &Summary)]) -> String {
-        let mut out = String::new();
-        let Some(chain) = runs.first().and_then(|(_, first)| compared_chain(first)) else {
-            self.line(&mut out, "Nothing to compare: the first run has no chain with an end-to-end time.");
-            return out;
-        };
-        let same: Vec<_> = runs.iter().map(|(label, summary)| (*label, counterpart(chain, summary))).collect();
-        self.heading(&mut out, &format!("End to end, {} ({}), ms", chain.name, ends(chain)));
-        let mut table = Table::new(
-            ["run", "instances", "mean", "p99", "worst"]
-                .iter()
-                .enumerate()
-                .map(|(i, name)| if i == 0 { Column::text(name) } else { Column::number(name) })
-                .chain(PARTS.map(|(name, ..)| Column::number(name)))
-                .chain([Column::number("gain")]),
-        );
-        let before = chain.end_to_end_ms.as_ref().map(|d| d.mean);
-        for (label, chain) in &same {
-            let whole = chain.and_then(|c| c.end_to_end_ms.as_ref());
-            let mut cells = vec![label.to_string(), chain.map_or(ABSENT.into(), |c| c.instances.to_string())];
-            cells.extend(figures(whole, |d| [d.mean, d.p99, d.max], 2));
-            cells.extend(part_means(*chain).map(|mean| number(mean, 2)));
-            cells.push(match (before, whole) {
-                (Some(before), Some(after)) if after.mean > 0.0 => format!("{:.2}x", before / after.mean),
-                _ => ABSENT.into(),
-            });
-            table.row(cells);
-        }
-        out.push_str(&table.render(self.width()));
-        out.push('\n');
-        let longest =
-            same.iter().filter_map(|(_, c)| Some(c.as_ref()?.end_to_end_ms.as_ref()?.mean)).fold(0.0, f64::max);
-        let labels = same.iter().map(|(label, _)| clean(label).chars().count()).max().unwrap_or(0).min(30);
-        for (label, chain) in &same {
-            let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
-            let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&clean(label), labels));
-        }
-        let _ = writeln!(out, "{:labels$}  {}", "", self.legend());
-        for (label, chain) in &same {
-            if let Some(repeats) = chain.and_then(repeat_range) {
-                self.line(&mut out, &format!("{label}: {repeats}"));
-            }
-        }
-        for ((label, summary), (_, found)) in runs.iter().zip(&same) {
-            if found.is_none() {
-                self.line(&mut out, &format!("{label}: has no chain with the path of {}", chain.name));
-            } else if let Some(other) = summary.chains.iter().find(|c| c.critical && c.path != chain.path) {
-                self.line(
-                    &mut out,
-                    &format!("{label}: its critical chain is another one, {} ({})", other.name, ends(other)),
-                );
-            }
-        }
-        for (label, summary) in runs {
-            for note in &summary.notes {
-                self.line(&mut out, &format!("{label}: {} ({}): {}", note.name, note.count, note.text));
-            }
-        }
         out
     }
 
@@ -246,7 +194,7 @@ impl Terminal {
                 topic.topic.clone(),
                 topic.sent.to_string(),
                 topic.received.to_string(),
-                topic.lost.map_or(ABSENT.into(), |lost| lost.to_string()),
+                count(topic.lost),
                 number(topic.rate_hz, 2),
             ];
             cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0));
@@ -349,16 +297,6 @@ impl Terminal {
     }
 }
 
-/// The chain that runs are compared by: the critical one of the first run.
-fn compared_chain(first: &Summary) -> Option<&ChainFigures> {
-    first.chains.iter().find(|chain| chain.critical).filter(|chain| chain.end_to_end_ms.is_some())
-}
-
-/// The same chain in another run: the same path.
-fn counterpart<'a>(chain: &ChainFigures, summary: &'a Summary) -> Option<&'a ChainFigures> {
-    summary.chains.iter().find(|other| other.path == chain.path)
-}
-
 /// In the order of [`PARTS`].
 fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 4] {
     [&chain.computation_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms].map(Option::as_ref)
@@ -380,6 +318,11 @@ fn ends(chain: &ChainFigures) -> String {
         [only] => only.clone(),
         [] => ABSENT.into(),
     }
+}
+
+/// A count that may not be known.
+fn count(value: Option<u64>) -> String {
+    value.map_or(ABSENT.into(), |value| value.to_string())
 }
 
 fn figures<const N: usize>(

@@ -1,0 +1,188 @@
+//! The communication of one run: what was due and sent, what arrived when, how fairly, how steadily, and at what cost.
+
+use super::{count, figures, number, table, Terminal, ABSENT};
+use table::{Column, Table};
+use tacho_analysis::summary::{Distribution, Drift, Fairness, Point};
+
+const MIB: f64 = (1u64 << 20) as f64;
+
+impl Terminal {
+    pub(super) fn point(&self, out: &mut String, point: &Point) {
+        self.heading(out, &format!("Communication: {}", circumstances(point)));
+        let mut sending = Table::new(
+            ["publishers", "due", "sent", "sent late", "skipped", "lateness us: median", "p99", "max"]
+                .map(|name| if name == "publishers" { Column::text(name) } else { Column::number(name) }),
+        );
+        let mut row = |name: String, due, sent: u64, late, skipped, lateness: Option<&Distribution>| {
+            let mut cells = vec![name, count(due), sent.to_string(), count(late), count(skipped)];
+            cells.extend(figures(lateness, |d| [d.median, d.p99, d.max], 1));
+            sending.row(cells);
+        };
+        row(format!("all {}", point.publishers), point.due, point.sent, point.sent_late, point.skipped, point.send_lateness_us.as_ref());
+        let behind = |late: Option<u64>, skipped: Option<u64>| late.unwrap_or(0) + skipped.unwrap_or(0) > 0;
+        for p in point.publishing.iter().filter(|p| point.publishing.len() > 1 && behind(p.sent_late, p.skipped)) {
+            row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.skipped, p.send_lateness_us.as_ref());
+        }
+        out.push_str(&sending.render(self.width()));
+        out.push('\n');
+
+        let mut taking = Table::new(
+            ["subscriptions", "in time", "late", "lost", "loss %", "latency us: median", "p99", "max"]
+                .map(|name| if name == "subscriptions" { Column::text(name) } else { Column::number(name) }),
+        );
+        let mut row = |name: String, in_time: u64, late: u64, lost: Option<u64>, latency: Option<&Distribution>| {
+            let mut cells = vec![name, in_time.to_string(), late.to_string(), count(lost)];
+            let percent = lost.filter(|lost| in_time + late + lost > 0).map(|lost| 100.0 * lost as f64 / (in_time + late + lost) as f64);
+            cells.push(number(percent, 2));
+            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 1));
+            taking.row(cells);
+        };
+        row(format!("all {}", point.subscribers), point.in_time, point.late, point.lost, point.latency_us.as_ref());
+        for s in point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && s.late + s.lost.unwrap_or(0) > 0) {
+            row(format!("{} {}", s.node, s.topic), s.in_time, s.late, s.lost, s.latency_us.as_ref());
+        }
+        out.push_str(&taking.render(self.width()));
+        out.push('\n');
+        let sentences = [
+            point.fairness.as_ref().map(fairness),
+            point.drift.as_ref().map(drift),
+            point.startup_ms.as_ref().map(startup),
+            resources(point),
+        ];
+        sentences.iter().flatten().for_each(|sentence| self.line(out, sentence));
+    }
+}
+
+/// What ran, in a line.
+fn circumstances(point: &Point) -> String {
+    let mut words = vec![point.middleware.clone()];
+    words.extend((!point.transport.is_empty()).then(|| point.transport.clone()));
+    words.extend(point.topology.clone());
+    words.extend(point.size_bytes.map(|bytes| format!("{bytes} B")));
+    words.extend(point.rate_hz.map(|hz| format!("{hz} Hz")));
+    words.extend((point.repeats > 1).then(|| format!("{} repeats", point.repeats)));
+    words.join(", ")
+}
+
+fn fairness(fairness: &Fairness) -> String {
+    let staircase = fairness.staircase.map_or(String::new(), |staircase| {
+        format!("; rank correlation with the order of creation {staircase:.2}, by chance {}", chance(fairness.staircase_p))
+    });
+    format!(
+        "Fairness: of {} messages on {} that all {} subscriptions got, their mean latencies lie within {:.1} us{staircase}.",
+        fairness.messages, fairness.topic, fairness.subscriptions, fairness.spread_us
+    )
+}
+
+fn chance(p: Option<f64>) -> String {
+    match p {
+        Some(p) if p < 0.001 => "p < 0.001".into(),
+        Some(p) => format!("p = {p:.3}"),
+        None => ABSENT.into(),
+    }
+}
+
+fn drift(drift: &Drift) -> String {
+    let changes: Vec<String> = drift.changes_at_s.iter().map(|s| format!("{s:.1}")).collect();
+    format!(
+        "Drift: latency grows by {:.3} us a second (95 %: {:.3} to {:.3}){}.",
+        drift.slope_us_per_s,
+        drift.slope_low_us_per_s,
+        drift.slope_high_us_per_s,
+        if changes.is_empty() { "; no change of level".into() } else { format!("; its level changes at {} s", changes.join(", ")) }
+    )
+}
+
+fn startup(startup: &Distribution) -> String {
+    format!(
+        "Start-up: from entering main to the first message in a callback {:.1} ms (median of {} processes; {:.1} to {:.1}).",
+        startup.median, startup.count, startup.min, startup.max
+    )
+}
+
+/// Absent where nothing was measured.
+fn resources(point: &Point) -> Option<String> {
+    let mib = |bytes: Option<u64>| bytes.map(|bytes| format!("{:.1} MiB", bytes as f64 / MIB));
+    let known = [
+        point.cpu_percent.map(|percent| format!("CPU {percent:.1} % of one")),
+        point.wakeups_per_s.map(|a_second| format!("{a_second:.0} wake-ups a second")),
+        point.preemptions_per_s.map(|a_second| format!("{a_second:.0} preemptions a second")),
+        mib(point.pss_bytes).map(|pss| format!("PSS {pss}")),
+        mib(point.rss_bytes).map(|rss| format!("greatest RSS {rss}")),
+        mib(point.shared_bytes).map(|shared| format!("most shared memory {shared}")),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| format!("Used by all node processes: {}.", known.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_analysis::summary::{PublisherFigures, SubscriptionFigures, Summary};
+    use tacho_events::run::RunInfo;
+
+    fn latency() -> Option<Distribution> {
+        Distribution::of((0..101).map(f64::from).collect())
+    }
+
+    fn subscription(node: &str, lost: u64) -> SubscriptionFigures {
+        SubscriptionFigures {
+            node: node.into(), topic: "/image".into(), received: 99, lost: Some(lost), in_time: 90, late: 9, latency_us: latency(),
+        }
+    }
+
+    fn point() -> Point {
+        Point {
+            middleware: "socket".into(), transport: "udp".into(), topology: Some("one-to-many".into()), size_bytes: Some(65536),
+            rate_hz: Some(100.0), repeats: 1, publishers: 1, subscribers: 2, due: Some(103), sent: 100, skipped: Some(3), sent_late: Some(4),
+            received: 198, lost: Some(2), in_time: 180, late: 18, latency_us: latency(), send_lateness_us: latency(),
+            fairness: Some(Fairness {
+                topic: "/image".into(), messages: 98, subscriptions: 2, spread_us: 12.34, staircase: Some(1.0), staircase_p: Some(0.0003),
+            }),
+            drift: Some(Drift {
+                stretches: 20, slope_us_per_s: 0.5, slope_low_us_per_s: 0.4, slope_high_us_per_s: 0.6, changes_at_s: vec![3.21],
+            }),
+            cpu_percent: Some(12.34), pss_bytes: Some(3 << 20),
+            publishing: vec![PublisherFigures { node: "/camera".into(), topic: "/image".into(), ..PublisherFigures::default() }],
+            subscribing: vec![subscription("/left", 2), SubscriptionFigures { late: 0, ..subscription("/right", 0) }],
+            ..Point::default()
+        }
+    }
+
+    fn explained(point: Point) -> String {
+        let summary = Summary { points: vec![point], ..Summary::default() };
+        Terminal::default().explain(&summary, &RunInfo::default())
+    }
+
+    #[test]
+    fn the_communication_of_a_run_stands_in_its_explanation() {
+        let text = explained(point());
+        for found in [
+            "Communication: socket, udp, one-to-many, 65536 B, 100 Hz",
+            "mean latencies lie within 12.3 us; rank",
+            "p < 0.001",
+            "0.500 us a second (95 %: 0.400 to 0.600); its level changes at 3.2 s",
+            "CPU 12.3 % of one, PSS 3.0 MiB.",
+        ] {
+            assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(found), "{found} is not in\n{text}");
+        }
+        let row = |start: &str| {
+            let line = text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} is not in\n{text}"));
+            line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(row("all 1")[2..], ["103", "100", "4", "3", "50.0", "99.0", "100.0"]);
+        assert_eq!(row("all 2")[2..], ["180", "18", "2", "1.00", "50.0", "99.0", "100.0"]);
+        assert_eq!(row("/left /image")[2..6], ["90", "9", "2", "1.98"]);
+        assert!(!text.contains("/right"), "nothing is wrong with it:\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_zero() {
+        let text = explained(Point { lost: None, due: None, skipped: None, sent_late: None, send_lateness_us: None, fairness: None, drift: None,
+            cpu_percent: None, pss_bytes: None, subscribing: vec![], ..point() });
+        assert!(!text.contains("Fairness") && !text.contains("Drift") && !text.contains("Used by"), "{text}");
+        let row: Vec<&str> = text.lines().find(|line| line.starts_with("all 2")).expect("row").split_whitespace().collect();
+        assert_eq!(row[2..6], ["180", "18", "–", "–"]);
+    }
+}
