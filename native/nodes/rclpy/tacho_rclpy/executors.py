@@ -29,6 +29,15 @@ def make(name: str, cpus: list[int]) -> Executor:
     return EventsExecutor() if name == EVENTS else SingleThreadedExecutor()
 
 
+def spin_until(executor: Executor, over) -> None:
+    """Spins on the calling thread until the future is done. Without a timeout the events executor of rclpy 9.1 on the Python
+    index never wakes (its deadline overflows); with one the other two would pay for a timer at every wake."""
+    if isinstance(executor, Executor):
+        executor.spin_until_future_complete(over)
+    while not over.done():
+        executor.spin_until_future_complete(over, timeout_sec=3600.0)
+
+
 def group_of(name: str) -> MutuallyExclusiveCallbackGroup | None:
     """The callback group of one subscription or timer. Where there are threads each has its own, else nothing would run beside
     anything: the default group of a node is mutually exclusive."""

@@ -232,7 +232,7 @@ class BenchNode:
             cpu_before = time.thread_time_ns()
             for timer in self.timers:
                 timer.start(Grid.of_phase(start_ns, self.plan["phase"], timer.hz))
-            self.executor.spin_until_future_complete(self.over)
+            executors.spin_until(self.executor, self.over)
             for timer in self.timers:
                 timer.end()
         cpu_ns = time.thread_time_ns() - cpu_before + self._cpu_of_workers()

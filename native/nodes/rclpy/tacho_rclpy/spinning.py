@@ -65,7 +65,9 @@ class Spinner:
         group, executor = self.node.once_a_wake, self.node.executor
         group.wake()
         ran = -1
-        while ran < group.served() < len(self.node.subscriptions):
+        # Until one call runs nothing, also where all are served: rclpy keeps the round that it has not finished for the next
+        # call, which would then end it and return instead of looking at the queues.
+        while ran < group.served():
             ran = group.served()
             executor.spin_once(timeout_sec=0)
 
