@@ -148,25 +148,29 @@ static void check_links(void) {
   CHECK(unused < 16384, "%lld bytes came by a link that was not asked for", unused);
 }
 
-int main(int count, char **arguments) {
-  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces");
-  CHECK(count == 3 || namespaces, "usage: across_processes PLUGIN.so TRANSPORT [namespaces]");
-  alarm(170); // ends a plugin that hangs
-  void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+static void load(const char *plugin) {
+  void *library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
   CHECK(library, "%s", dlerror());
   void *symbol = dlsym(library, "tacho_middleware");
   const struct tacho_middleware *(*entry)(void);
   memcpy(&entry, &symbol, sizeof entry);
-  CHECK(entry && (mw = entry()) && mw->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", arguments[1],
+  CHECK(entry && (mw = entry()) && mw->abi == TACHO_MIDDLEWARE_ABI, "%s: no tacho_middleware of ABI %u in it", plugin,
         TACHO_MIDDLEWARE_ABI);
+}
+
+int main(int count, char **arguments) {
+  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces");
+  CHECK(count == 3 || namespaces, "usage: across_processes PLUGIN.so TRANSPORT [namespaces]");
+  alarm(170); // ends a plugin that hangs
   unsigned domain = 1 + (unsigned)getpid() % 100;
-  // Before the middleware has threads.
+  // Before the middleware is loaded: libraries draw random names when they are, and start threads.
   pid_t child = namespaces ? fork_into_namespaces(error) : fork();
   if (child < 0 && namespaces) {
     printf("skipped: %s\n", error);
     return SKIPPED;
   }
   CHECK(child >= 0, "fork failed");
+  load(arguments[1]);
   if (!child) echo(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[1] : "");
 
   struct tacho_session *session = joined(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[0] : "", "parent");

@@ -432,7 +432,7 @@ static void what_cannot_be_honoured_is_refused(void) {
 }
 
 enum { BURST = 200 };
-static const struct sort threaded[2] = {
+static struct sort threaded[2] = {
     {"/thread_0", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}},
     {"/thread_1", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}}};
 struct worker {
@@ -459,6 +459,13 @@ static void two_threads_share_a_session(void) {
   struct tacho_subscription *s[2];
   struct worker workers[2] = {0};
   pthread_t threads[2];
+  char error[TACHO_ERROR_SIZE] = "";
+  const void *handle;
+  struct tacho_endpoint_config c = config(&(struct sort){"/keep_all", "", 16, threaded->qos});
+  if (!mw->advertise(one, &c, &handle, error)) {
+    CHECK(*error, "keep all is refused without a word");
+    for (int i = 0; i < 2; i++) threaded[i].qos = (struct tacho_qos){TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, BURST};
+  }
   for (int i = 0; i < 2; i++) {
     workers[i].publisher = publisher(one, &threaded[i]);
     s[i] = subscription(other, &threaded[i], NULL);

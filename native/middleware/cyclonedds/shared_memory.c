@@ -14,17 +14,20 @@
 #include "roudi.h"
 
 #if defined(DDS_HAS_SHM) || defined(TACHO_PSMX_IOX)
-// What iceoryx 2 was built to hold: messages a subscriber's queue, a publisher's history, letters a name. Cyclone DDS
-// shortens deeper queues without a word, and is ended by longer names.
-enum { QUEUE = 256, HISTORY = 16, NAME = 100 };
+// What iceoryx 2 was built to hold: messages a queue, letters a name. Cyclone DDS shortens deeper queues without a word, and
+// is ended by longer names.
+enum { QUEUE = 256, NAME = 100 };
 
 bool shared_memory_works(char *error) { return roudi_runs(error); }
 
-static bool refused(const struct tacho_qos *asked, const char *topic, const char *durability, char *error) {
+bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
+  // Transient local is accepted by Cyclone DDS 0.10.2 and 11.0.1, but a late joiner has been seen to get nothing.
+  if (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE && strlen(topic) <= NAME)
+    return true;
   snprintf(error, TACHO_ERROR_SIZE,
            "cyclonedds: %s: transport \"shm\" cannot carry this: found history %u, depth %u, durability %u; expected keep last, "
-           "%s, a depth of at most %d and a topic of at most %d letters", topic, asked->history, asked->depth,
-           asked->durability, durability, QUEUE, NAME);
+           "volatile, a depth of at most %d and a topic of at most %d letters", topic, asked->history, asked->depth,
+           asked->durability, QUEUE, NAME);
   return false;
 }
 #else
@@ -43,12 +46,6 @@ void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
            "<Prefix>DDS_CYCLONE_%u</Prefix></SharedMemory></Domain></CycloneDDS>", domain);
 }
 
-bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
-  // Transient local is accepted by Cyclone DDS 0.10.2, but a late joiner has been seen to get nothing.
-  return (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE &&
-          strlen(topic) <= NAME) || refused(asked, topic, "volatile", error);
-}
-
 bool shared_memory_has(dds_entity_t endpoint) { return dds_is_shared_memory_available(endpoint); }
 #elif defined(TACHO_PSMX_IOX)
 static const char service[] = "DDS_CYCLONE_"; // and the domain: iceoryx knows none, and would join those of the same topic name
@@ -56,12 +53,6 @@ static const char service[] = "DDS_CYCLONE_"; // and the domain: iceoryx knows n
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
   snprintf(out, size, "<CycloneDDS><Domain><General><Interfaces><PubSubMessageExchange type=\"iox\" "
            "config=\"SERVICE_NAME=%s%u;LOG_LEVEL=ERROR;\"/></Interfaces></General></Domain></CycloneDDS>", service, domain);
-}
-
-bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
-  uint32_t depth = asked->durability == TACHO_TRANSIENT_LOCAL ? HISTORY : QUEUE;
-  return (asked->history == TACHO_KEEP_LAST && asked->depth <= depth && strlen(topic) <= NAME) ||
-         refused(asked, topic, "volatile or, to a depth of 16, transient local", error);
 }
 
 bool shared_memory_has(dds_entity_t endpoint) {
