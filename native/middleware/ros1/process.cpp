@@ -10,7 +10,10 @@
 #include <ros/xmlrpc_manager.h>
 #include <unistd.h>
 
+#include <boost/make_shared.hpp>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 
 #include "call.h"
 #include "failure.h"
@@ -32,6 +35,22 @@ XmlRpc::XmlRpcValue connections(const std::string &topic) {
 std::string text(XmlRpc::XmlRpcValue &value) {
   return value.getType() == XmlRpc::XmlRpcValue::TypeString ? static_cast<std::string &>(value) : std::string();
 }
+
+// Is told the dispatcher of roscpp's XML-RPC server, from the server's thread.
+class Dispatcher : public ros::ASyncXMLRPCConnection {
+ public:
+  void addToDispatch(XmlRpc::XmlRpcDispatch *dispatch) override { told_.set_value(dispatch); }
+  void removeFromDispatch(XmlRpc::XmlRpcDispatch *) override {}
+  bool check() override { return true; } // that was all
+  // NULL: the server has ended already, as when the master says so.
+  XmlRpc::XmlRpcDispatch *get() {
+    std::future<XmlRpc::XmlRpcDispatch *> dispatch = told_.get_future();
+    return dispatch.wait_for(std::chrono::seconds(2)) == std::future_status::ready ? dispatch.get() : nullptr;
+  }
+
+ private:
+  std::promise<XmlRpc::XmlRpcDispatch *> told_;
+};
 
 }  // namespace
 
@@ -84,7 +103,13 @@ void Process::leave() {
   if (--sessions_) return;
   if (node_) {
     node_.reset();
+    // roscpp 1.15 leaves in that dispatcher what the master had connected, and the closed server itself: started again, it
+    // accepts twice, takes the second for a failure and hears nobody for a second.
+    const auto dispatcher = boost::make_shared<Dispatcher>();
+    ros::XMLRPCManager::instance()->addASyncConnection(dispatcher);
+    XmlRpc::XmlRpcDispatch *dispatch = dispatcher->get();
     ros::shutdown();
+    if (dispatch) dispatch->clear();
     std::lock_guard<std::mutex> hold(mutex_);
     endpoints_.clear();
     uris_.clear();
