@@ -120,6 +120,14 @@ static PyObject *ended(PyObject *module, PyObject *callback) {
   Py_RETURN_NONE;
 }
 
+static PyObject *due(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+  (void)module;
+  uint64_t of[3]; // publisher, sequence, due_ns
+  if (words_of(arguments, count, 3, of) < 0) return NULL;
+  EVENT(TACHO_NODE_DUE, of[0], of[1], of[2]);
+  Py_RETURN_NONE;
+}
+
 static PyObject *skipped(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
   (void)module;
   uint64_t of[2]; // publisher, count
@@ -139,12 +147,14 @@ static PyObject *woke(PyObject *module, PyObject *node) {
 #define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, name##_doc}
 static const char received_doc[] = "received(subscription, callback, message): (publisher, sequence, stamp_ns) of the message's header.";
 static const char publishing_doc[] = "publishing(publisher, id, sequence, size, message): writes the header; call publish() next.";
+static const char due_doc[] = "due(publisher, sequence, due_ns): when the message that is published next was due by the clock.";
 static const char skipped_doc[] = "skipped(publisher, count): sends that were due and did not happen.";
 static PyMethodDef methods[] = {
     {"subscription", subscription, METH_VARARGS, "subscription(handle, symbol): what stands for its callback."},
     {"timer", timer, METH_VARARGS, "timer(handle or 0, node, period_ns, symbol): what stands for its callback."},
     FAST(received),
     FAST(publishing),
+    FAST(due),
     FAST(skipped),
     {"started", started, METH_O, "started(callback): the callback of a timer starts."},
     {"ended", ended, METH_O, "ended(callback): the callback ends."},

@@ -50,9 +50,12 @@ class Publication:
         self.skipped: int | None = None
         self._one_at_a_time = threading.Lock()  # callbacks of several threads may publish it
 
-    def publish(self):
+    def publish(self, due_ns: int | None = None):
+        """Publishes the next message, which was due by the clock then where a time is given."""
         with self._one_at_a_time:
             message, of_type = self.message, self.type
+            if due_ns is not None:
+                trace.due(self.handle, self.sent, due_ns)
             room = of_type.room(message)
             trace.publishing(self.handle, self.id, self.sent, self.size, room)
             of_type.stamped(message, room)
@@ -137,9 +140,10 @@ class Timer:
         self._reached, self._next_due_ns = self._reached + advanced, due_ns
         self._skip(advanced - 1)
         self.calls += 1
+        last_due_ns = time.monotonic_ns() + self._timer.time_until_next_call() - self.period_ns
         self.node.work.compute()
         for publication in self.publications:
-            publication.publish()
+            publication.publish(last_due_ns)
         if log := self.node.log:
             log.callback("timer", self.number, start_ns, time.monotonic_ns())
         trace.ended(self.callback)

@@ -64,10 +64,12 @@ def _serve(runner: Runner, main_ns: int):
     with session.Session(plan) as opened:
         # The events executor handles SIGINT itself, whatever rclpy.init is told; ^C is the runner's to act on.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        runner.say("ready", version=versions.found(), main_ns=main_ns, ready_ns=time.monotonic_ns())
+        ready_ns = time.monotonic_ns()
+        runner.say("ready", version=versions.found(), main_ns=main_ns, ready_ns=ready_ns)
         window = _wait_for_start(runner, opened.nodes)
         if window is None:
             return
+        window["start_ns"] = max(window["start_ns"], ready_ns)
         figures = _run_nodes(runner, opened.nodes, window)
         for node in opened.nodes:
             node.write_clock(plan["clock"])
@@ -78,10 +80,11 @@ def _serve(runner: Runner, main_ns: int):
 
 
 def _wait_for_start(runner: Runner, nodes: list) -> dict | None:
-    """Says which endpoint lacks peers until none does, then waits for the start; None where there will be none."""
+    """Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning; None
+    where there will be none."""
     matched, said = False, None
     while True:
-        if not matched:
+        if not matched and runner.commands.empty():
             lacking = next((u for node in nodes if (u := node.unmatched()) is not None), None)
             if lacking is None:
                 matched = True

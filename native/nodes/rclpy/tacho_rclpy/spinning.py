@@ -51,7 +51,7 @@ class Spinner:
                 if count > served[index]:
                     node.publications[index].skip(count - served[index] - 1)
                     served[index] = count
-                    now_due.append(node.publications[index])
+                    now_due.append((node.publications[index], grid.due_ns(count - 1)))
             if computes or now_due:
                 self._compute_and_publish(now_due)
             wake = max(wake + 1, wakes.due_by(time.monotonic_ns()))  # a late wake goes on with the next of the grid
@@ -71,13 +71,13 @@ class Spinner:
             ran = group.served()
             executor.spin_once(timeout_sec=0)
 
-    def _compute_and_publish(self, publications: list):
+    def _compute_and_publish(self, publications: list[tuple]):
         start_ns = time.monotonic_ns()
         trace.started(self._callback)
         self.calls += 1
         self.node.work.compute()
-        for publication in publications:
-            publication.publish()
+        for publication, due_ns in publications:
+            publication.publish(due_ns)
         if log := self.node.log:
             log.callback("timer", 0, start_ns, time.monotonic_ns())
         trace.ended(self._callback)
