@@ -1,5 +1,7 @@
 //! What the parts of a workload mean together: the graph, its chains, QoS, and whether nodes can keep up.
 
+mod hosts;
+
 use crate::diagnostic::{did_you_mean, Report, Span};
 use crate::model::*;
 use crate::rates::rates;
@@ -17,7 +19,9 @@ pub(crate) fn check(reading: &Reading, report: &mut Report) {
     check.topics(report);
     check.sources(report);
     check.chains(report);
-    check.cpus(report);
+    check.hosts(report);
+    check.processes(report);
+    check.run_options(report);
     check.loops(report);
     check.work(report);
 }
@@ -206,8 +210,11 @@ impl Check<'_> {
         }
     }
 
-    fn cpus(&self, report: &mut Report) {
-        for ((node, _), &span) in self.reading.workload.run.cpus.iter().zip(&self.reading.cpus) {
+    fn run_options(&self, report: &mut Report) {
+        let run = &self.reading.workload.run;
+        let cpus = run.cpus.iter().map(|(node, _)| node).zip(&self.reading.cpus);
+        let priority = run.priority.iter().map(|(node, _)| node).zip(&self.reading.priority);
+        for (node, &span) in cpus.chain(priority) {
             self.known(node, span, report);
         }
     }

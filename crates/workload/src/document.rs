@@ -3,6 +3,10 @@
 //! Built on the parser's events instead of a ready-made tree, because that would drop duplicate keys silently, and a
 //! duplicate node is a mistake that users make by copying.
 
+mod write;
+
+pub(crate) use write::{flow, write};
+
 use crate::diagnostic::Span;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::HashMap;
@@ -33,7 +37,7 @@ pub(crate) struct SyntaxError {
     pub expected: String,
 }
 
-/// Deepest nesting that any workload needs is 6; deeper input is refused before recursion could hurt.
+/// Deepest nesting that any workload needs is 8; deeper input is refused before recursion could hurt.
 const MAX_DEPTH: usize = 32;
 /// Values in a document, aliases expanded: more than the largest workload that a machine could run.
 const MAX_VALUES: usize = 200_000;
@@ -47,6 +51,11 @@ impl Yaml {
     /// A scalar without quotes: what YAML may read as something else than text.
     pub fn is_plain(&self) -> bool {
         matches!(self.value, Value::Scalar(_, true))
+    }
+
+    /// Whether it is this text.
+    pub fn is(&self, text: &str) -> bool {
+        matches!(&self.value, Value::Scalar(found, _) if found == text)
     }
 
     /// Whether it is a list or map of something, such as topics.
@@ -137,7 +146,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
                 // Keeps the place of what it stands for: that is where a mistake in it is mended.
                 Some(value) if open.len() + value.depth() > MAX_DEPTH => {
                     let found = format!("an alias that makes more than {MAX_DEPTH} levels");
-                    return refuse("nested too deeply", found, "a workload, which needs at most 6 levels");
+                    return refuse("nested too deeply", found, "a workload, which needs at most 8 levels");
                 }
                 Some(value) => {
                     values += value.values();
@@ -148,7 +157,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
             Event::SequenceStart(anchor, None) | Event::MappingStart(anchor, None) => {
                 if open.len() == MAX_DEPTH {
                     let found = format!("more than {MAX_DEPTH} levels");
-                    return refuse("nested too deeply", found, "a workload, which needs at most 6 levels");
+                    return refuse("nested too deeply", found, "a workload, which needs at most 8 levels");
                 }
                 let map = matches!(event, Event::MappingStart(..));
                 open.push(Open { span, anchor, map, items: Vec::new() });

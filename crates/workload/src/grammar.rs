@@ -1,39 +1,103 @@
 //! Every key of the workload file, once: the parser accepts these and no others, and the schema is made of them.
 
-use crate::units::{DURATION_UNITS, FREQUENCY_UNITS, SIZE_UNITS};
+use crate::units::{BIT_RATE_UNITS, DURATION_UNITS, FREQUENCY_UNITS, SIZE_UNITS};
 
 /// What stands behind a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     /// Name of a plugin, transport or message type.
     Word,
-    /// Name of a process.
+    /// Name of a process or host.
     Name,
     Frequency,
     Duration,
     Size,
+    BitRate,
+    Percent,
     /// Whole number between two bounds.
     Whole(u64, u64),
     Flag,
     OneOf(&'static [&'static str]),
+    /// A plugin, or a plugin to its transport.
+    Middleware,
     Executor,
+    Scheduling,
     Work,
     /// Node name to [`NODE`].
     Nodes,
+    Node,
+    /// [`TOPOLOGY`], or the name of one.
+    Topology,
+    /// Host name to [`HOST`].
+    Hosts,
+    Host,
     /// Chain name to list of node names.
     Chains,
+    Chain,
     /// Node name to list of CPUs.
     Cpus,
+    CpuList,
+    /// Node name to [`Form::Scheduling`].
+    Priorities,
+    /// [`BACKGROUND`].
+    Background,
     /// A list of topics, or topic to [`SUBSCRIPTION`].
     Subscriptions,
+    Subscription,
     /// A list of topics, or topic to [`PUBLICATION`].
     Publications,
+    Publication,
     /// [`RUN`].
     Run,
     /// Two durations, least and most.
     Range,
     /// [`NORMAL`].
     Normal,
+    /// Parameter name to its values.
+    Sweep,
+    /// [`TOP`], in parts.
+    Short,
+}
+
+/// How a value of a form is built of others.
+pub(crate) enum Parts {
+    /// It is a scalar.
+    None,
+    /// A map of known keys.
+    Keys(&'static Place),
+    /// A map of names that the user gives.
+    Names(Form),
+}
+
+impl Form {
+    /// What a map of this form consists of.
+    pub fn parts(self) -> Parts {
+        match self {
+            Form::Nodes => Parts::Names(Form::Node),
+            Form::Node => Parts::Keys(&NODE),
+            Form::Topology => Parts::Keys(&TOPOLOGY),
+            Form::Hosts => Parts::Names(Form::Host),
+            Form::Host => Parts::Keys(&HOST),
+            Form::Chains => Parts::Names(Form::Chain),
+            Form::Cpus => Parts::Names(Form::CpuList),
+            Form::Priorities => Parts::Names(Form::Scheduling),
+            Form::Background => Parts::Keys(&BACKGROUND),
+            Form::Subscriptions => Parts::Names(Form::Subscription),
+            Form::Subscription => Parts::Keys(&SUBSCRIPTION),
+            Form::Publications => Parts::Names(Form::Publication),
+            Form::Publication => Parts::Keys(&PUBLICATION),
+            Form::Run => Parts::Keys(&RUN),
+            Form::Work => Parts::Keys(&WORK),
+            Form::Normal => Parts::Keys(&NORMAL),
+            Form::Middleware => Parts::Names(Form::Word),
+            _ => Parts::None,
+        }
+    }
+
+    /// Whether a list of scalars is one value of this form, so that a sweep of it is a list of lists.
+    pub fn is_list(self) -> bool {
+        matches!(self, Form::Chain | Form::CpuList | Form::Subscriptions | Form::Publications | Form::Range)
+    }
 }
 
 /// A key of a map.
@@ -62,18 +126,62 @@ const fn key(name: &'static str, form: Form, meaning: &'static str) -> Key {
 pub(crate) const TOP: Place = Place {
     what: "a workload",
     keys: &[
-        key("middleware", Form::Word, "Middleware plugin; ros2 unless said."),
+        key("study", Form::Word, "The published experiment that this repeats, such as a-dds: the report shows both."),
+        key("middleware", Form::Middleware, "Middleware plugin, or {plugin: transport}; ros2 unless said."),
         key("transport", Form::Word, "Transport of that middleware; its default unless said."),
+        key("hosts", Form::Hosts, "Hosts that nodes are placed on, each with its link; all on this machine unless said."),
+        key("topology", Form::Topology, "Nodes made by rule, as in study A, instead of `nodes`."),
         key("nodes", Form::Nodes, "The nodes, in the order in which they are started."),
         key("chains", Form::Chains, "Paths that somebody cares about: a name and its nodes, source first."),
         key("run", Form::Run, "How to run it."),
+        key("sweep", Form::Sweep, "Parameters and their values: each value of `size` stands in turn where $size does."),
+        key("short", Form::Short, "What --short puts over the rest: maps key by key, lists as a whole; nothing removes a key."),
     ],
-    planned: &["sweep"],
+    planned: &[],
+};
+
+pub(crate) const HOST: Place = Place {
+    what: "a host",
+    keys: &[
+        key("rate", Form::BitRate, "Of its link to the others, each way; as the machine gives it unless said."),
+        key("delay", Form::Duration, "Of its link, one way."),
+        key("loss", Form::Percent, "Packets that its link loses."),
+    ],
+    planned: &[],
+};
+
+/// Study A's three.
+pub(crate) const TOPOLOGIES: &[&str] = &["pairs", "one-to-many", "many-to-one"];
+/// More than any machine runs.
+pub(crate) const MAX_MANY: u64 = 1000;
+
+pub(crate) const TOPOLOGY: Place = Place {
+    what: "a topology",
+    keys: &[
+        key(
+            "kind",
+            Form::OneOf(TOPOLOGIES),
+            "pairs: each its own topic; one-to-many: one publisher; many-to-one: one node with all subscriptions.",
+        ),
+        key("nodes", Form::Whole(1, MAX_MANY), "How many the many are: pairs, subscribers, publishers."),
+        key("process", Form::Name, "All nodes share a process of this name; each has one of its own unless said."),
+        key("type", Form::Word, "Message type as the middleware names it; chosen by size unless said."),
+        key("size", Form::Size, "Data of one message."),
+        key("rate", Form::Frequency, "Of each publisher."),
+        DEADLINE,
+        RELIABILITY,
+        DURABILITY,
+        HISTORY,
+        DEPTH,
+    ],
+    planned: &[],
 };
 
 pub(crate) const NODE: Place = Place {
     what: "a node",
     keys: &[
+        key("host", Form::Name, "Host that it runs on; needed where there are `hosts`."),
+        key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}."),
         key("process", Form::Name, "Nodes with the same process name share a process; one of its own unless said."),
         key(
             "on",
@@ -85,7 +193,7 @@ pub(crate) const NODE: Place = Place {
         key("subscribes", Form::Subscriptions, "Topics it takes."),
         key("publishes", Form::Publications, "Topics it publishes."),
     ],
-    planned: &["threads", "priority"],
+    planned: &["threads"],
 };
 
 pub(crate) const SUBSCRIPTION: Place = Place {
@@ -97,8 +205,9 @@ pub(crate) const SUBSCRIPTION: Place = Place {
         HISTORY,
         DEPTH,
     ],
-    planned: &["deadline"],
+    planned: &[],
 };
+
 
 pub(crate) const PUBLICATION: Place = Place {
     what: "a publication",
@@ -110,13 +219,16 @@ pub(crate) const PUBLICATION: Place = Place {
             Form::Frequency,
             "Published at this rate by a timer; without one, by the callback that takes an input.",
         ),
+        DEADLINE,
         RELIABILITY,
         DURABILITY,
         HISTORY,
         DEPTH,
     ],
-    planned: &["deadline"],
+    planned: &[],
 };
+
+const DEADLINE: Key = key("deadline", Form::Duration, "A message that takes longer is late; its period unless said.");
 
 const RELIABILITY: Key = key("reliability", Form::OneOf(&["reliable", "best_effort"]), "QoS; reliable unless said.");
 const DURABILITY: Key = key("durability", Form::OneOf(&["volatile", "transient_local"]), "QoS; volatile unless said.");
@@ -129,7 +241,14 @@ pub(crate) const RUN: Place = Place {
         key("duration", Form::Duration, "From the first publication to the last; 5 s unless said."),
         key("repeats", Form::Whole(1, 100_000), "Runs of the same workload, each with other phases; 1 unless said."),
         key("seed", Form::Whole(0, u64::MAX), "Seed of the phases and of the distributions of work; 1 unless said."),
-        key("cpus", Form::Cpus, "CPUs that a node may run on; all unless said."),
+        key("cpus", Form::Cpus, "CPUs that a node may run on, or `all` of them; any CPU unless said."),
+        key(
+            "priority",
+            Form::Priorities,
+            "How a node's thread is scheduled, or those of `all`: fifo 80, round_robin 10, nice 5; as any unless said.",
+        ),
+        key("background", Form::Background, "Load beside the nodes."),
+        key("start", Form::OneOf(STARTS), "together: when all have their peers (the default); at_once: each when it is there."),
         key("domain", Form::Whole(0, 232), "Domain of the middleware; a free one unless said."),
         key(
             "in_node_clock",
@@ -137,7 +256,16 @@ pub(crate) const RUN: Place = Place {
             "true: nodes also keep a clock of their own callbacks, to check the recorder by.",
         ),
     ],
-    planned: &["priority", "background"],
+    planned: &[],
+};
+
+/// When nodes begin.
+pub(crate) const STARTS: &[&str; 2] = &["together", "at_once"];
+
+pub(crate) const BACKGROUND: Place = Place {
+    what: "background load",
+    keys: &[key("cpu", Form::Whole(0, 1024), "Threads that compute all the time, as any program.")],
+    planned: &[],
 };
 
 pub(crate) const WORK: Place = Place {
@@ -163,16 +291,32 @@ impl Form {
             Form::Name => NAME_RULE.into(),
             Form::Frequency => format!("a frequency with its unit ({FREQUENCY_UNITS}), such as 10 Hz"),
             Form::Duration => format!("a time with its unit ({DURATION_UNITS}), such as 2.4 ms"),
+            Form::BitRate => format!("a bit rate with its unit ({BIT_RATE_UNITS}), such as 50 Mbit/s"),
+            Form::Percent => "a percentage, such as 0.5 %".into(),
             Form::Size => format!("a size with its unit ({SIZE_UNITS}), such as 64 KiB"),
             Form::Whole(min, u64::MAX) => format!("a whole number from {min}"),
             Form::Whole(min, max) => format!("a whole number from {min} to {max}"),
             Form::Flag => "true or false".into(),
             Form::OneOf(words) => words.join(" or "),
+            Form::Middleware => "a plugin such as ros2, or one with its transport, such as {fastdds: shm}".into(),
+            Form::Scheduling => "fifo or round_robin and a priority from 1 to 99, or nice and a value from -20 to 19, such as fifo 80".into(),
             Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
             Form::Work => {
                 "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]} or {normal: {mean: 2 ms, std: 0.2 ms}}".into()
             }
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),
+            Form::Node => "a map of a node's keys".into(),
+            Form::Topology => "a map, such as {kind: one-to-many, nodes: 31, size: 64 KiB, rate: 10 Hz}".into(),
+            Form::Hosts => "a map of hosts, such as {vehicle: {}, roadside: {rate: 50 Mbit/s, delay: 2 ms}}".into(),
+            Form::Host => "a map such as {rate: 50 Mbit/s, delay: 2 ms, loss: 0.5 %}".into(),
+            Form::Chain => "nodes in their order, such as [lidar, ndt]".into(),
+            Form::CpuList => "a list of CPUs, such as [1]".into(),
+            Form::Priorities => "a map of nodes to their scheduling, such as {ndt: fifo 80}".into(),
+            Form::Background => "a map such as {cpu: 2}".into(),
+            Form::Subscription => "options of a subscription, such as {depth: 1}".into(),
+            Form::Publication => "options of a publication, such as {rate: 10 Hz}".into(),
+            Form::Sweep => "parameters and their values, such as {size: [16 B, 64 KiB]}".into(),
+            Form::Short => "the keys of a workload, such as {run: {duration: 1 s}}".into(),
             Form::Chains => "a map of chains, such as {localisation: [lidar, ndt]}".into(),
             Form::Cpus => "a map of nodes to lists of CPUs, such as {ndt: [1]}".into(),
             Form::Subscriptions => "a list of topics, or a map such as {/map: {latest: true}}".into(),
@@ -194,6 +338,9 @@ pub(crate) const TOPIC_RULE: &str = "a fully qualified topic name, such as /poin
 pub(crate) const TOPIC_PATTERN: &str = "^(/[A-Za-z_][A-Za-z0-9_]*)+$";
 /// Rule of plugin, transport and type names.
 pub(crate) const WORD_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_./:-]*$";
+
+/// A parameter of the sweep where a value is expected: `$size`, `$qos.depth`.
+pub(crate) const PARAMETER_PATTERN: &str = "^\\$[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$";
 
 /// Whether a text follows [`NAME_RULE`].
 pub(crate) fn is_name(text: &str) -> bool {

@@ -21,6 +21,9 @@ pub mod model;
 mod rates;
 mod read;
 mod schema;
+mod short;
+mod sweep;
+mod topology;
 pub mod units;
 mod values;
 mod write;
@@ -29,31 +32,12 @@ pub use diagnostic::{Diagnostic, Errors, Severity, Warning};
 pub use model::Workload;
 pub use rates::{rates, Rates};
 pub use schema::schema;
+pub use sweep::{sweep, Overrides, Sweep, SweepPoint, MAX_POINTS};
 pub use write::write;
 
-use diagnostic::Report;
-
-/// Reads a workload file. `file` is only how messages name it.
+/// Reads a workload file that is no sweep: exactly one workload. `file` is only how messages name it.
 ///
 /// All mistakes are reported at once, each with its place, what was found and what was expected.
 pub fn parse(text: &str, file: &str) -> Result<(Workload, Vec<Warning>), Errors> {
-    let mut report = Report::new(file, text);
-    let mut read_workload = None;
-    match document::parse(text) {
-        Err(error) => report.error("not-yaml", error.span, error.message, error.found, error.expected),
-        Ok(None) => {
-            let start = diagnostic::Span { line: 1, column: 1, width: 1 };
-            report.error("no-nodes", start, "an empty workload", "nothing", grammar::Form::Nodes.expected());
-        }
-        Ok(Some(root)) => {
-            let reading = read::read(&root, &mut report);
-            check::check(&reading, &mut report);
-            read_workload = Some(reading.workload);
-        }
-    }
-    let (errors, warnings) = report.finish();
-    match read_workload {
-        Some(workload) if errors.is_empty() => Ok((workload, warnings)),
-        _ => Err(Errors { errors, warnings }),
-    }
+    sweep::single(text, file)
 }

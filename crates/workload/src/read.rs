@@ -1,12 +1,17 @@
 //! From the YAML tree to the model, remembering where each part stands. What parts mean together is for `check`.
 
-use crate::diagnostic::{did_you_mean, Report, Span};
+mod node;
+mod run;
+
+use crate::diagnostic::{Report, Span};
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
+use crate::topology::Topology;
 use crate::values::{Fields, Reader};
-use std::collections::HashSet;
-use std::time::Duration;
+
+pub(crate) use node::default_size;
+pub(crate) use run::ALL;
 
 /// A workload as far as it could be read, and where its parts stand.
 pub(crate) struct Reading {
@@ -17,6 +22,8 @@ pub(crate) struct Reading {
     pub chains: Vec<(Span, Vec<Span>)>,
     /// As [`RunOptions::cpus`].
     pub cpus: Vec<Span>,
+    /// As [`RunOptions::priority`].
+    pub priority: Vec<Span>,
     /// False where a node, topic or chain could not be read: what seems to be missing may stand there.
     pub whole: bool,
 }
@@ -24,6 +31,8 @@ pub(crate) struct Reading {
 /// Where the parts of a node stand.
 pub(crate) struct NodePlaces {
     pub name: Span,
+    pub process: Span,
+    pub host: Span,
     pub work: Span,
     pub subscribes: Vec<Span>,
     pub publishes: Vec<Span>,
@@ -31,39 +40,42 @@ pub(crate) struct NodePlaces {
     pub whole: bool,
 }
 
-/// Longest computation of one activation.
-const MAX_WORK: Duration = Duration::from_secs(3600);
-/// Longest run, a week.
-const MAX_RUN: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Longest delay of a link.
+const MAX_DELAY: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Reads the tree; every mistake goes into the report, and what is left is read on.
 pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
     let mut reader = Reader { report, whole: true };
     let fields = reader.fields(root, &grammar::TOP).unwrap_or_default();
+    let (middleware, named_transport) = match fields.get("middleware").and_then(|y| reader.middleware(y)) {
+        Some(read) => read,
+        None => ("ros2".into(), String::new()),
+    };
+    let transport = fields.get("transport").and_then(|y| reader.word(y));
+    if let (Some(yaml), Some(_), false) = (fields.get("transport"), &transport, named_transport.is_empty()) {
+        reader.report.error(
+            "two-transports",
+            yaml.span,
+            "the transport is said twice",
+            format!("{}, and `{named_transport}` at `middleware`", yaml.describe()),
+            "one of them",
+        );
+    }
     let mut reading = Reading {
         workload: Workload {
-            middleware: fields.get("middleware").and_then(|y| reader.middleware(y)).unwrap_or_else(|| "ros2".into()),
-            transport: fields.get("transport").and_then(|y| reader.word(y)).unwrap_or_default(),
+            middleware,
+            transport: transport.unwrap_or(named_transport),
+            study: fields.get("study").and_then(|y| reader.word(y)),
+            hosts: fields.get("hosts").map(|y| reader.hosts(y)).unwrap_or_default(),
             ..Workload::default()
         },
         nodes: Vec::new(),
         chains: Vec::new(),
         cpus: Vec::new(),
+        priority: Vec::new(),
         whole: true,
     };
-    match fields.get("nodes") {
-        Some(yaml) => reader.nodes(yaml, &mut reading),
-        None => {
-            reader.whole = false;
-            reader.report.error(
-                "no-nodes",
-                root.span,
-                "a workload without nodes",
-                "no key `nodes`",
-                Form::Nodes.expected(),
-            );
-        }
-    }
+    reader.who_there_is(root, &fields, &mut reading);
     if let Some(yaml) = fields.get("chains") {
         reader.chains(yaml, &mut reading);
     }
@@ -75,13 +87,92 @@ pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
 }
 
 impl Reader<'_, '_> {
-    fn middleware(&mut self, yaml: &Yaml) -> Option<String> {
-        if matches!(yaml.value, Value::List(_)) {
-            let message = "several middlewares in one workload (a sweep) are not yet supported";
-            self.report.error("not-yet", yaml.span, message, yaml.describe(), Form::Word.expected());
+    /// A plugin and its transport, empty where none is said.
+    fn middleware(&mut self, yaml: &Yaml) -> Option<(String, String)> {
+        let Value::Map(entries) = &yaml.value else {
+            return Some((self.named_in(yaml, Form::Middleware)?, String::new()));
+        };
+        let [(plugin, transport)] = entries.as_slice() else {
+            self.wrong(yaml, Form::Middleware);
             return None;
+        };
+        let (plugin, transport) = (self.word(plugin), self.word(transport));
+        Some((plugin?, transport?))
+    }
+
+    fn hosts(&mut self, yaml: &Yaml) -> Vec<Host> {
+        let mut hosts = Vec::new();
+        if yaml.is_null() {
+            return hosts;
         }
-        self.word(yaml)
+        for (_, key, value) in self.entries(yaml, Form::Hosts, "host").unwrap_or_default() {
+            let Some(name) = self.name(key) else { continue };
+            let fields = self.fields(value, &grammar::HOST).unwrap_or_default();
+            let link = Link {
+                rate_bit_per_s: fields.get("rate").and_then(|y| self.bit_rate(y)),
+                delay: fields.get("delay").and_then(|y| self.duration(y, MAX_DELAY)),
+                loss_percent: fields.get("loss").and_then(|y| self.percent(y)),
+            };
+            hosts.push(Host { name, link });
+        }
+        hosts
+    }
+
+    /// The nodes, from `nodes` or made by `topology`.
+    fn who_there_is(&mut self, root: &Yaml, fields: &Fields, reading: &mut Reading) {
+        let generated = fields.get("topology").filter(|y| matches!(y.value, Value::Map(_)));
+        match (fields.get("nodes"), generated) {
+            (Some(yaml), None) => self.nodes(yaml, reading),
+            (None, Some(yaml)) => self.generated(yaml, reading),
+            (Some(_), Some(yaml)) => self.report.error(
+                "two-topologies",
+                yaml.span,
+                "both `nodes` and a topology that makes nodes",
+                yaml.describe(),
+                "`nodes`, or `topology`; topology: pairs beside `nodes` only says which one they are",
+            ),
+            (None, None) => {
+                self.whole = false;
+                let expected = Form::Nodes.expected();
+                self.report.error("no-nodes", root.span, "a workload without nodes", "no key `nodes`", expected);
+            }
+        }
+        if let (Some(yaml), None) = (fields.get("topology"), generated) {
+            let kind = self.one_of(yaml, grammar::TOPOLOGIES, Form::Topology);
+            reading.workload.topology = kind.map(|index| grammar::TOPOLOGIES[index].to_string());
+        }
+    }
+
+    fn generated(&mut self, yaml: &Yaml, reading: &mut Reading) {
+        let errors_before = self.report.errors.len();
+        let Some(fields) = self.fields(yaml, &grammar::TOPOLOGY) else { return };
+        for needed in ["kind", "nodes", "rate"].into_iter().filter(|key| fields.get(key).is_none()) {
+            let message = format!("a topology without `{needed}`");
+            let found = format!("no key `{needed}`");
+            self.report.error("missing-value", yaml.span, message, found, Form::Topology.expected());
+        }
+        let kind = fields.get("kind").and_then(|y| self.one_of(y, grammar::TOPOLOGIES, Form::OneOf(grammar::TOPOLOGIES)));
+        let many = fields.get("nodes").and_then(|y| self.whole_number(y, 1, grammar::MAX_MANY));
+        let process = fields.get("process").and_then(|y| self.name(y));
+        let publication = self.publication(&fields);
+        let (Some(kind), Some(many), true) = (kind, many, self.report.errors.len() == errors_before) else {
+            self.whole = false;
+            return;
+        };
+        let topology = Topology { kind: grammar::TOPOLOGIES[kind], many: many as usize, process, publication };
+        reading.workload.nodes = topology.nodes();
+        reading.workload.topology = Some(topology.kind.into());
+        let span = yaml.span;
+        let places = |node: &Node| NodePlaces {
+            name: span,
+            process: span,
+            host: span,
+            work: span,
+            subscribes: vec![span; node.subscribes.len()],
+            publishes: vec![span; node.publishes.len()],
+            whole: true,
+        };
+        reading.nodes = reading.workload.nodes.iter().map(places).collect();
     }
 
     fn nodes(&mut self, yaml: &Yaml, reading: &mut Reading) {
@@ -100,200 +191,6 @@ impl Reader<'_, '_> {
             let (node, places) = self.node(name, key, value);
             reading.workload.nodes.push(node);
             reading.nodes.push(places);
-        }
-    }
-
-    fn node(&mut self, name: String, key: &Yaml, yaml: &Yaml) -> (Node, NodePlaces) {
-        let errors_before = self.report.errors.len();
-        let fields = self.fields(yaml, &grammar::NODE).unwrap_or_default();
-        let mut node = Node {
-            process: fields.get("process").and_then(|y| self.name(y)).unwrap_or_else(|| name.clone()),
-            name,
-            ..Node::default()
-        };
-        let mut places = NodePlaces {
-            name: key.span,
-            work: fields.get("work").map_or(key.span, |y| y.span),
-            subscribes: Vec::new(),
-            publishes: Vec::new(),
-            whole: true,
-        };
-        match (fields.get("on"), fields.get("spin")) {
-            (Some(_), Some(_)) => self.report.error(
-                "two-executors",
-                fields.key_span("spin").unwrap_or(key.span),
-                format!("node `{}` has both `on` and `spin`", node.name),
-                "two executors",
-                "one of them: on: arrival, on: timer 10 Hz, or spin: 10 Hz",
-            ),
-            (Some(on), None) => node.executor = self.executor(on).unwrap_or(Executor::Arrival),
-            (None, Some(spin)) => {
-                node.executor = self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz })
-            }
-            (None, None) => {}
-        }
-        if let Some(work) = fields.get("work") {
-            node.work = self.work(work).unwrap_or(Work::None);
-        }
-        if let Some(yaml) = fields.get("subscribes") {
-            for (topic, value) in self.topics(yaml, Form::Subscriptions, "subscription") {
-                let Some(name) = self.topic(topic) else { continue };
-                let fields = value.and_then(|y| self.fields(y, &grammar::SUBSCRIPTION)).unwrap_or_default();
-                let latest = fields.get("latest").and_then(|y| self.flag(y));
-                if let (Executor::Timer { .. }, Some(false), Some(yaml)) = (node.executor, latest, fields.get("latest"))
-                {
-                    self.report.error(
-                        "latest-on-timer",
-                        yaml.span,
-                        "a timer-driven node only keeps the latest of each input",
-                        "`latest: false` under `on: timer`",
-                        "no `latest`, or `on: arrival`",
-                    );
-                }
-                let latest = latest.unwrap_or(false) || matches!(node.executor, Executor::Timer { .. });
-                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields), latest });
-                places.subscribes.push(topic.span);
-            }
-        }
-        if let Some(yaml) = fields.get("publishes") {
-            for (topic, value) in self.topics(yaml, Form::Publications, "publication") {
-                let Some(name) = self.topic(topic) else { continue };
-                let fields = value.and_then(|y| self.fields(y, &grammar::PUBLICATION)).unwrap_or_default();
-                let message_type = fields.get("type").and_then(|y| self.word(y)).unwrap_or_default();
-                let size = fields.get("size").and_then(|y| self.size(y));
-                node.publishes.push(Publication {
-                    topic: name,
-                    size_bytes: size.unwrap_or_else(|| default_size(&message_type)),
-                    message_type,
-                    rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
-                    deadline: None,
-                    qos: self.qos(&fields),
-                });
-                places.publishes.push(topic.span);
-            }
-        }
-        places.whole = self.report.errors.len() == errors_before;
-        (node, places)
-    }
-
-    fn executor(&mut self, yaml: &Yaml) -> Option<Executor> {
-        let text = self.text(yaml, Form::Executor)?.trim();
-        if text == "arrival" {
-            return Some(Executor::Arrival);
-        }
-        if let Some(rate) = text.strip_prefix("timer").filter(|rest| rest.starts_with(' ')) {
-            let rate = Yaml { span: yaml.span, value: Value::Scalar(rate.trim().to_string(), true) };
-            return self.frequency(&rate).map(|hz| Executor::Timer { hz });
-        }
-        if text == "match" || text.starts_with("first ") {
-            let message = "fusion of inputs is not yet supported";
-            self.report.error("not-yet", yaml.span, message, yaml.describe(), Form::Executor.expected());
-        } else {
-            let hint = if did_you_mean(text, ["arrival"]).is_some() { "; did you mean `arrival`?" } else { "" };
-            let expected = Form::Executor.expected() + hint;
-            self.report.error("wrong-value", yaml.span, "no such executor", yaml.describe(), expected);
-        }
-        None
-    }
-
-    fn work(&mut self, yaml: &Yaml) -> Option<Work> {
-        match &yaml.value {
-            Value::Scalar(..) if !yaml.is_null() => {
-                let time = self.quantity(yaml, Form::Work, crate::units::parse_duration)?;
-                let expected = format!("a time of at most {}", crate::units::format_duration(MAX_WORK));
-                self.bounded(yaml, Work::Fixed(time), time <= MAX_WORK, expected)
-            }
-            Value::Map(_) => {
-                let fields = self.fields(yaml, &grammar::WORK)?;
-                match (fields.get("uniform"), fields.get("normal")) {
-                    (Some(range), None) => self.uniform(range),
-                    (None, Some(normal)) => self.normal(normal),
-                    _ => {
-                        self.wrong(yaml, Form::Work);
-                        None
-                    }
-                }
-            }
-            _ => {
-                self.wrong(yaml, Form::Work);
-                None
-            }
-        }
-    }
-
-    fn uniform(&mut self, yaml: &Yaml) -> Option<Work> {
-        let Value::List(bounds) = &yaml.value else {
-            self.wrong(yaml, Form::Range);
-            return None;
-        };
-        let [min, max] = bounds.as_slice() else {
-            self.wrong(yaml, Form::Range);
-            return None;
-        };
-        let (least, most) = (self.duration(min, MAX_WORK), self.duration(max, MAX_WORK));
-        let (least, most) = (least?, most?);
-        self.bounded(max, (), least <= most, "the greater of the two times second".into())?;
-        Some(Work::Uniform { min: least, max: most })
-    }
-
-    fn normal(&mut self, yaml: &Yaml) -> Option<Work> {
-        let fields = self.fields(yaml, &grammar::NORMAL)?;
-        let (Some(mean), Some(std)) = (fields.get("mean"), fields.get("std")) else {
-            self.wrong(yaml, Form::Normal);
-            return None;
-        };
-        let (mean, std) = (self.duration(mean, MAX_WORK), self.duration(std, MAX_WORK));
-        Some(Work::Normal { mean: mean?, std: std? })
-    }
-
-    /// Topics with their options, from a list or a map.
-    fn topics<'y>(&mut self, yaml: &'y Yaml, form: Form, what: &str) -> Vec<(&'y Yaml, Option<&'y Yaml>)> {
-        let Value::List(items) = &yaml.value else {
-            let entries = self.entries(yaml, form, what).unwrap_or_default();
-            return entries.into_iter().map(|(_, key, value)| (key, Some(value))).collect();
-        };
-        let mut topics: Vec<(&Yaml, Option<&Yaml>)> = Vec::new();
-        let mut seen = HashSet::new();
-        for item in items {
-            let Value::Scalar(name, _) = &item.value else {
-                self.wrong(item, form);
-                self.whole = false;
-                continue;
-            };
-            if item.is_null() {
-                self.wrong(item, form);
-                self.whole = false;
-            } else if !seen.insert(name) {
-                let message = format!("{what} stands here a second time");
-                self.report.error("duplicate", item.span, message, item.describe(), "each topic once");
-            } else {
-                topics.push((item, None));
-            }
-        }
-        topics
-    }
-
-    fn qos(&mut self, fields: &Fields) -> Qos {
-        let default = Qos::default();
-        let word = |reader: &mut Self, name, words| fields.get(name).and_then(|y| reader.second_of(y, words));
-        let best_effort = word(self, "reliability", &["reliable", "best_effort"]);
-        let transient_local = word(self, "durability", &["volatile", "transient_local"]);
-        let keep_all = word(self, "history", &["keep_last", "keep_all"]).unwrap_or(default.keep_all);
-        let depth = fields.get("depth").and_then(|y| self.whole_number(y, 1, 1_000_000));
-        if let (true, Some(_), Some(yaml)) = (keep_all, depth, fields.get("depth")) {
-            self.report.error(
-                "depth-of-keep-all",
-                yaml.span,
-                "`depth` has no meaning with `history: keep_all`",
-                format!("depth {}", yaml.describe()),
-                "`depth` with keep_last, or no `depth`",
-            );
-        }
-        Qos {
-            reliable: best_effort.map_or(default.reliable, |b| !b),
-            transient_local: transient_local.unwrap_or(default.transient_local),
-            keep_all,
-            depth: depth.filter(|_| !keep_all).map_or(default.depth, |d| d as u32),
         }
     }
 
@@ -324,54 +221,5 @@ impl Reader<'_, '_> {
             reading.workload.chains.push(Chain { name, nodes });
             reading.chains.push((key.span, spans));
         }
-    }
-
-    fn run(&mut self, yaml: &Yaml, reading: &mut Reading) {
-        let fields = self.fields(yaml, &grammar::RUN).unwrap_or_default();
-        let run = &mut reading.workload.run;
-        if let Some(yaml) = fields.get("duration") {
-            if let Some(duration) = self.duration(yaml, MAX_RUN) {
-                let expected = "a time above 0 s".into();
-                run.duration = self.bounded(yaml, duration, !duration.is_zero(), expected).unwrap_or(run.duration);
-            }
-        }
-        if let Some(repeats) = fields.get("repeats").and_then(|y| self.whole_number(y, 1, 100_000)) {
-            run.repeats = repeats as u32;
-        }
-        if let Some(seed) = fields.get("seed").and_then(|y| self.whole_number(y, 0, u64::MAX)) {
-            run.seed = seed;
-        }
-        run.domain = fields.get("domain").and_then(|y| self.whole_number(y, 0, 232)).map(|d| d as u32);
-        run.in_node_clock = fields.get("in_node_clock").and_then(|y| self.flag(y)).unwrap_or(false);
-        let Some(yaml) = fields.get("cpus").filter(|y| !y.is_null()) else { return };
-        for (_, key, value) in self.entries(yaml, Form::Cpus, "node").unwrap_or_default() {
-            let Some(node) = self.name(key) else { continue };
-            let mut cpus: Vec<u32> = Vec::new();
-            match &value.value {
-                Value::List(items) if !items.is_empty() => {
-                    for item in items {
-                        let Some(cpu) = self.whole_number(item, 0, 1023) else { continue };
-                        if cpus.contains(&(cpu as u32)) {
-                            let message = "CPU stands here a second time";
-                            self.report.error("duplicate", item.span, message, item.describe(), "each CPU once");
-                        } else {
-                            cpus.push(cpu as u32);
-                        }
-                    }
-                }
-                _ => self.wrong(value, Form::Cpus),
-            }
-            reading.workload.run.cpus.push((node, cpus));
-            reading.cpus.push(key.span);
-        }
-    }
-}
-
-/// Bytes of data of a message whose size is not said: what its type holds, else 64 B.
-pub(crate) fn default_size(message_type: &str) -> u64 {
-    match message_type {
-        "TwistStamped" => 48,
-        "PointCloud1m" => 1 << 20,
-        _ => 64,
     }
 }

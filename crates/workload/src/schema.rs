@@ -1,39 +1,77 @@
 //! The JSON Schema of the workload file, for editors. Made of the same tables as the parser.
 
-use crate::grammar::{self, Form, Place, NAME_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
+use crate::grammar::{self, Form, Place, NAME_PATTERN, PARAMETER_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
 use serde_json::{json, Map, Value};
 
-/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] accepts, save for names that YAML takes for
-/// something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics without ends, chains,
+/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] or [`crate::sweep`] accept, save for names that YAML takes
+/// for something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics without ends, chains,
 /// QoS) only the parser knows.
 pub fn schema() -> Value {
-    let mut schema = place(&grammar::TOP, &["nodes"]);
+    let mut definitions = Map::new();
+    for (name, of) in DEFINITIONS {
+        definitions.insert((*name).into(), place(of));
+    }
+    let mut schema = place(&grammar::TOP);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Tachograph workload");
     schema["description"] = json!("What a system of ROS nodes does, whatever it runs on.");
+    schema["anyOf"] = json!([{"required": ["nodes"]}, {"required": ["topology"]}]);
+    schema["$defs"] = Value::Object(definitions);
     schema
 }
 
+/// Maps with known keys, by their names in the schema.
+const DEFINITIONS: &[(&str, &Place)] = &[
+    ("node", &grammar::NODE),
+    ("topology", &grammar::TOPOLOGY),
+    ("host", &grammar::HOST),
+    ("subscription", &grammar::SUBSCRIPTION),
+    ("publication", &grammar::PUBLICATION),
+    ("work", &grammar::WORK),
+    ("normal", &grammar::NORMAL),
+    ("run", &grammar::RUN),
+    ("background", &grammar::BACKGROUND),
+];
+
 /// A map with known keys and no others.
-fn place(place: &Place, required: &[&str]) -> Value {
+fn place(place: &Place) -> Value {
     let mut properties = Map::new();
     for key in place.keys {
-        let mut value = form(key.form);
+        let mut value = swept(key.form);
         value["description"] = json!(key.meaning);
         properties.insert(key.name.to_string(), value);
     }
-    let mut schema = json!({"type": "object", "additionalProperties": false, "properties": properties});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
+    json!({"type": "object", "additionalProperties": false, "properties": properties})
 }
 
-/// The same, or nothing.
-fn optional(of: &Place) -> Value {
-    let mut schema = place(of, &[]);
-    schema["type"] = json!(["object", "null"]);
-    schema
+/// A value, a list of values, or a parameter of the sweep.
+fn swept(of: Form) -> Value {
+    match of {
+        Form::Sweep | Form::Short => form(of),
+        Form::Middleware => {
+            let word = json!({"type": "string", "pattern": WORD_PATTERN});
+            let transports = json!({"anyOf": [word, {"type": "array", "items": word, "minItems": 1}, parameter()]});
+            let one = json!({"type": "object", "minProperties": 1, "maxProperties": 1,
+                "propertyNames": {"pattern": WORD_PATTERN}, "additionalProperties": transports});
+            let item = json!({"anyOf": [word, one, parameter()]});
+            json!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+        }
+        _ => json!({"anyOf": [form(of), {"type": "array", "items": form(of), "minItems": 1}, parameter()]}),
+    }
+}
+
+/// `$size`
+fn parameter() -> Value {
+    json!({"type": "string", "pattern": PARAMETER_PATTERN})
+}
+
+fn or_nothing(of: Value) -> Value {
+    json!({"anyOf": [of, {"type": "null"}]})
+}
+
+/// A map with known keys, by its name.
+fn defined(name: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{name}")})
 }
 
 fn quantity(units: &[&str], example: &str) -> Value {
@@ -48,57 +86,73 @@ fn named(pattern: &str, value: Value) -> Value {
     json!({"type": "object", "propertyNames": {"pattern": pattern}, "additionalProperties": value})
 }
 
-fn topics(of: &Place) -> Value {
-    let list = json!({"type": "array", "uniqueItems": true, "items": {"type": "string", "pattern": TOPIC_PATTERN}});
-    json!({"anyOf": [list, named(TOPIC_PATTERN, optional(of))]})
+fn topics(of: Form) -> Value {
+    let topic = json!({"anyOf": [{"type": "string", "pattern": TOPIC_PATTERN}, parameter()]});
+    let list = json!({"type": "array", "uniqueItems": true, "items": topic});
+    json!({"anyOf": [list, named(TOPIC_PATTERN, swept(of))]})
 }
 
 fn form(form: Form) -> Value {
     let name = || json!({"type": "string", "pattern": NAME_PATTERN});
+    let or_parameter = |of: Value| json!({"anyOf": [of, parameter()]});
     match form {
         Form::Word => json!({"type": "string", "pattern": WORD_PATTERN}),
         Form::Name => name(),
         Form::Frequency => quantity(&["Hz", "kHz"], "10 Hz"),
         Form::Duration => duration(),
         Form::Size => quantity(&["B", "KiB", "MiB", "GiB", "kB", "MB", "GB"], "64 KiB"),
+        Form::BitRate => quantity(&["bit/s", "kbit/s", "Mbit/s", "Gbit/s"], "50 Mbit/s"),
+        Form::Percent => quantity(&["%"], "0.5 %"),
         Form::Whole(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
         Form::Flag => json!({"type": "boolean"}),
         Form::OneOf(words) => json!({"enum": words}),
+        Form::Middleware => swept(Form::Middleware),
         Form::Executor => json!({
             "type": "string",
             "pattern": "^(arrival|timer +[0-9]+(\\.[0-9]+)? *(Hz|kHz))$",
             "examples": ["arrival", "timer 10 Hz"]
         }),
-        Form::Work => {
-            let mut distribution = place(&grammar::WORK, &[]);
-            distribution["minProperties"] = json!(1);
-            distribution["maxProperties"] = json!(1);
-            json!({"anyOf": [duration(), distribution]})
-        }
-        Form::Range => json!({"type": "array", "items": duration(), "minItems": 2, "maxItems": 2}),
-        Form::Normal => place(&grammar::NORMAL, &["mean", "std"]),
+        Form::Scheduling => json!({
+            "type": "string",
+            "pattern": "^((fifo|round_robin) +[0-9]+|nice +-?[0-9]+)$",
+            "examples": ["fifo 80", "round_robin 10", "nice 5"]
+        }),
+        Form::Work => json!({"anyOf": [duration(), {"$ref": "#/$defs/work", "minProperties": 1, "maxProperties": 1}]}),
+        Form::Range => json!({"type": "array", "items": or_parameter(duration()), "minItems": 2, "maxItems": 2}),
+        Form::Normal => json!({"$ref": "#/$defs/normal", "required": ["mean", "std"]}),
         Form::Nodes => {
-            let mut node = optional(&grammar::NODE);
-            node["not"] = json!({"required": ["on", "spin"]});
-            let mut nodes = named(NAME_PATTERN, node);
+            let mut nodes = named(NAME_PATTERN, swept(Form::Node));
             nodes["minProperties"] = json!(1);
             nodes
         }
-        Form::Chains => {
-            let mut chains =
-                named(NAME_PATTERN, json!({"type": "array", "items": name(), "minItems": 2, "uniqueItems": true}));
-            chains["type"] = json!(["object", "null"]);
-            chains
+        Form::Node => or_nothing(json!({"$ref": "#/$defs/node", "not": {"required": ["on", "spin"]}})),
+        Form::Topology => json!({"anyOf": [{"enum": grammar::TOPOLOGIES}, defined("topology")]}),
+        Form::Hosts => or_nothing(named(NAME_PATTERN, swept(Form::Host))),
+        Form::Host => or_nothing(defined("host")),
+        Form::Chains => or_nothing(named(NAME_PATTERN, swept(Form::Chain))),
+        Form::Chain => json!({"type": "array", "items": or_parameter(name()), "minItems": 2, "uniqueItems": true}),
+        Form::Cpus => or_nothing(named(NAME_PATTERN, swept(Form::CpuList))),
+        Form::CpuList => {
+            let cpu = or_parameter(json!({"type": "integer", "minimum": 0, "maximum": 1023}));
+            json!({"type": "array", "items": cpu, "minItems": 1, "uniqueItems": true})
         }
-        Form::Cpus => {
-            let cpu = json!({"type": "integer", "minimum": 0, "maximum": 1023});
-            let mut cpus =
-                named(NAME_PATTERN, json!({"type": "array", "items": cpu, "minItems": 1, "uniqueItems": true}));
-            cpus["type"] = json!(["object", "null"]);
-            cpus
+        Form::Priorities => or_nothing(named(NAME_PATTERN, swept(Form::Scheduling))),
+        Form::Background => or_nothing(defined("background")),
+        Form::Subscriptions => topics(Form::Subscription),
+        Form::Subscription => or_nothing(defined("subscription")),
+        Form::Publications => topics(Form::Publication),
+        Form::Publication => or_nothing(defined("publication")),
+        Form::Run => or_nothing(defined("run")),
+        // What the values are follows from where they stand.
+        Form::Sweep => or_nothing(json!({
+            "type": "object",
+            "propertyNames": {"pattern": NAME_PATTERN},
+            "additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, {"type": "object", "minProperties": 1}]}
+        })),
+        // Parts of a workload, in which nothing removes a key.
+        Form::Short => {
+            let keys: Vec<_> = grammar::TOP.keys.iter().map(|key| key.name).filter(|key| *key != "short").collect();
+            json!({"type": ["object", "null"], "propertyNames": {"enum": keys}})
         }
-        Form::Subscriptions => topics(&grammar::SUBSCRIPTION),
-        Form::Publications => topics(&grammar::PUBLICATION),
-        Form::Run => optional(&grammar::RUN),
     }
 }

@@ -44,6 +44,9 @@ const SIZES: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 const FREQUENCIES: [(&str, f64); 2] = [("Hz", 1.0), ("kHz", 1000.0)];
+const BIT_RATES: [(&str, u64); 4] =
+    [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const PERCENT: [(&str, f64); 1] = [("%", 1.0)];
 
 /// Units of a duration, for messages and the schema.
 pub const DURATION_UNITS: &str = "ns, us, ms, s, min";
@@ -51,6 +54,8 @@ pub const DURATION_UNITS: &str = "ns, us, ms, s, min";
 pub const SIZE_UNITS: &str = "B, KiB, MiB, GiB, kB, MB, GB";
 /// Units of a frequency.
 pub const FREQUENCY_UNITS: &str = "Hz, kHz";
+/// Units of a bit rate.
+pub const BIT_RATE_UNITS: &str = "bit/s, kbit/s, Mbit/s, Gbit/s";
 
 /// Reads `2.4 ms`.
 ///
@@ -70,10 +75,25 @@ pub fn parse_size(text: &str) -> Result<u64, QuantityError> {
     exact(number, factor(unit, &SIZES)?, "bytes")
 }
 
+/// Reads `50 Mbit/s` as bits a second.
+pub fn parse_bit_rate(text: &str) -> Result<u64, QuantityError> {
+    let (number, unit) = split(text)?;
+    exact(number, factor(unit, &BIT_RATES)?, "bits a second")
+}
+
 /// Reads `10 Hz` as a number per second.
 pub fn parse_frequency(text: &str) -> Result<f64, QuantityError> {
+    real(text, &FREQUENCIES)
+}
+
+/// Reads `0.5 %` as 0.5.
+pub fn parse_percent(text: &str) -> Result<f64, QuantityError> {
+    real(text, &PERCENT)
+}
+
+fn real(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityError> {
     let (number, unit) = split(text)?;
-    let factor = factor(unit, &FREQUENCIES)?;
+    let factor = factor(unit, units)?;
     let value = number.parse::<f64>().map_err(|_| QuantityError::NotAQuantity)? * factor;
     if value.is_finite() {
         Ok(value)
@@ -119,6 +139,17 @@ pub fn format_frequency(hz: f64) -> String {
         }
     }
     format!("{hz} Hz")
+}
+
+/// Writes a bit rate in the largest unit that divides it.
+pub fn format_bit_rate(bit_per_s: u64) -> String {
+    let (unit, factor) = BIT_RATES.iter().rev().find(|(_, factor)| bit_per_s % factor == 0).unwrap_or(&BIT_RATES[0]);
+    format!("{} {unit}", bit_per_s / factor)
+}
+
+/// Writes a percentage so that it is read back as the same number.
+pub fn format_percent(percent: f64) -> String {
+    format!("{percent} %")
 }
 
 /// Number and unit, with or without blanks between them.
@@ -192,6 +223,8 @@ mod tests {
         assert_eq!(parse_size("1.5 MB"), Ok(1_500_000));
         assert_eq!(parse_frequency("2.5 kHz"), Ok(2500.0));
         assert_eq!(parse_frequency("10Hz"), Ok(10.0));
+        assert_eq!(parse_bit_rate("1.5 Mbit/s"), Ok(1_500_000));
+        assert_eq!(parse_percent("0.5%"), Ok(0.5));
     }
 
     #[test]
@@ -208,6 +241,8 @@ mod tests {
         assert_eq!(parse_duration("99999999999999999999 s"), Err(QuantityError::TooLarge));
         assert_eq!(parse_size("0.3 B"), Err(QuantityError::NotWhole("bytes")));
         assert_eq!(parse_frequency("ten Hz"), Err(QuantityError::NotAQuantity));
+        assert_eq!(parse_bit_rate("50 MB/s"), Err(QuantityError::UnknownUnit("MB/s".into())));
+        assert_eq!(parse_percent("0.5"), Err(QuantityError::MissingUnit));
     }
 
     #[test]
@@ -221,6 +256,8 @@ mod tests {
             assert_eq!(parse_size(&format_size(value)), Ok(value));
             let hz = value as f64 / 1000.0;
             assert_eq!(parse_frequency(&format_frequency(hz)), Ok(hz));
+            assert_eq!(parse_bit_rate(&format_bit_rate(value)), Ok(value));
+            assert_eq!(parse_percent(&format_percent(hz)), Ok(hz));
         }
     }
 
@@ -234,5 +271,8 @@ mod tests {
         assert_eq!(format_size(1_500_000), "1500 kB");
         assert_eq!(format_frequency(10.0), "10 Hz");
         assert_eq!(format_frequency(2500.0), "2.5 kHz");
+        assert_eq!(format_bit_rate(50_000_000), "50 Mbit/s");
+        assert_eq!(format_bit_rate(1_500), "1500 bit/s");
+        assert_eq!(format_percent(0.5), "0.5 %");
     }
 }

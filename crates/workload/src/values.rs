@@ -176,6 +176,22 @@ impl Reader<'_, '_> {
         self.bounded(yaml, duration, duration <= most, expected)
     }
 
+    /// The same, above zero.
+    pub fn positive(&mut self, yaml: &Yaml, most: Duration) -> Option<Duration> {
+        let duration = self.duration(yaml, most)?;
+        self.bounded(yaml, duration, !duration.is_zero(), "a time above 0 s".into())
+    }
+
+    pub fn bit_rate(&mut self, yaml: &Yaml) -> Option<u64> {
+        let rate = self.quantity(yaml, Form::BitRate, crate::units::parse_bit_rate)?;
+        self.bounded(yaml, rate, rate > 0, "a bit rate above 0 bit/s".into())
+    }
+
+    pub fn percent(&mut self, yaml: &Yaml) -> Option<f64> {
+        let percent = self.quantity(yaml, Form::Percent, crate::units::parse_percent)?;
+        self.bounded(yaml, percent, percent <= 100.0, "a percentage of at most 100 %".into())
+    }
+
     pub fn whole_number(&mut self, yaml: &Yaml, min: u64, max: u64) -> Option<u64> {
         let form = Form::Whole(min, max);
         let text = self.text(yaml, form)?;
@@ -202,18 +218,20 @@ impl Reader<'_, '_> {
 
     /// Which of two words: `false` for the first.
     pub fn second_of(&mut self, yaml: &Yaml, words: &'static [&'static str; 2]) -> Option<bool> {
-        let form = Form::OneOf(words);
+        self.one_of(yaml, words, Form::OneOf(words)).map(|index| index == 1)
+    }
+
+    /// Which of some words, by its place among them.
+    pub fn one_of(&mut self, yaml: &Yaml, words: &'static [&'static str], form: Form) -> Option<usize> {
         let text = self.text(yaml, form)?;
-        match words.iter().position(|word| *word == text) {
-            Some(index) => Some(index == 1),
-            None => {
-                let meant = did_you_mean(text, words.iter().copied());
-                let hint = meant.map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-                let expected = form.expected() + &hint;
-                self.report.error("wrong-value", yaml.span, "unknown word", yaml.describe(), expected);
-                None
-            }
+        let index = words.iter().position(|word| *word == text);
+        if index.is_none() {
+            let meant = did_you_mean(text, words.iter().copied());
+            let hint = meant.map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+            let expected = Form::OneOf(words).expected() + &hint;
+            self.report.error("wrong-value", yaml.span, "unknown word", yaml.describe(), expected);
         }
+        index
     }
 
     pub fn named(
@@ -234,7 +252,12 @@ impl Reader<'_, '_> {
     }
 
     pub fn word(&mut self, yaml: &Yaml) -> Option<String> {
-        self.named(yaml, "not-a-name", Form::Word, "a name of letters, digits and _ . / : -", grammar::is_word)
+        self.named_in(yaml, Form::Word)
+    }
+
+    /// A plugin, transport or type where `form` is expected.
+    pub fn named_in(&mut self, yaml: &Yaml, form: Form) -> Option<String> {
+        self.named(yaml, "not-a-name", form, "a name of letters, digits and _ . / : -", grammar::is_word)
     }
 
     pub fn name(&mut self, yaml: &Yaml) -> Option<String> {

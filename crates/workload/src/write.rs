@@ -1,20 +1,36 @@
 //! From the model back to the file that people read.
 
 use crate::model::*;
-use crate::read::default_size;
-use crate::units::{format_duration, format_frequency, format_size};
+use crate::read::{default_size, ALL};
+use crate::topology::Topology;
+use crate::units::{format_bit_rate, format_duration, format_frequency, format_percent, format_size};
 use std::fmt::Write;
 
 /// Writes a workload as YAML that [`crate::parse`] reads back as the same model. What equals a default is left out.
 pub fn write(workload: &Workload) -> String {
     let mut out = String::new();
+    if let Some(study) = &workload.study {
+        let _ = writeln!(out, "study: {}", scalar(study));
+    }
     let _ = writeln!(out, "middleware: {}", scalar(&workload.middleware));
     if !workload.transport.is_empty() {
         let _ = writeln!(out, "transport: {}", scalar(&workload.transport));
     }
-    out.push_str("nodes:\n");
-    for node in &workload.nodes {
-        write_node(&mut out, node);
+    if !workload.hosts.is_empty() {
+        out.push_str("hosts:\n");
+        for host in &workload.hosts {
+            let _ = writeln!(out, "  {}: {{{}}}", scalar(&host.name), link(&host.link));
+        }
+    }
+    match Topology::of(workload) {
+        Some(generated) => write_topology(&mut out, &generated),
+        None => {
+            if let Some(kind) = &workload.topology {
+                let _ = writeln!(out, "topology: {}", scalar(kind));
+            }
+            out.push_str("nodes:\n");
+            workload.nodes.iter().for_each(|node| write_node(&mut out, node));
+        }
     }
     if !workload.chains.is_empty() {
         out.push_str("chains:\n");
@@ -23,12 +39,39 @@ pub fn write(workload: &Workload) -> String {
             let _ = writeln!(out, "  {}: [{}]", scalar(&chain.name), nodes.join(", "));
         }
     }
-    write_run(&mut out, &workload.run);
+    write_run(&mut out, workload);
     out
+}
+
+fn link(link: &Link) -> String {
+    let rate = link.rate_bit_per_s.map(|rate| format!("rate: {}", format_bit_rate(rate)));
+    let delay = link.delay.map(|delay| format!("delay: {}", format_duration(delay)));
+    let loss = link.loss_percent.map(|loss| format!("loss: {}", format_percent(loss)));
+    [rate, delay, loss].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn write_topology(out: &mut String, topology: &Topology) {
+    let _ = writeln!(out, "topology:\n  kind: {}\n  nodes: {}", topology.kind, topology.many);
+    if let Some(process) = &topology.process {
+        let _ = writeln!(out, "  process: {}", scalar(process));
+    }
+    for option in publication(&topology.publication) {
+        let _ = writeln!(out, "  {option}");
+    }
 }
 
 fn write_node(out: &mut String, node: &Node) {
     let mut lines = Vec::new();
+    if !node.host.is_empty() {
+        lines.push(format!("host: {}", scalar(&node.host)));
+    }
+    match &node.middleware {
+        Some((plugin, transport)) if transport.is_empty() => lines.push(format!("middleware: {}", scalar(plugin))),
+        Some((plugin, transport)) => {
+            lines.push(format!("middleware: {{{}: {}}}", scalar(plugin), scalar(transport)));
+        }
+        None => {}
+    }
     if node.process != node.name {
         lines.push(format!("process: {}", scalar(&node.process)));
     }
@@ -61,7 +104,7 @@ fn write_node(out: &mut String, node: &Node) {
     }
     if !node.publishes.is_empty() {
         lines.push("publishes:".into());
-        lines.extend(node.publishes.iter().map(|p| format!("  {}: {{{}}}", p.topic, publication(p))));
+        lines.extend(node.publishes.iter().map(|p| format!("  {}: {{{}}}", p.topic, publication(p).join(", "))));
     }
     if lines.is_empty() {
         let _ = writeln!(out, "  {}: {{}}", scalar(&node.name));
@@ -82,7 +125,7 @@ fn subscription(subscription: &Subscription, timer: bool) -> String {
     options.join(", ")
 }
 
-fn publication(publication: &Publication) -> String {
+fn publication(publication: &Publication) -> Vec<String> {
     let mut options = Vec::new();
     if !publication.message_type.is_empty() {
         options.push(format!("type: {}", scalar(&publication.message_type)));
@@ -93,8 +136,11 @@ fn publication(publication: &Publication) -> String {
     if let Some(hz) = publication.rate_hz {
         options.push(format!("rate: {}", format_frequency(hz)));
     }
+    if let Some(deadline) = publication.deadline {
+        options.push(format!("deadline: {}", format_duration(deadline)));
+    }
     qos(&mut options, publication.qos);
-    options.join(", ")
+    options
 }
 
 fn qos(options: &mut Vec<String>, qos: Qos) {
@@ -112,21 +158,25 @@ fn qos(options: &mut Vec<String>, qos: Qos) {
     }
 }
 
-fn write_run(out: &mut String, run: &RunOptions) {
+fn write_run(out: &mut String, workload: &Workload) {
+    let run = &workload.run;
     out.push_str("run:\n");
     let _ = writeln!(out, "  duration: {}", format_duration(run.duration));
     let _ = writeln!(out, "  repeats: {}", run.repeats);
     let _ = writeln!(out, "  seed: {}", run.seed);
-    if !run.cpus.is_empty() {
-        let cpus: Vec<_> = run
-            .cpus
-            .iter()
-            .map(|(node, cpus)| {
-                let cpus: Vec<_> = cpus.iter().map(u32::to_string).collect();
-                format!("{}: [{}]", scalar(node), cpus.join(", "))
-            })
-            .collect();
-        let _ = writeln!(out, "  cpus: {{{}}}", cpus.join(", "));
+    of_nodes(out, "cpus", &run.cpus, &workload.nodes, |cpus| {
+        format!("[{}]", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
+    });
+    of_nodes(out, "priority", &run.priority, &workload.nodes, |scheduling| match scheduling {
+        Scheduling::Nice(nice) => format!("nice {nice}"),
+        Scheduling::Fifo(priority) => format!("fifo {priority}"),
+        Scheduling::RoundRobin(priority) => format!("round_robin {priority}"),
+    });
+    if run.background_cpu > 0 {
+        let _ = writeln!(out, "  background: {{cpu: {}}}", run.background_cpu);
+    }
+    if run.start == Start::AtOnce {
+        out.push_str("  start: at_once\n");
     }
     if let Some(domain) = run.domain {
         let _ = writeln!(out, "  domain: {domain}");
@@ -134,6 +184,26 @@ fn write_run(out: &mut String, run: &RunOptions) {
     if run.in_node_clock {
         out.push_str("  in_node_clock: true\n");
     }
+}
+
+/// A map of nodes; `all` where every node has the same.
+fn of_nodes<T: PartialEq>(
+    out: &mut String,
+    key: &str,
+    entries: &[(String, T)],
+    nodes: &[Node],
+    write: impl Fn(&T) -> String,
+) {
+    let Some((_, first)) = entries.first() else { return };
+    let every_node = entries.len() == nodes.len() && nodes.iter().zip(entries).all(|(n, (name, _))| n.name == *name);
+    let alike = nodes.len() > 1 && every_node && entries.iter().all(|(name, value)| value == first && name != ALL);
+    let written = if alike {
+        format!("{ALL}: {}", write(first))
+    } else {
+        let entries = entries.iter().map(|(node, value)| format!("{}: {}", scalar(node), write(value)));
+        entries.collect::<Vec<_>>().join(", ")
+    };
+    let _ = writeln!(out, "  {key}: {{{written}}}");
 }
 
 /// Names need no quotes, except those that YAML readers take for something else (`on` and `no` by those of YAML 1.1).

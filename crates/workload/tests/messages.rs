@@ -79,15 +79,12 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     assert!(found.expected.contains("did you mean `work`?"), "{}", found.expected);
     let found = only(&pair("rate: 10 Hz", "", "", "colour: blue"));
     assert_eq!(found.name, "unknown-key");
-    assert_eq!(found.expected, "one of middleware, transport, nodes, chains, run");
+    assert_eq!(found.expected, "one of study, middleware, transport, hosts, topology, nodes, chains, run, sweep, short");
 }
 
 #[test]
 fn what_later_versions_bring_says_so() {
     for text in [
-        pair("rate: 10 Hz", "", "", "sweep: {rate: [10 Hz, 100 Hz]}"),
-        pair("rate: 10 Hz", "", "", "run: {background: {cpu: 2}}"),
-        pair("rate: 10 Hz", "", "", "middleware: [ros2, inproc]"),
         pair("rate: 10 Hz", "", ", threads: 4", ""),
         pair("rate: 10 Hz", "", ", on: match", ""),
         pair("rate: 10 Hz", "", ", on: first /t", ""),
@@ -283,4 +280,97 @@ fn anchors_and_aliases_are_read_and_bombs_refused() {
     }
     assert_eq!(only(&bomb).name, "not-yaml");
     assert_eq!(only(&"[".repeat(100_000)).name, "not-yaml");
+}
+
+#[test]
+fn real_time_priorities_and_nice_values_keep_the_limits_of_linux() {
+    let with = |scheduling: &str| pair("rate: 10 Hz", "", "", &format!("run: {{priority: {{b: {scheduling}}}}}"));
+    for right in ["fifo 1", "fifo 99", "round_robin 10", "nice -20", "nice 19", "nice 0"] {
+        assert_eq!(findings(&with(right)), [], "{right}");
+    }
+    for wrong in ["fifo 0", "fifo 100", "round_robin", "nice 20", "nice -21", "80", "idle 3", "fifo 80 1"] {
+        let found = only(&with(wrong));
+        assert_eq!((found.name, found.line, found.column), ("wrong-value", 4, 21), "{wrong}");
+    }
+    assert_eq!(only(&pair("rate: 10 Hz", "", "", "run: {priority: {c: fifo 80}}")).name, "unknown-node");
+}
+
+#[test]
+fn all_stands_for_every_node_that_is_not_named() {
+    let text = pair("rate: 10 Hz", "", "", "run: {cpus: {all: [0], b: [1]}, priority: {all: fifo 80}}");
+    let (workload, _) = parse(&text, "w.yaml").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(workload.run.cpus, [("b".into(), vec![1]), ("a".into(), vec![0])]);
+    let fifo = tacho_workload::model::Scheduling::Fifo(80);
+    assert_eq!(workload.run.priority, [("a".into(), fifo), ("b".into(), fifo)]);
+    // A node of that name is meant itself.
+    let text = "nodes: {all: {publishes: {/t: {rate: 1 Hz}}}, b: {subscribes: [/t]}}\nrun: {cpus: {all: [0]}}\n";
+    let (workload, _) = parse(text, "w.yaml").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(workload.run.cpus, [("all".into(), vec![0])]);
+}
+
+#[test]
+fn where_there_are_hosts_every_node_names_one() {
+    let on = |a: &str, b: &str, hosts: &str| {
+        format!("{hosts}nodes:\n  a: {{{a}publishes: {{/t: {{rate: 1 Hz}}}}}}\n  b: {{{b}subscribes: [/t]}}\n")
+    };
+    let hosts = "hosts: {vehicle: , roadside: {rate: 50 Mbit/s, delay: 2 ms, loss: 0.5 %}}\n";
+    assert_eq!(findings(&on("host: vehicle, ", "host: roadside, ", hosts)), []);
+    let found = only(&on("host: vehicle, ", "", hosts));
+    assert_eq!((found.name, found.line, found.expected.as_str()), ("no-host", 4, "one of vehicle, roadside"));
+    let found = only(&on("host: vehicle, ", "host: roadsid, ", hosts));
+    assert_eq!((found.name, found.line, found.column), ("unknown-host", 4, 13));
+    assert!(found.expected.ends_with("did you mean `roadside`?"));
+    assert_eq!(only(&on("host: vehicle, ", "", "")).name, "unknown-host");
+    let generated = format!("{hosts}topology: {{kind: pairs, nodes: 3, rate: 1 Hz}}\n");
+    assert_eq!(only(&generated).name, "no-host");
+}
+
+#[test]
+fn links_have_a_rate_a_delay_and_a_loss() {
+    let with = |link: &str| format!("hosts: {{h: {{{link}}}}}\nnodes: {{a: {{host: h}}}}\n");
+    for (link, name) in [
+        ("rate: 0 bit/s", "out-of-range"),
+        ("rate: 50", "missing-unit"),
+        ("rate: 50 MB/s", "unknown-unit"),
+        ("loss: 101 %", "out-of-range"),
+        ("loss: 0.5", "missing-unit"),
+        ("delay: 2 min", "out-of-range"),
+        ("speed: 2", "unknown-key"),
+    ] {
+        assert_eq!(only(&with(link)).name, name, "{link}");
+    }
+}
+
+#[test]
+fn a_process_is_on_one_host_and_speaks_one_middleware() {
+    let nodes = |a: &str, b: &str| format!("hosts: {{h: , g: }}\nnodes: {{a: {{process: p, {a}}}, b: {{process: p, {b}}}}}\n");
+    assert_eq!(findings(&nodes("host: h", "host: h")), []);
+    assert_eq!(only(&nodes("host: h", "host: g")).name, "split-process");
+    let found = only(&nodes("host: h, middleware: {ros2: udp}", "host: h"));
+    assert_eq!((found.name, found.found.as_str()), ("split-process", "`ros2`, and `ros2` udp of `a`"));
+}
+
+#[test]
+fn a_middleware_names_its_transport_once() {
+    let with = |top: &str| pair("rate: 10 Hz", "", "", top);
+    let (workload, _) = parse(&with("middleware: {fastdds: shm}\n"), "w.yaml").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((workload.middleware.as_str(), workload.transport.as_str()), ("fastdds", "shm"));
+    assert_eq!(only(&with("middleware: {fastdds: shm}\ntransport: udp\n")).name, "two-transports");
+    assert_eq!(only(&with("middleware: {fastdds: shm, socket: udp}\n")).name, "wrong-value");
+}
+
+#[test]
+fn a_topology_is_whole_or_says_what_it_lacks() {
+    for (text, name) in [
+        ("topology: {kind: pairs, nodes: 2}", "missing-value"),
+        ("topology: {kind: star, nodes: 2, rate: 1 Hz}", "wrong-value"),
+        ("topology: {kind: pairs, nodes: 0, rate: 1 Hz}", "wrong-value"),
+        ("topology: pairs", "no-nodes"),
+        ("topology: {kind: pairs, nodes: 2, rate: 1 Hz}\nnodes: {a: {}}", "two-topologies"),
+        ("topology: {kind: pairs, nodes: 2, rate: 1 Hz}\nrun: {cpus: {subscriber_03: [0]}}", "unknown-node"),
+    ] {
+        assert_eq!(only(text).name, name, "{text}");
+    }
+    let named = "topology: {kind: one-to-many, nodes: 2, rate: 1 Hz}\nrun: {cpus: {publisher: [0], subscriber_02: [1]}}";
+    assert_eq!(findings(named), []);
 }

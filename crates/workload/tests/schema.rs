@@ -6,7 +6,7 @@ mod generated;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{json, Map, Value};
 use std::path::{Path, PathBuf};
-use tacho_workload::{parse, schema};
+use tacho_workload::{parse, schema, sweep, Overrides};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -79,9 +79,18 @@ fn every_ready_made_workload_is_right_and_valid() {
     let all = workloads();
     assert!(all.len() >= 4, "{all:?}");
     for (name, text) in all {
-        match parse(&text, &name) {
-            Ok((_, warnings)) => assert!(warnings.is_empty(), "{}", warnings[0]),
-            Err(errors) => panic!("{errors}"),
+        for short in [false, true] {
+            if short && !text.contains("\nshort:") {
+                continue;
+            }
+            match sweep(&text, &name, &Overrides { short, ..Overrides::default() }) {
+                Ok((sweep, warnings)) => {
+                    assert!(warnings.is_empty(), "{}", warnings[0]);
+                    assert_valid(&name, &sweep.text);
+                    sweep.points.iter().for_each(|point| assert_valid(&point.name, &tacho_workload::write(&point.workload)));
+                }
+                Err(errors) => panic!("{errors}"),
+            }
         }
         assert_valid(&name, &text);
     }
@@ -118,7 +127,7 @@ fn every_example_of_the_documentation_is_right_and_valid() {
     for (index, part) in text.split("```").enumerate().filter(|(index, _)| index % 2 == 1) {
         let (language, example) = part.split_once('\n').expect("a language");
         if language == "yaml" {
-            if let Err(errors) = parse(example, &format!("docs/workload.md, block {index}")) {
+            if let Err(errors) = sweep(example, &format!("docs/workload.md, block {index}"), &Overrides::default()) {
                 panic!("{errors}");
             }
             assert_valid("docs/workload.md", example);
@@ -132,7 +141,8 @@ fn every_example_of_the_documentation_is_right_and_valid() {
 fn every_generated_workload_is_valid() {
     let validator = validator();
     for seed in 0..500 {
-        let text = tacho_workload::write(&generated::Draw(seed).workload());
+        let mut draw = generated::Draw(seed);
+        let text = tacho_workload::write(&if seed % 3 == 0 { draw.topology() } else { draw.workload() });
         let errors: Vec<_> =
             validator.iter_errors(&json_of(&text)).map(|e| format!("{}: {e}", e.instance_path)).collect();
         assert!(errors.is_empty(), "seed {seed}\n{text}\n{errors:#?}");
@@ -152,6 +162,12 @@ fn the_schema_refuses_what_the_parser_refuses() {
         "nodes: {a: {work: {uniform: [1 ms]}}}",
         "nodes: {}",
         "run: {seed: 1}",
+        "topology: {kind: star, nodes: 1, rate: 1 Hz}",
+        "topology: {kind: pairs, nodes: [1, 0], rate: 1 Hz}",
+        "nodes: {a: {}}\nrun: {priority: {a: 80}}",
+        "hosts: {h: {loss: 0.5}}\nnodes: {a: {host: h}}",
+        "nodes: {a: {middleware: {ros2: }}}",
+        "nodes: {a: {}}\nsweep: {x: []}",
     ] {
         assert!(parse(text, "w.yaml").is_err(), "{text}");
         assert!(!validator.is_valid(&json_of(text)), "{text}");
@@ -159,23 +175,17 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 7] = [
+const PLACES: [(&str, &str); 10] = [
     ("", "nodes: {a: {}}\n@: 1"),
-    ("/properties/nodes/additionalProperties", "nodes: {a: {@: 1}}"),
-    ("/properties/nodes/additionalProperties/properties/work/anyOf/1", "nodes: {a: {work: {@: 1}}}"),
-    (
-        "/properties/nodes/additionalProperties/properties/work/anyOf/1/properties/normal",
-        "nodes: {a: {work: {normal: {@: 1}}}}",
-    ),
-    (
-        "/properties/nodes/additionalProperties/properties/subscribes/anyOf/1/additionalProperties",
-        "nodes: {a: {subscribes: {/t: {@: 1}}}}",
-    ),
-    (
-        "/properties/nodes/additionalProperties/properties/publishes/anyOf/1/additionalProperties",
-        "nodes: {a: {publishes: {/t: {@: 1}}}}",
-    ),
-    ("/properties/run", "nodes: {a: {}}\nrun: {@: 1}"),
+    ("/$defs/node", "nodes: {a: {@: 1}}"),
+    ("/$defs/work", "nodes: {a: {work: {@: 1}}}"),
+    ("/$defs/normal", "nodes: {a: {work: {normal: {@: 1}}}}"),
+    ("/$defs/subscription", "nodes: {a: {subscribes: {/t: {@: 1}}}}"),
+    ("/$defs/publication", "nodes: {a: {publishes: {/t: {@: 1}}}}"),
+    ("/$defs/topology", "topology: {@: 1}"),
+    ("/$defs/host", "hosts: {h: {@: 1}}\nnodes: {a: {host: h}}"),
+    ("/$defs/run", "nodes: {a: {}}\nrun: {@: 1}"),
+    ("/$defs/background", "nodes: {a: {}}\nrun: {background: {@: 1}}"),
 ];
 
 /// Every map with known keys in the schema, by its place.

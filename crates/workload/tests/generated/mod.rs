@@ -60,11 +60,65 @@ impl Draw {
         }
     }
 
+    fn hosts(&mut self) -> Vec<Host> {
+        const NAMES: [&str; 3] = ["vehicle", "no", "roadside"];
+        let count = if self.chance() { 0 } else { 1 + self.below(3) as usize };
+        let host = |draw: &mut Draw, name: &&str| {
+            let link = Link {
+                rate_bit_per_s: draw.chance().then(|| 1 + draw.below(1 << 40)),
+                delay: draw.chance().then(|| Duration::from_nanos(draw.below(60_000_000_001))),
+                loss_percent: draw.chance().then(|| draw.below(100_001) as f64 / 1000.0),
+            };
+            Host { name: name.to_string(), link }
+        };
+        NAMES[..count].iter().map(|name| host(self, name)).collect()
+    }
+
+    fn scheduling(&mut self) -> Scheduling {
+        match self.below(3) {
+            0 => Scheduling::Nice(self.below(40) as i32 - 20),
+            1 => Scheduling::Fifo(1 + self.below(99) as u32),
+            _ => Scheduling::RoundRobin(1 + self.below(99) as u32),
+        }
+    }
+
+    fn deadline(&mut self) -> Option<Duration> {
+        self.chance().then(|| self.time() + Duration::from_nanos(1))
+    }
+
+    /// Pairs as the rule makes them, or with one thing changed, so that they must be written out.
+    pub fn topology(&mut self) -> Workload {
+        let publication = Publication { size_bytes: 1 + self.below(1 << 20), deadline: self.deadline(), ..Default::default() };
+        let rate = self.hz();
+        let mut text = format!(
+            "topology: {{kind: {}, nodes: {}, size: {}, rate: {}}}\nrun: {{cpus: {{all: [1]}}}}\n",
+            ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize],
+            1 + self.below(12),
+            tacho_workload::units::format_size(publication.size_bytes),
+            tacho_workload::units::format_frequency(rate),
+        );
+        if self.chance() {
+            text = text.replace("size:", "process: shared, size:");
+        }
+        let (mut workload, _) = tacho_workload::parse(&text, "topology.yaml").unwrap_or_else(|e| panic!("{e}"));
+        if self.chance() {
+            let at = self.below(workload.nodes.len() as u64) as usize;
+            workload.nodes[at].work = Work::Fixed(Duration::from_micros(1));
+        }
+        if self.chance() {
+            workload.run.cpus.pop();
+        }
+        workload
+    }
+
     /// A chain of nodes with all kinds of options; each reads the one before, and sometimes others.
     pub fn workload(&mut self) -> Workload {
         const NAMES: [&str; 8] = ["on", "null", "lidar", "y", "ndt_matching", "_x1", "true", "Sink"];
         const TYPES: [&str; 5] = ["", "TwistStamped", "PointCloud1m", "sensor_msgs/msg/Image", "42"];
         let count = 1 + self.below(NAMES.len() as u64) as usize;
+        let hosts = self.hosts();
+        // A process is on one host, and speaks one middleware.
+        let mut shared: Option<(String, Option<(String, String)>)> = None;
         let mut nodes: Vec<Node> = Vec::new();
         for (index, name) in NAMES.iter().take(count).enumerate() {
             let executor = self.executor();
@@ -91,34 +145,59 @@ impl Draw {
                 message_type: TYPES[self.below(5) as usize].into(),
                 size_bytes: 1 + (self.next() >> (34 + self.below(30))),
                 rate_hz,
+                deadline: self.deadline(),
                 qos: self.qos(),
-                ..Publication::default()
             };
+            let host = if hosts.is_empty() { String::new() } else { hosts[self.below(hosts.len() as u64) as usize].name.clone() };
+            let middleware = self.chance().then(|| {
+                let transport = if self.chance() { "shm".to_string() } else { String::new() };
+                (["micro", "y"][self.below(2) as usize].to_string(), transport)
+            });
             let process = if self.chance() { name.to_string() } else { "shared".into() };
+            let (host, middleware) = match (&process, &shared) {
+                (process, Some(first)) if process == "shared" => first.clone(),
+                _ => (host, middleware),
+            };
+            if process == "shared" {
+                shared = Some((host.clone(), middleware.clone()));
+            }
             let work = self.work();
             nodes.push(Node {
                 name: name.to_string(),
                 process,
+                host,
+                middleware,
                 executor,
                 subscribes,
                 publishes: vec![publication],
                 work,
-                ..Node::default()
             });
         }
         let chain = nodes.iter().map(|node| node.name.clone()).collect();
         let chains = if count > 1 { vec![Chain { name: "off".into(), nodes: chain }] } else { Vec::new() };
         let cpus = if self.chance() { vec![(NAMES[0].to_string(), vec![1, 0])] } else { Vec::new() };
+        let priority = match self.below(3) {
+            0 => Vec::new(),
+            1 => vec![(NAMES[0].to_string(), self.scheduling())],
+            _ => {
+                let alike = self.scheduling();
+                nodes.iter().map(|node| (node.name.clone(), alike)).collect()
+            }
+        };
         let run = RunOptions {
             duration: self.time() + Duration::from_nanos(1),
             repeats: 1 + self.below(100) as u32,
             seed: self.next(),
             cpus,
+            priority,
+            background_cpu: self.below(3) as u32,
+            start: if self.chance() { Start::Together } else { Start::AtOnce },
             domain: self.chance().then(|| self.below(233) as u32),
             in_node_clock: self.chance(),
-            ..RunOptions::default()
         };
+        let study = self.chance().then(|| "a-dds".to_string());
+        let topology = self.chance().then(|| ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize].to_string());
         let transport = if self.chance() { "udp".into() } else { String::new() };
-        Workload { middleware: "ros2".into(), transport, nodes, chains, run, ..Workload::default() }
+        Workload { middleware: "ros2".into(), transport, nodes, chains, hosts, topology, study, run }
     }
 }

@@ -1,0 +1,229 @@
+//! A node: when it computes, what it takes and publishes.
+
+use super::NodePlaces;
+use crate::diagnostic::did_you_mean;
+use crate::document::{Value, Yaml};
+use crate::grammar::{self, Form};
+use crate::model::*;
+use crate::values::{Fields, Reader};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Longest computation of one activation.
+const MAX_WORK: Duration = Duration::from_secs(3600);
+/// Longest deadline.
+const MAX_DEADLINE: Duration = MAX_WORK;
+
+impl Reader<'_, '_> {
+    pub(super) fn node(&mut self, name: String, key: &Yaml, yaml: &Yaml) -> (Node, NodePlaces) {
+        let errors_before = self.report.errors.len();
+        let fields = self.fields(yaml, &grammar::NODE).unwrap_or_default();
+        let mut node = Node {
+            process: fields.get("process").and_then(|y| self.name(y)).unwrap_or_else(|| name.clone()),
+            host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
+            middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
+            name,
+            ..Node::default()
+        };
+        let mut places = NodePlaces {
+            name: key.span,
+            process: fields.get("process").map_or(key.span, |y| y.span),
+            host: fields.get("host").map_or(key.span, |y| y.span),
+            work: fields.get("work").map_or(key.span, |y| y.span),
+            subscribes: Vec::new(),
+            publishes: Vec::new(),
+            whole: true,
+        };
+        match (fields.get("on"), fields.get("spin")) {
+            (Some(_), Some(_)) => self.report.error(
+                "two-executors",
+                fields.key_span("spin").unwrap_or(key.span),
+                format!("node `{}` has both `on` and `spin`", node.name),
+                "two executors",
+                "one of them: on: arrival, on: timer 10 Hz, or spin: 10 Hz",
+            ),
+            (Some(on), None) => node.executor = self.executor(on).unwrap_or(Executor::Arrival),
+            (None, Some(spin)) => {
+                node.executor = self.frequency(spin).map_or(Executor::Arrival, |hz| Executor::Spin { hz })
+            }
+            (None, None) => {}
+        }
+        if let Some(work) = fields.get("work") {
+            node.work = self.work(work).unwrap_or(Work::None);
+        }
+        if let Some(yaml) = fields.get("subscribes") {
+            for (topic, value) in self.topics(yaml, Form::Subscriptions, "subscription") {
+                let Some(name) = self.topic(topic) else { continue };
+                let fields = value.and_then(|y| self.fields(y, &grammar::SUBSCRIPTION)).unwrap_or_default();
+                let latest = fields.get("latest").and_then(|y| self.flag(y));
+                if let (Executor::Timer { .. }, Some(false), Some(yaml)) = (node.executor, latest, fields.get("latest"))
+                {
+                    self.report.error(
+                        "latest-on-timer",
+                        yaml.span,
+                        "a timer-driven node only keeps the latest of each input",
+                        "`latest: false` under `on: timer`",
+                        "no `latest`, or `on: arrival`",
+                    );
+                }
+                let latest = latest.unwrap_or(false) || matches!(node.executor, Executor::Timer { .. });
+                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields), latest });
+                places.subscribes.push(topic.span);
+            }
+        }
+        if let Some(yaml) = fields.get("publishes") {
+            for (topic, value) in self.topics(yaml, Form::Publications, "publication") {
+                let Some(name) = self.topic(topic) else { continue };
+                let fields = value.and_then(|y| self.fields(y, &grammar::PUBLICATION)).unwrap_or_default();
+                node.publishes.push(Publication { topic: name, ..self.publication(&fields) });
+                places.publishes.push(topic.span);
+            }
+        }
+        places.whole = self.report.errors.len() == errors_before;
+        (node, places)
+    }
+
+    /// What a publication's options say, whatever its topic.
+    pub(super) fn publication(&mut self, fields: &Fields) -> Publication {
+        let message_type = fields.get("type").and_then(|y| self.word(y)).unwrap_or_default();
+        let size = fields.get("size").and_then(|y| self.size(y));
+        Publication {
+            topic: String::new(),
+            size_bytes: size.unwrap_or_else(|| default_size(&message_type)),
+            message_type,
+            rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
+            deadline: fields.get("deadline").and_then(|y| self.positive(y, MAX_DEADLINE)),
+            qos: self.qos(fields),
+        }
+    }
+
+    fn executor(&mut self, yaml: &Yaml) -> Option<Executor> {
+        let text = self.text(yaml, Form::Executor)?.trim();
+        if text == "arrival" {
+            return Some(Executor::Arrival);
+        }
+        if let Some(rate) = text.strip_prefix("timer").filter(|rest| rest.starts_with(' ')) {
+            let rate = Yaml { span: yaml.span, value: Value::Scalar(rate.trim().to_string(), true) };
+            return self.frequency(&rate).map(|hz| Executor::Timer { hz });
+        }
+        if text == "match" || text.starts_with("first ") {
+            let message = "fusion of inputs is not yet supported";
+            self.report.error("not-yet", yaml.span, message, yaml.describe(), Form::Executor.expected());
+        } else {
+            let hint = if did_you_mean(text, ["arrival"]).is_some() { "; did you mean `arrival`?" } else { "" };
+            let expected = Form::Executor.expected() + hint;
+            self.report.error("wrong-value", yaml.span, "no such executor", yaml.describe(), expected);
+        }
+        None
+    }
+
+    fn work(&mut self, yaml: &Yaml) -> Option<Work> {
+        match &yaml.value {
+            Value::Scalar(..) if !yaml.is_null() => {
+                let time = self.quantity(yaml, Form::Work, crate::units::parse_duration)?;
+                let expected = format!("a time of at most {}", crate::units::format_duration(MAX_WORK));
+                self.bounded(yaml, Work::Fixed(time), time <= MAX_WORK, expected)
+            }
+            Value::Map(_) => {
+                let fields = self.fields(yaml, &grammar::WORK)?;
+                match (fields.get("uniform"), fields.get("normal")) {
+                    (Some(range), None) => self.uniform(range),
+                    (None, Some(normal)) => self.normal(normal),
+                    _ => {
+                        self.wrong(yaml, Form::Work);
+                        None
+                    }
+                }
+            }
+            _ => {
+                self.wrong(yaml, Form::Work);
+                None
+            }
+        }
+    }
+
+    fn uniform(&mut self, yaml: &Yaml) -> Option<Work> {
+        let Value::List(bounds) = &yaml.value else {
+            self.wrong(yaml, Form::Range);
+            return None;
+        };
+        let [min, max] = bounds.as_slice() else {
+            self.wrong(yaml, Form::Range);
+            return None;
+        };
+        let (least, most) = (self.duration(min, MAX_WORK), self.duration(max, MAX_WORK));
+        let (least, most) = (least?, most?);
+        self.bounded(max, (), least <= most, "the greater of the two times second".into())?;
+        Some(Work::Uniform { min: least, max: most })
+    }
+
+    fn normal(&mut self, yaml: &Yaml) -> Option<Work> {
+        let fields = self.fields(yaml, &grammar::NORMAL)?;
+        let (Some(mean), Some(std)) = (fields.get("mean"), fields.get("std")) else {
+            self.wrong(yaml, Form::Normal);
+            return None;
+        };
+        let (mean, std) = (self.duration(mean, MAX_WORK), self.duration(std, MAX_WORK));
+        Some(Work::Normal { mean: mean?, std: std? })
+    }
+
+    /// Topics with their options, from a list or a map.
+    fn topics<'y>(&mut self, yaml: &'y Yaml, form: Form, what: &str) -> Vec<(&'y Yaml, Option<&'y Yaml>)> {
+        let Value::List(items) = &yaml.value else {
+            let entries = self.entries(yaml, form, what).unwrap_or_default();
+            return entries.into_iter().map(|(_, key, value)| (key, Some(value))).collect();
+        };
+        let mut topics: Vec<(&Yaml, Option<&Yaml>)> = Vec::new();
+        let mut seen = HashSet::new();
+        for item in items {
+            let Value::Scalar(name, _) = &item.value else {
+                self.wrong(item, form);
+                self.whole = false;
+                continue;
+            };
+            if item.is_null() {
+                self.wrong(item, form);
+                self.whole = false;
+            } else if !seen.insert(name) {
+                let message = format!("{what} stands here a second time");
+                self.report.error("duplicate", item.span, message, item.describe(), "each topic once");
+            } else {
+                topics.push((item, None));
+            }
+        }
+        topics
+    }
+
+    fn qos(&mut self, fields: &Fields) -> Qos {
+        let default = Qos::default();
+        let word = |reader: &mut Self, name, words| fields.get(name).and_then(|y| reader.second_of(y, words));
+        let best_effort = word(self, "reliability", &["reliable", "best_effort"]);
+        let transient_local = word(self, "durability", &["volatile", "transient_local"]);
+        let keep_all = word(self, "history", &["keep_last", "keep_all"]).unwrap_or(default.keep_all);
+        let depth = fields.get("depth").and_then(|y| self.whole_number(y, 1, 1_000_000));
+        if let (true, Some(_), Some(yaml)) = (keep_all, depth, fields.get("depth")) {
+            self.report.error(
+                "depth-of-keep-all",
+                yaml.span,
+                "`depth` has no meaning with `history: keep_all`",
+                format!("depth {}", yaml.describe()),
+                "`depth` with keep_last, or no `depth`",
+            );
+        }
+        Qos {
+            reliable: best_effort.map_or(default.reliable, |b| !b),
+            transient_local: transient_local.unwrap_or(default.transient_local),
+            keep_all,
+            depth: depth.filter(|_| !keep_all).map_or(default.depth, |d| d as u32),
+        }
+    }
+}
+
+/// Bytes of data of a message whose size is not said: what its type holds, else 64 B.
+pub(crate) fn default_size(message_type: &str) -> u64 {
+    match message_type {
+        "TwistStamped" => 48,
+        "PointCloud1m" => 1 << 20,
+        _ => 64,
+    }
+}

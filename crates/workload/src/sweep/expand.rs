@@ -1,0 +1,87 @@
+//! From one document to one for each point.
+
+use super::{axes, parameters, MAX_POINTS};
+use crate::diagnostic::Report;
+use crate::document::Yaml;
+
+/// A value that a point has of an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    /// Keys to the axis, joined by dots; the name of a parameter of `sweep`.
+    pub path: String,
+    /// The value, as written.
+    pub text: String,
+}
+
+/// The document of one point: no axis and no parameter is left in it.
+pub(crate) struct Expanded {
+    pub root: Yaml,
+    /// In the order of the axes.
+    pub choices: Vec<Choice>,
+}
+
+/// Every point of a document. Mistakes in the axes themselves go into the report, and the points found until then are left.
+pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
+    let parameters = parameters::read(root, report);
+    let mut points = Vec::new();
+    if !report.errors.is_empty() {
+        return points;
+    }
+    let sizes: Vec<usize> = parameters.iter().map(|parameter| parameter.values.len()).collect();
+    let combinations = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
+    let Some(combinations) = combinations.filter(|count| *count <= MAX_POINTS) else {
+        too_many(root, report);
+        return points;
+    };
+    for combination in 0..combinations {
+        // Its digits in the mixed base of the sizes, the last parameter fastest.
+        let mut rest = combination;
+        let mut digits = vec![0; sizes.len()];
+        for (digit, size) in digits.iter_mut().zip(&sizes).rev() {
+            (*digit, rest) = (rest % size, rest / size);
+        }
+        let chosen = parameters.iter().zip(&digits).map(|(parameter, digit)| (parameter.name, &parameter.values[*digit]));
+        let values: Vec<(&str, &Yaml)> = chosen.clone().map(|(name, (_, value))| (name, *value)).collect();
+        let choices = chosen.map(|(name, (text, _))| Choice { path: name.into(), text: text.clone() }).collect();
+        let document = Expanded { root: parameters::substitute(root, &values), choices };
+        if !cross(document, &mut points, report) {
+            break;
+        }
+    }
+    points
+}
+
+/// Takes the first axis apart, then each of the documents that this makes. False where there is no use in going on.
+fn cross(document: Expanded, points: &mut Vec<Expanded>, report: &mut Report) -> bool {
+    let Some(axis) = axes::first(&document.root) else {
+        if points.len() == MAX_POINTS {
+            too_many(&document.root, report);
+            return false;
+        }
+        points.push(document);
+        return true;
+    };
+    let alternatives = axis.alternatives(&document.root);
+    let labels: Vec<String> = alternatives
+        .iter()
+        .map(|(choices, _)| choices.iter().map(|choice| choice.text.as_str()).collect::<Vec<_>>().join(" "))
+        .collect();
+    let errors_before = report.errors.len();
+    parameters::duplicates(labels.iter().map(String::as_str).zip(alternatives.iter().map(|(_, value)| value)), report);
+    report.errors.len() == errors_before
+        && alternatives.into_iter().all(|(choices, value)| {
+            let root = axis.with(&document.root, value);
+            let choices = [document.choices.clone(), choices].concat();
+            cross(Expanded { root, choices }, points, report)
+        })
+}
+
+fn too_many(root: &Yaml, report: &mut Report) {
+    report.error(
+        "too-many-points",
+        root.span,
+        "a sweep of too many points",
+        format!("more than {MAX_POINTS} combinations"),
+        format!("at most {MAX_POINTS}: fewer values, or several files"),
+    );
+}

@@ -1,0 +1,112 @@
+//! Study A's three topologies: nodes made by rule.
+
+use crate::model::{Node, Publication, Subscription, Workload};
+
+/// What the nodes are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Topology {
+    /// `pairs`: each its own topic. `one-to-many`: one publisher, subscribers in a node each. `many-to-one`: publishers with a topic
+    /// each, and one node that subscribes to all of them, on one thread.
+    pub kind: &'static str,
+    /// Pairs, subscribers, publishers.
+    pub many: usize,
+    /// The process that all share; absent: each has its own.
+    pub process: Option<String>,
+    /// Of every publisher, without its topic; its QoS is that of the subscriptions, too.
+    pub publication: Publication,
+}
+
+impl Topology {
+    /// Subscribers first: study A has them up before any publisher starts.
+    pub fn nodes(&self) -> Vec<Node> {
+        let one = |name: &str| vec![name.to_string()];
+        let (publishers, subscribers, topics) = match self.kind {
+            "one-to-many" => (one("publisher"), self.numbered("subscriber"), one("/data")),
+            "many-to-one" => (self.numbered("publisher"), one("subscriber"), self.numbered("/data")),
+            _ => (self.numbered("publisher"), self.numbered("subscriber"), self.numbered("/data")),
+        };
+        let subscription =
+            |topic: &String| Subscription { topic: topic.clone(), qos: self.publication.qos, latest: false };
+        let mut nodes: Vec<Node> = Vec::new();
+        for (index, name) in subscribers.iter().enumerate() {
+            let taken = match self.kind {
+                "one-to-many" | "many-to-one" => topics.as_slice(),
+                _ => &topics[index..=index],
+            };
+            nodes.push(Node { subscribes: taken.iter().map(subscription).collect(), ..self.node(name) });
+        }
+        for (name, topic) in publishers.iter().zip(&topics) {
+            let publication = Publication { topic: topic.clone(), ..self.publication.clone() };
+            nodes.push(Node { publishes: vec![publication], ..self.node(name) });
+        }
+        nodes
+    }
+
+    fn node(&self, name: &str) -> Node {
+        let process = self.process.clone().unwrap_or_else(|| name.into());
+        Node { name: name.into(), process, ..Node::default() }
+    }
+
+    /// `subscriber_01` ...: as wide as the last, at least two digits.
+    fn numbered(&self, name: &str) -> Vec<String> {
+        let width = self.many.to_string().len().max(2);
+        (1..=self.many).map(|number| format!("{name}_{number:0width$}")).collect()
+    }
+
+    /// The topology that makes exactly the nodes of a workload; `None` where they were written or changed.
+    pub fn of(workload: &Workload) -> Option<Topology> {
+        let kind = crate::grammar::TOPOLOGIES.iter().find(|kind| Some(**kind) == workload.topology.as_deref())?;
+        let publishers = workload.nodes.iter().filter(|node| !node.publishes.is_empty()).count();
+        let first = workload.nodes.iter().find(|node| !node.publishes.is_empty())?;
+        let many = if *kind == "one-to-many" { workload.nodes.len() - publishers } else { publishers };
+        let shared = first.process != first.name;
+        let topology = Topology {
+            kind,
+            many,
+            process: shared.then(|| first.process.clone()),
+            publication: Publication { topic: String::new(), ..first.publishes[0].clone() },
+        };
+        let limits = 1..=crate::grammar::MAX_MANY as usize;
+        let written = topology.publication.rate_hz.is_some() && limits.contains(&many);
+        (written && topology.nodes() == workload.nodes).then_some(topology)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(kind: &'static str, many: usize) -> Vec<Node> {
+        let publication = Publication { size_bytes: 16, rate_hz: Some(10.0), ..Publication::default() };
+        Topology { kind, many, process: None, publication }.nodes()
+    }
+
+    fn ends(nodes: &[Node]) -> (Vec<usize>, Vec<usize>) {
+        let counts = |of: fn(&Node) -> usize| nodes.iter().map(of).filter(|n| *n > 0).collect();
+        (counts(|n| n.publishes.len()), counts(|n| n.subscribes.len()))
+    }
+
+    #[test]
+    fn each_topology_has_the_ends_of_study_a() {
+        assert_eq!(ends(&nodes("pairs", 3)), (vec![1; 3], vec![1; 3]));
+        assert_eq!(ends(&nodes("one-to-many", 31)), (vec![1], vec![1; 31]));
+        assert_eq!(ends(&nodes("many-to-one", 31)), (vec![1; 31], vec![31]));
+        // No node both publishes and subscribes.
+        for kind in crate::grammar::TOPOLOGIES {
+            assert!(nodes(kind, 5).iter().all(|n| n.publishes.is_empty() != n.subscribes.is_empty()));
+        }
+    }
+
+    #[test]
+    fn topics_join_the_pairs_and_names_sort_as_they_are_numbered() {
+        let pairs = nodes("pairs", 12);
+        for pair in 0..12 {
+            assert_eq!(pairs[pair].subscribes[0].topic, pairs[12 + pair].publishes[0].topic);
+        }
+        assert_eq!((pairs[0].name.as_str(), pairs[23].name.as_str()), ("subscriber_01", "publisher_12"));
+        assert_eq!(nodes("one-to-many", 100)[0].name, "subscriber_001");
+        let fan_in = nodes("many-to-one", 3);
+        let topics: Vec<_> = fan_in[1..].iter().map(|n| n.publishes[0].topic.as_str()).collect();
+        assert_eq!(fan_in[0].subscribes.iter().map(|s| s.topic.as_str()).collect::<Vec<_>>(), topics);
+    }
+}
