@@ -43,7 +43,9 @@
 #ifndef MICRO_EVENTS
 #define MICRO_EVENTS 16 /* events kept until they are sent; 0 leaves them out */
 #endif
+#ifndef MICRO_FRAGMENTS
 #define MICRO_FRAGMENTS 256u /* most DATA_FRAG fragments of one received message */
+#endif
 
 /* Ours in the header of each message (RTPS 8.3.3.1.3); none is assigned to us, and no known one is near. */
 #ifndef MICRO_VENDOR

@@ -3,7 +3,7 @@
 #include "rtps.h"
 
 #define ANNOUNCE_FIRST_MS 100u  /* the first ten announcements, for those that start together with us */
-#define ANNOUNCE_MS 3000u       /* a sixth of the lease: five in a row may be lost */
+#define ANNOUNCE_MS 3000u       /* a fifth of the lease: four in a row may be lost */
 #define ANNOUNCE_UNICAST_MS 500u /* where multicast does not reach, a peer that starts later cannot call us */
 #define PEER_ROUND_MS 250u      /* each peer's built-in readers and writers are looked after this often */
 

@@ -3,7 +3,7 @@
 #include "rtps.h"
 
 #define DISCOVERY_GROUP 0xefff0001u /* 239.255.0.1, RTPS 9.6.1.4.1 */
-#define LEASE_S 20u
+#define LEASE_S 16u
 #define LEASE_MAX_S 300u /* a peer that claims more is believed this long */
 
 static uint32_t public_address(void) {
