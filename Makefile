@@ -9,6 +9,8 @@ export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
 PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
+# ROS 1 for the plugin ros1; without them, it is left out.
+PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
 PACKAGES_BENCH := cyclonedds-dev cyclonedds-tools
@@ -26,6 +28,7 @@ build: native rust ## everything a user needs, under build/: build/tacho, build/
 
 setup:
 	@setup/debian $(PACKAGES_BUILD)
+	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: going on without the middleware of these packages" >&2
 	@command -v npm >/dev/null || setup/debian nodejs npm
 	@setup/rust
 	@mkdir -p build/lib
