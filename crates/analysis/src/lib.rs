@@ -11,6 +11,7 @@ mod link;
 mod merge;
 mod observed;
 mod point;
+mod points;
 mod promise;
 mod runs;
 mod statistics;
@@ -20,6 +21,7 @@ pub mod tables;
 mod wait;
 
 pub use figures::{summarise, Repeat};
+pub use points::{figures_of_tables, merge_points};
 pub use runs::{analyse, analyse_and_store, figures_of, Error};
 
 use collect::Collector;

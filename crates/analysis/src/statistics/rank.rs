@@ -24,7 +24,7 @@ pub(crate) fn correlation_with_order(values: &[f64]) -> Option<f64> {
 }
 
 /// Probability, two-sided, that values in random order correlate with it as strongly: all orders counted up to nine values, else by
-/// Student's t with n - 2 degrees of freedom (Kendall and Stuart, The Advanced Theory of Statistics, 31.19).
+/// Student's t with n - 2 degrees of freedom (Kendall and Stuart, The Advanced Theory of Statistics, volume 2, chapter 31).
 pub(crate) fn chance_of_correlation(values: &[f64]) -> Option<f64> {
     let ranks = ranks(values);
     let products = Products::of(&ranks)?;

@@ -1,0 +1,258 @@
+"""The figures of a point against answers that are known beforehand, or read by another way, on real runs."""
+
+import csv
+import json
+import subprocess
+
+import numpy
+import pyarrow.parquet as parquet
+import pytest
+
+from places import ROOT
+
+pytestmark = pytest.mark.timing
+
+MS = 1_000_000
+
+
+def bench(tacho, workload, name="run"):
+    """Runs a workload and gives its one point and its directory."""
+    (tacho.directory / f"{name}.yaml").write_text(workload)
+    summary = tacho.json("bench", f"{name}.yaml", "-o", name)
+    (point,) = summary["points"]
+    return point, tacho.directory / name
+
+
+def rows(run, table):
+    return parquet.read_table(run / "tables" / f"{table}.parquet").to_pylist()
+
+
+def clock(run, name):
+    with open(run / "clock" / f"{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def window(run):
+    info = json.loads((run / "run.json").read_text())
+    return info["measured_from_ns"], info["measured_to_ns"]
+
+
+@pytest.fixture
+def disturbed(tacho):
+    """A plugin that goes wrong by known amounts, over the socket plugin; see plugins/disturbed.c."""
+    build = tacho.program.parent
+    home = tacho.directory / "home"
+    (home / "lib").mkdir(parents=True)
+    (home / "tacho-node").symlink_to(build / "tacho-node")
+    for library in (build / "lib").glob("*.so"):
+        (home / "lib" / library.name).symlink_to(library)
+    source = ROOT / "tests" / "plugins" / "disturbed.c"
+    plugin = home / "lib" / "libtacho_disturbed.so"
+    include = ROOT / "native" / "include"
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-I", include, "-o", plugin, source, "-ldl"], check=True)
+    tacho.environment["TACHO_HOME"] = str(home)
+    tacho.environment["TACHO_DISTURBED_PLUGIN"] = str(build / "lib" / "libtacho_socket.so")
+    return tacho
+
+
+# What was due.
+
+
+def test_a_publisher_that_falls_behind_shows_exactly_the_sends_it_skipped(tacho):
+    point, run = bench(
+        tacho,
+        """
+middleware: inproc
+nodes:
+  camera: {work: 15 ms, publishes: {/image: {size: 64 B, rate: 100 Hz}}}
+  listener: {subscribes: [/image]}
+run: {duration: 2 s, in_node_clock: true}
+""",
+    )
+    begin, end = window(run)
+    period = 10 * MS
+    # All that is due lies on one grid; the clock inside the node tells when each send began, for the latest that was due by then.
+    due = [p["due_ns"] for p in rows(run, "publications")]
+    grid = due[0] % period
+    assert all(abs(d % period - grid) <= 1 for d in due)
+    starts = [int(c["start_ns"]) for c in clock(run, "camera") if c["kind"] == "timer"]
+    sends = [(start - grid) // period * period + grid for start in starts]
+    assert len(set(sends)) == len(sends)
+    sent = sum(begin <= d < end for d in sends)
+    # 2 s at 100 Hz are 200, whatever the phase; 15 ms of work leave time for 133 or 134 at most.
+    assert (point["due"], point["sent"], point["skipped"]) == (200, sent, 200 - sent)
+    assert 60 < point["skipped"] and sent <= 134
+    # Computing alone takes longer than the period.
+    assert point["sent_late"] == point["sent"]
+    assert point["send_lateness_us"]["min"] >= 15_000
+    (camera,) = point["publishing"]
+    assert (camera["due"], camera["sent"], camera["skipped"]) == (200, sent, 200 - sent)
+
+
+def test_a_publisher_that_keeps_up_skips_nothing(tacho):
+    point, _ = bench(
+        tacho,
+        """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 20 Hz}}}
+  listener: {subscribes: [/image]}
+run: {duration: 2 s}
+""",
+    )
+    assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (40, 40, 0, 0)
+    assert point["send_lateness_us"]["min"] >= 0
+    assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (20, 64, 1)
+
+
+# In time, late, lost.
+
+
+def test_a_relay_that_drops_every_hundredth_message_shows_one_percent_loss(disturbed):
+    disturbed.environment["TACHO_DROP_EVERY_relay"] = "100"
+    point, run = bench(
+        disturbed,
+        """
+middleware: disturbed
+transport: tcp
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 200 Hz}}}
+  relay: {subscribes: {/image: {depth: 1000}}, publishes: {/again: {size: 64 B}}}
+  listener: {subscribes: {/again: {depth: 1000}}}
+run: {duration: 3 s}
+""",
+    )
+    lost = [m["sequence"] for m in rows(run, "messages") if m["delivery"] == "lost"]
+    sent = [p["sequence"] for p in rows(run, "publications") if p["due_ns"] is not None]
+    assert len(sent) == 600 - point["skipped"]
+    assert lost == [s for s in sent if s % 100 == 99]
+    at_relay, at_listener = sorted(point["subscribing"], key=lambda s: s["topic"], reverse=True)
+    assert (at_relay["lost"], at_relay["received"]) == (len(lost), len(sent) - len(lost))
+    assert at_relay["lost"] / len(sent) == pytest.approx(0.01, rel=0.01)
+    assert (at_listener["lost"], at_listener["received"]) == (0, len(sent) - len(lost))
+    assert point["lost"] == len(lost)
+    assert point["loss_percent"] == pytest.approx(100 * len(lost) / (2 * len(sent) - len(lost)))
+
+
+@pytest.mark.parametrize(("deadline", "in_time"), [("1 us", False), ("10 s", True)])
+def test_every_message_is_late_or_in_time_where_the_deadline_leaves_no_doubt(tacho, deadline, in_time):
+    point, _ = bench(
+        tacho,
+        f"""
+middleware: socket
+transport: tcp
+nodes:
+  camera: {{publishes: {{/image: {{size: 64 B, rate: 50 Hz, deadline: {deadline}}}}}}}
+  listener: {{subscribes: [/image]}}
+run: {{duration: 1 s}}
+""",
+    )
+    assert point["received"] > 0
+    assert (point["in_time"], point["late"]) == ((point["received"], 0) if in_time else (0, point["received"]))
+    (listener,) = point["subscribing"]
+    assert (listener["in_time"], listener["late"]) == (point["in_time"], point["late"])
+    assert point["in_time"] + point["late"] + point["lost"] == point["sent"]
+
+
+# Fairness.
+
+SEVEN = """
+middleware: disturbed
+transport: tcp
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 20 Hz}}}
+""" + "".join(f"  listener_{i}: {{process: listeners, subscribes: [/image]}}\n" for i in range(7))
+
+
+def test_subscribers_that_are_each_later_than_the_one_before_are_a_staircase(disturbed):
+    for i in range(7):
+        disturbed.environment[f"TACHO_DELAY_US_listener_{i}"] = str(4000 * i)
+    point, run = bench(disturbed, SEVEN + "run: {duration: 2 s}\n")
+    fairness = point["fairness"]
+    assert (fairness["topic"], fairness["subscriptions"]) == ("/image", 7)
+    assert [s["node"] for s in point["subscribing"]] == [f"/listener_{i}" for i in range(7)]
+    assert fairness["staircase"] == 1
+    assert fairness["staircase_p"] == pytest.approx(2 / 5040)
+    # The same, by hand: mean latency of each over what all of them took.
+    latencies = {}
+    for m in rows(run, "messages"):
+        if m["callback_ns"] is not None:
+            latencies.setdefault(m["sequence"], {})[m["subscription"]] = (m["callback_ns"] - m["publish_ns"]) / 1000
+    common = [of for of in latencies.values() if len(of) == 7]
+    assert fairness["messages"] == len(common) > 20
+    means = [numpy.mean([of[s] for of in common]) for s in common[0]]
+    assert fairness["spread_us"] == pytest.approx(max(means) - min(means))
+    # Each is delayed to no less than 4 ms times its place.
+    assert max(means) >= 24_000
+
+
+def test_a_subscriber_that_is_delayed_on_purpose_shows_as_unfair(disturbed):
+    disturbed.environment["TACHO_DELAY_US_listener_3"] = "20000"
+    point, _ = bench(disturbed, SEVEN + "run: {duration: 2 s}\n")
+    means = {s["node"]: s["latency_us"]["mean"] for s in point["subscribing"]}
+    others = [mean for node, mean in means.items() if node != "/listener_3"]
+    assert means["/listener_3"] >= 20_000
+    assert point["fairness"]["spread_us"] > 2 * (max(others) - min(others))
+    assert point["fairness"]["staircase"] < 1
+
+
+# Latency, by other ways.
+
+
+def test_the_latency_of_a_point_is_that_of_its_table_and_of_the_clock_inside_the_nodes(tacho):
+    point, run = bench(
+        tacho,
+        """
+middleware: socket
+transport: tcp
+nodes:
+  camera: {publishes: {/image: {size: 4 KiB, rate: 100 Hz}}}
+  listener: {subscribes: [/image]}
+run: {duration: 2 s, in_node_clock: true}
+""",
+    )
+    ours = point["latency_us"]
+    table = parquet.read_table(run / "tables" / "messages.parquet").to_pylist()
+    latencies = [(m["callback_ns"] - m["publish_ns"]) / 1000 for m in table if m["callback_ns"] is not None]
+    assert ours["count"] == len(latencies) == point["received"]
+    for name, value in {
+        "min": numpy.min(latencies),
+        "q1": numpy.quantile(latencies, 0.25),
+        "median": numpy.median(latencies),
+        "q3": numpy.quantile(latencies, 0.75),
+        "p99": numpy.quantile(latencies, 0.99),
+        "max": numpy.max(latencies),
+        "mean": numpy.mean(latencies),
+        "std": numpy.std(latencies, ddof=1),
+    }.items():
+        assert ours[name] == pytest.approx(value), name
+    measured = {m["sequence"] for m in table}
+    inside = [
+        (int(m["received_ns"]) - int(m["stamp_ns"])) / 1000
+        for m in clock(run, "listener.messages")
+        if int(m["sequence"]) in measured
+    ]
+    # The stamp is taken just before our publish event, the receipt just after our callback event.
+    assert len(inside) == len(latencies)
+    assert abs(numpy.median(inside) - ours["median"]) < 20
+
+
+def test_what_explain_prints_of_a_run_holds_its_figures(tacho):
+    point, run = bench(
+        tacho,
+        """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 50 Hz}}}
+  left: {subscribes: [/image]}
+  right: {subscribes: [/image]}
+run: {duration: 2 s}
+""",
+    )
+    text = tacho("explain", run).stdout
+    assert "Communication: inproc, 64 B, 50 Hz" in text
+    assert f"{point['latency_us']['median']:.1f}" in text
+    assert "Fairness" in text and "Drift" in text
+    assert point["drift"]["stretches"] == 20
+    assert point["drift"]["slope_low_us_per_s"] <= point["drift"]["slope_us_per_s"] <= point["drift"]["slope_high_us_per_s"]
