@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tacho_workload::model::Workload;
 
-/// Processes that hold more than the middleware can share between processes.
+/// What hands over inside one process alone: a middleware, and a transport of any (`middleware.h`).
 const IN_ONE_PROCESS: &str = "inproc";
+const IN_PROCESS: &str = "in-process";
 
 /// The plans of one repeat, each with the name of its process, in the order of the workload; and the phase of each node.
 pub struct Plans {
@@ -43,7 +44,8 @@ pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clo
             inputs,
             outputs,
         };
-        let process = if workload.middleware == IN_ONE_PROCESS { IN_ONE_PROCESS } else { &node.process };
+        let in_one = workload.middleware == IN_ONE_PROCESS || workload.transport == IN_PROCESS;
+        let process = if in_one { IN_ONE_PROCESS } else { &node.process };
         match processes.iter_mut().find(|(name, _)| name == process) {
             Some((_, plan)) => plan.nodes.push(node_plan),
             None => processes.push((
