@@ -1,7 +1,6 @@
 //! Sends that were due and did not happen, each at the instant when it was due.
 
 use crate::observed::Observed;
-use crate::tables::EndpointKind;
 use crate::Options;
 
 /// What a publisher did with the sends that were due, in order.
@@ -13,8 +12,8 @@ enum Due {
     Skipped { count: u64, noticed_ns: i64 },
 }
 
-/// Of each endpoint, the sends due in the measured window that did not happen; absent for subscriptions, and for publishers of
-/// programs that are not ours.
+/// Of each endpoint, the sends due in the measured window that did not happen; absent where nothing was said to be due: for subscriptions,
+/// for what answers an input, for programs that are not ours.
 pub(crate) fn skipped(seen: &Observed, options: &Options) -> Vec<Option<u64>> {
     let mut of: Vec<Vec<Due>> = vec![Vec::new(); seen.endpoints.len()];
     let mut skips = seen.skips.iter().peekable();
@@ -29,11 +28,7 @@ pub(crate) fn skipped(seen: &Observed, options: &Options) -> Vec<Option<u64>> {
             of.push(Due::Sent(due));
         }
     }
-    let ours = |e: usize| seen.ours[seen.process_of(e as u32) as usize];
-    of.iter()
-        .enumerate()
-        .map(|(e, of)| (seen.endpoints[e].kind == EndpointKind::Publisher && ours(e)).then(|| skipped_of_one(of, options)))
-        .collect()
+    of.iter().map(|of| (!of.is_empty()).then(|| skipped_of_one(of, options))).collect()
 }
 
 /// What is due lies on a grid, so the first and the last send tell when every other was due. A publisher that sent less than

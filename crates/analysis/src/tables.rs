@@ -88,7 +88,7 @@ pub struct Endpoint {
     pub created_ns: i64,
     /// Publish calls, or messages taken.
     pub count: u64,
-    /// Sends that were due and did not happen; known only for nodes that tacho runs.
+    /// Sends that were due by the clock and did not happen; known only for nodes that tacho runs, where something is due.
     pub skipped: Option<u64>,
 }
 

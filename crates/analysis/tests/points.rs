@@ -164,9 +164,11 @@ fn losses_are_counted_by_subscription_and_absent_where_events_were_dropped() {
     assert_eq!((point.received, point.lost, point.loss_percent), (597, Some(3), Some(0.5)));
     let each: Vec<_> = point.subscribing.iter().map(|s| (s.node.as_str(), s.received, s.lost)).collect();
     assert_eq!(each, [("/listener_00", 300, Some(0)), ("/listener_01", 297, Some(3))]);
+    assert_eq!((point.due, point.skipped), (Some(300), Some(0)));
     tables.processes[0].dropped_events = 1;
     let point = point_of(&[tables], &camera(2));
     assert_eq!((point.lost, point.loss_percent, point.subscribing[0].lost), (None, None, None));
+    assert_eq!((point.due, point.skipped, point.publishing[0].due), (None, None, None));
 }
 
 #[test]

@@ -13,8 +13,10 @@ pub(super) struct Publishing(Vec<(super::End, Publisher)>);
 #[derive(Default)]
 struct Publisher {
     sent: u64,
+    skipped: u64,
+    /// Whether it is not known in any repeat what was due: nobody said, or events were dropped.
+    due_unknown: bool,
     /// Absent where nothing is due by the clock.
-    skipped: Option<u64>,
     period_ns: Option<i64>,
     sent_late: u64,
     lateness_us: Vec<f64>,
@@ -30,9 +32,10 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
             of_row[row as usize] = Some(index);
             let publisher = &mut all.order[index].1;
             publisher.period_ns = period_ns;
-            if let Some(skipped) = tables.endpoints[row as usize].skipped.filter(|_| period_ns.is_some()) {
-                *publisher.skipped.get_or_insert(0) += skipped;
-            }
+            let endpoint = &tables.endpoints[row as usize];
+            let process = &tables.processes[tables.nodes[endpoint.node as usize].process as usize];
+            publisher.due_unknown |= endpoint.skipped.is_none() || process.dropped_events > 0;
+            publisher.skipped += endpoint.skipped.unwrap_or(0);
         }
         for publication in &tables.publications {
             let Some(index) = of_row[publication.publisher as usize] else { continue };
@@ -49,6 +52,10 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
 }
 
 impl Publisher {
+    fn skipped(&self) -> Option<u64> {
+        (self.period_ns.is_some() && !self.due_unknown).then_some(self.skipped)
+    }
+
     /// Known only where it is known of every message when it was due.
     fn sent_late(&self) -> Option<u64> {
         (self.period_ns.is_some() && self.lateness_us.len() as u64 == self.sent).then_some(self.sent_late)
@@ -61,16 +68,21 @@ impl Publishing {
         self.0.iter().map(|(_, p)| p.sent).sum()
     }
 
-    /// Of all that have a clock; absent where none has.
+    /// Of all that have a clock.
     pub fn skipped(&self) -> Option<u64> {
-        self.0.iter().filter_map(|(_, p)| p.skipped).reduce(|a, b| a + b)
+        self.of_all_with_a_clock(Publisher::skipped)
     }
 
-    /// Of all that have a clock; absent where none has, or where it is not known of one of them.
+    /// Of all that have a clock.
     pub fn sent_late(&self) -> Option<u64> {
-        let mut late = self.0.iter().filter(|(_, p)| p.period_ns.is_some()).map(|(_, p)| p.sent_late()).peekable();
-        late.peek()?;
-        late.sum()
+        self.of_all_with_a_clock(Publisher::sent_late)
+    }
+
+    /// Absent where none has a clock, or where it is not known of one of them.
+    fn of_all_with_a_clock(&self, count: impl Fn(&Publisher) -> Option<u64>) -> Option<u64> {
+        let mut counts = self.0.iter().filter(|(_, p)| p.period_ns.is_some()).map(|(_, p)| count(p)).peekable();
+        counts.peek()?;
+        counts.sum()
     }
 
     /// Over every message of which it is known when it was due.
@@ -82,8 +94,8 @@ impl Publishing {
     pub fn figures(self) -> Vec<PublisherFigures> {
         let figures = |(end, publisher): (super::End, Publisher)| PublisherFigures {
             sent: publisher.sent,
-            due: publisher.skipped.map(|skipped| skipped + publisher.sent),
-            skipped: publisher.skipped,
+            due: publisher.skipped().map(|skipped| skipped + publisher.sent),
+            skipped: publisher.skipped(),
             sent_late: publisher.sent_late(),
             send_lateness_us: Distribution::of(publisher.lateness_us),
             node: end.node,
