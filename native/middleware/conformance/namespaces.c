@@ -24,6 +24,22 @@ static int side_up(int host) {
   return system(command) == 0;
 }
 
+// A machine of its own has its own identity and shared memory, too: Fast DDS takes peers with the same machine-id to be here,
+// and looks for them in /dev/shm and on its own addresses alone.
+static int machine_of_its_own(int host) {
+  char command[512];
+  snprintf(command, sizeof command,
+           "mount --make-rprivate / && mount -t tmpfs tacho /dev/shm && echo %032d > /dev/shm/machine-id && "
+           "if [ -e /etc/machine-id ]; then mount --bind /dev/shm/machine-id /etc/machine-id; fi", host);
+  return unshare(CLONE_NEWNET | CLONE_NEWNS) == 0 && system(command) == 0;
+}
+
+// Once both ends are up, the kernel takes a moment to say so (IFF_RUNNING), and middlewares leave a link out until it does.
+static int side_runs(void) {
+  return system("for link in 0 1; do tries=0; until ip -o link show dev tacho$link | grep -q 'state UP'; do "
+                "tries=$((tries + 1)); [ $tries -lt 200 ] || exit 1; sleep 0.02; done; done") == 0;
+}
+
 pid_t fork_into_namespaces(char *error) {
   int ready[2], linked[2];
   if (pipe(ready) < 0 || pipe(linked) < 0) {
@@ -33,18 +49,19 @@ pid_t fork_into_namespaces(char *error) {
   char byte = 0;
   pid_t child = fork();
   if (!child) {
-    byte = unshare(CLONE_NEWNET) == 0 ? 1 : 0;
-    if (write(ready[1], &byte, 1) != 1 || !byte || read(linked[0], &byte, 1) != 1 || !side_up(2)) _exit(1);
+    byte = machine_of_its_own(2) ? 1 : 0;
+    if (write(ready[1], &byte, 1) != 1 || !byte || read(linked[0], &byte, 1) != 1 || !side_up(2) || !side_runs())
+      _exit(1);
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     return 0;
   }
   char command[256];
   snprintf(command, sizeof command,
            "for link in 0 1; do ip link add tacho$link type veth peer name tacho$link netns %d || exit 1; done", (int)child);
-  int up = child > 0 && read(ready[0], &byte, 1) == 1 && byte && unshare(CLONE_NEWNET) == 0 && system(command) == 0 &&
+  int up = child > 0 && read(ready[0], &byte, 1) == 1 && byte && machine_of_its_own(1) && system(command) == 0 &&
            side_up(1) && write(linked[1], &byte, 1) == 1;
   close(ready[1]); // so that the end of a child that failed is seen
-  if (up && read(ready[0], &byte, 1) == 1) {
+  if (up && read(ready[0], &byte, 1) == 1 && side_runs()) {
     // Held open, because the links would go with the child's namespace, and that with the child.
     snprintf(command, sizeof command, "/proc/%d/ns/net", (int)child);
     if (open(command, O_RDONLY | O_CLOEXEC) >= 0) return child;

@@ -12,7 +12,8 @@ extern const char *const NAMESPACE_LINKS[2];
 /* IPv4 addresses on the second link: of the caller, of its child. */
 extern const char *const NAMESPACE_ADDRESSES[2];
 
-/* As fork(), with caller and child each in a namespace of its own; negative where that is not permitted, with the cause in
+/* As fork(), with caller and child each in a namespace of its own, and a machine of its own in /etc/machine-id and /dev/shm;
+ * negative where that is not permitted, with the cause in
  * `error` (TACHO_ERROR_SIZE). The child returns when the links are up. */
 pid_t fork_into_namespaces(char *error);
 

@@ -185,12 +185,18 @@ tacho_session *open(const tacho_session_config *config, char *error) {
       fail("fastdds: transport \"%s\" is not known; expected default, udp, tcp, shm or data-sharing", config->transport);
     if (config->domain > 232) // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
       fail("fastdds: domain %u is too high; expected 0 to 232", config->domain);
+    const std::string address = config->address;
+    if (!address.empty() && !is_usable(address))
+      fail("fastdds: address \"%s\" is of no interface that is up; expected one of `ip -4 address`", config->address);
+    if (!address.empty() && (transport == Transport::Shm || transport == Transport::DataSharing))
+      fail("fastdds: transport \"%s\" does not leave this machine, but an address (%s) was given; expected udp, tcp or default",
+           config->transport, config->address);
     set_intraprocess(transport == Transport::Default);
     std::unique_ptr<tacho_session, void (*)(tacho_session *)> session(new tacho_session, close);
     session->transport = transport;
     fast::DomainParticipantQos qos;
     qos.name("tacho");
-    set_up(transport, qos);
+    set_up(transport, address, qos);
     // After which a killed peer is taken as gone; Fast DDS announces itself every 3 s.
     qos.wire_protocol().builtin.discovery_config.leaseDuration = fast::Duration_t(10, 0);
     session->participant = fast::DomainParticipantFactory::get_instance()->create_participant(config->domain, qos);

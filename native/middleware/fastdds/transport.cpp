@@ -6,6 +6,10 @@
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 #include <fastdds/utils/IPLocator.hpp>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
 #include <cstring>
 #include <memory>
 
@@ -17,30 +21,30 @@ namespace {
 // A measurement must not disturb, nor be disturbed by, a vehicle network.
 const char LOOPBACK[] = "127.0.0.1";
 
-std::shared_ptr<UDPv4TransportDescriptor> udp() {
+std::shared_ptr<UDPv4TransportDescriptor> udp(const std::string &address) {
   auto made = std::make_shared<UDPv4TransportDescriptor>();
-  made->interfaceWhiteList.push_back(LOOPBACK);
+  made->interfaceWhiteList.push_back(address);
   return made;
 }
 
 // As Fast DDS sets it up by default: messages of the size that UDP carries, too.
 std::shared_ptr<SharedMemTransportDescriptor> shared_memory() {
   auto made = std::make_shared<SharedMemTransportDescriptor>();
-  made->max_message_size(udp()->max_message_size());
+  made->max_message_size(UDPv4TransportDescriptor().max_message_size());
   return made;
 }
 
 // Participants and endpoints find each other by UDP, messages go by TCP on a port of the system's choice. Fast DDS's own
 // LARGE_DATA has discovery of endpoints on TCP, too, where 3.2 at times finds none within ten seconds, or hangs.
-void set_up_tcp(DomainParticipantQos &qos) {
+void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   auto tcp = std::make_shared<TCPv4TransportDescriptor>();
   tcp->add_listener_port(0);
-  tcp->interfaceWhiteList.push_back(LOOPBACK);
+  tcp->interfaceWhiteList.push_back(address);
   tcp->calculate_crc = false;
   tcp->check_crc = false;
   tcp->apply_security = false;
   tcp->enable_tcp_nodelay = true;
-  qos.transport().user_transports = {tcp, udp()};
+  qos.transport().user_transports = {tcp, udp(address)};
 
   Locator_t data;
   data.kind = LOCATOR_KIND_TCPv4;
@@ -51,7 +55,7 @@ void set_up_tcp(DomainParticipantQos &qos) {
 
   Locator_t here, everybody; // ports as DDSI-RTPS 2.5, 9.6.2, says
   here.kind = everybody.kind = LOCATOR_KIND_UDPv4;
-  IPLocator::setIPv4(here, LOOPBACK);
+  IPLocator::setIPv4(here, address);
   IPLocator::setIPv4(everybody, "239.255.0.1");
   qos.wire_protocol().builtin.metatrafficUnicastLocatorList.push_back(here);
   qos.wire_protocol().builtin.metatrafficMulticastLocatorList.push_back(everybody);
@@ -72,14 +76,30 @@ bool transport_of(const char *name, Transport *transport) {
   return false;
 }
 
-void set_up(Transport transport, DomainParticipantQos &qos) {
+bool is_usable(const std::string &address) {
+  in_addr asked;
+  ifaddrs *interfaces = nullptr;
+  if (inet_pton(AF_INET, address.c_str(), &asked) != 1 || getifaddrs(&interfaces) != 0) return false;
+  bool found = false;
+  for (const ifaddrs *at = interfaces; at; at = at->ifa_next)
+    found |= (at->ifa_flags & IFF_RUNNING) && at->ifa_addr && at->ifa_addr->sa_family == AF_INET &&
+             reinterpret_cast<const sockaddr_in *>(at->ifa_addr)->sin_addr.s_addr == asked.s_addr;
+  freeifaddrs(interfaces);
+  return found;
+}
+
+void set_up(Transport transport, const std::string &address, DomainParticipantQos &qos) {
+  const std::string interface = address.empty() ? LOOPBACK : address;
+  auto &transports = qos.transport().user_transports;
   qos.transport().use_builtin_transports = false;
   switch (transport) {
-    case Transport::Udp: qos.transport().user_transports = {udp()}; break;
-    case Transport::Tcp: set_up_tcp(qos); break;
-    case Transport::Shm: qos.transport().user_transports = {shared_memory()}; break;
+    case Transport::Udp: transports = {udp(interface)}; break;
+    case Transport::Tcp: set_up_tcp(interface, qos); break;
+    case Transport::Shm: transports = {shared_memory()}; break;
     // Data sharing hands over messages only; participants and endpoints are found the default way.
     case Transport::Default:
-    case Transport::DataSharing: qos.transport().user_transports = {shared_memory(), udp()}; break;
+    case Transport::DataSharing: transports = {shared_memory(), udp(interface)}; break;
   }
+  // Hosts that are namespaces of one machine share its memory: what is to cross their network would go by that instead.
+  if (transport == Transport::Default && !address.empty()) transports = {udp(interface)};
 }
