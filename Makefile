@@ -11,28 +11,36 @@ export TACHO_VENV := $(CURDIR)/build/venv
 PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
 # ROS 1 for the plugin ros1; without them, it is left out.
 PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
+# Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.
+PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
-PACKAGES_BENCH := cyclonedds-dev cyclonedds-tools
 
-.PHONY: help build demo micro micro-demo test bench clean setup web native rust
+.PHONY: help build middleware demo micro micro-demo test bench clean setup web native rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
+demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned, proved (runs/demo)
 	@workloads/demo
 
-build: native rust ## everything a user needs, under build/: build/tacho, build/lib, build/venv
+build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
+	@$(MAKE) --no-print-directory native rust
 	@echo "build: build/tacho is ready"
 
 setup:
 	@setup/debian $(PACKAGES_BUILD)
-	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: going on without the middleware of these packages" >&2
 	@command -v npm >/dev/null || setup/debian nodejs npm
 	@setup/rust
 	@mkdir -p build/lib
 	@setup/python build/venv setup/ros2-kilted.txt
+
+# What plugins stand on besides ROS 2, whose plugins are all that the demo needs; what cannot be had is left out.
+middleware: setup
+	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: going on without the middleware of these packages" >&2
+	@setup/debian $(PACKAGES_CYCLONEDDS) || echo "build: going on without these packages of Cyclone DDS" >&2
+	@setup/cyclonedds build/cyclonedds || echo "build: going on without Cyclone DDS 11" >&2
+	@setup/python build/venv-connext setup/connext.txt || echo "build: going on without RTI Connext" >&2
 
 native: setup
 	@echo "build: the recorder and the middleware plugins (C, C++)"
@@ -68,7 +76,7 @@ test: build ## everything: unit tests in Rust, C and TypeScript, then end to end
 	@tests/run
 
 bench: ## our figures beside our peers', in one run (build/bench.json)
-	@setup/debian $(PACKAGES_TEST) $(PACKAGES_BENCH)
+	@setup/debian $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory build
 	@benchmarks/run
 

@@ -55,17 +55,15 @@ pid_t fork_into_namespaces(char *error) {
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     return 0;
   }
-  char command[256];
+  close(ready[1]); // so that the end of a child that fails is seen
+  char command[256], theirs[64];
+  snprintf(theirs, sizeof theirs, "/proc/%d/ns/net", (int)child);
   snprintf(command, sizeof command,
            "for link in 0 1; do ip link add tacho$link type veth peer name tacho$link netns %d || exit 1; done", (int)child);
-  int up = child > 0 && read(ready[0], &byte, 1) == 1 && byte && machine_of_its_own(1) && system(command) == 0 &&
-           side_up(1) && write(linked[1], &byte, 1) == 1;
-  close(ready[1]); // so that the end of a child that failed is seen
-  if (up && read(ready[0], &byte, 1) == 1 && side_runs()) {
-    // Held open, because the links would go with the child's namespace, and that with the child.
-    snprintf(command, sizeof command, "/proc/%d/ns/net", (int)child);
-    if (open(command, O_RDONLY | O_CLOEXEC) >= 0) return child;
-  }
+  // The child's namespace is held open from here on: the links would go with it, and it with the child.
+  if (child > 0 && read(ready[0], &byte, 1) == 1 && byte && open(theirs, O_RDONLY | O_CLOEXEC) >= 0 && machine_of_its_own(1) &&
+      system(command) == 0 && side_up(1) && write(linked[1], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1 && side_runs())
+    return child;
   snprintf(error, TACHO_ERROR_SIZE, "no network namespaces with links can be made here: they need root (CAP_SYS_ADMIN, "
            "CAP_NET_ADMIN) and the command ip (apt-get install iproute2)");
   if (child > 0) {
