@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport.h"
 #include "types.h"
 #include "versions.h"
 
@@ -73,21 +74,7 @@ __attribute__((format(printf, 3, 4))) static void say_rcl(char *error, rcl_ret_t
 
 // Session
 
-// Discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network.
-static void stay_on_host(rmw_init_options_t *options) {
-#if __has_include(<rmw/discovery_options.h>)
-  options->discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
-#else
-  options->localhost_only = RMW_LOCALHOST_ONLY_ENABLED; // Humble
-#endif
-}
-
 static struct tacho_session *ros2_open(const struct tacho_session_config *config, char *error) {
-  if (*config->transport && strcmp(config->transport, "default")) {
-    say(error, "ros2: transport \"%s\" is not known; expected \"default\" (shared memory and UDP as the rmw chooses)",
-        config->transport);
-    return NULL;
-  }
   if (config->domain > 232) { // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
     say(error, "ros2: domain %u is too high; expected 0 to 232", config->domain);
     return NULL;
@@ -104,10 +91,13 @@ static struct tacho_session *ros2_open(const struct tacho_session_config *config
   if (code != RCL_RET_OK) {
     say_rcl(error, code, "ros2: rcl_init_options_init");
   } else {
-    stay_on_host(rcl_init_options_get_rmw_init_options(&options));
-    code = rcl_init_options_set_domain_id(&options, config->domain);
-    if (code == RCL_RET_OK) code = rcl_init(0, NULL, &options, &session->context);
-    if (code != RCL_RET_OK) say_rcl(error, code, "ros2: rcl_init in domain %u", config->domain);
+    if (!ros2_transport_set_up(config, rcl_init_options_get_rmw_init_options(&options), error)) {
+      code = RCL_RET_ERROR;
+    } else {
+      code = rcl_init_options_set_domain_id(&options, config->domain);
+      if (code == RCL_RET_OK) code = rcl_init(0, NULL, &options, &session->context);
+      if (code != RCL_RET_OK) say_rcl(error, code, "ros2: rcl_init in domain %u", config->domain);
+    }
     if (rcl_init_options_fini(&options) != RCL_RET_OK) rcl_reset_error();
   }
   if (code != RCL_RET_OK) {
@@ -189,6 +179,7 @@ static int ros2_node(struct tacho_session *session, const char *name, const void
     options.enable_rosout = false; // its publisher would be traffic that no workload names
     node->rcl = rcl_get_zero_initialized_node();
     rcl_ret_t code = rcl_node_init(&node->rcl, slash ? slash + 1 : name, space, &session->context, &options);
+    ros2_transport_read();
     if (code != RCL_RET_OK) {
       say_rcl(error, code, "ros2: node \"%s\"", name);
     } else {
@@ -439,12 +430,10 @@ static void ros2_give_back(struct tacho_subscription *subscription, struct tacho
   message->loan = NULL;
 }
 
-static const char *const transports[] = {"default", NULL};
-
 static const struct tacho_middleware middleware = {
     .abi = TACHO_MIDDLEWARE_ABI,
     .name = "ros2",
-    .transports = transports,
+    .transports = ros2_transports,
     .types = ros2_type_names,
     .version = ros2_version,
     .open = ros2_open,
