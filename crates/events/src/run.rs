@@ -116,19 +116,19 @@ pub struct StartUp {
 /// What a process used (proc(5)).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Wall time over which the counts below were taken, ns.
+    /// Wall time over which the counts below were taken, ns: the measured window, and up to a tenth of a second before it.
     pub over_ns: u64,
-    /// CPU time of all its threads, user and system, ns (schedstat, not ticks).
+    /// CPU time of all its threads, those that ended as well, user and system, ns (its CPU-time clock, not ticks).
     pub cpu_ns: u64,
     /// Times it gave the CPU up: it slept and was woken.
     pub voluntary_switches: u64,
     /// Times the CPU was taken from it.
     pub involuntary_switches: u64,
-    /// Resident set at the end of the window.
+    /// Resident set at the end of the window, without the recorder's own buffers.
     pub rss_bytes: u64,
-    /// Greatest resident set of its life.
+    /// Greatest resident set of its life, with the recorder's buffers.
     pub peak_rss_bytes: u64,
-    /// Proportional set at the end of the window: shared pages counted by the part that is its own.
+    /// Proportional set at the end of the window: shared pages counted by the part that is its own. Without the recorder's buffers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pss_bytes: Option<u64>,
     /// Resident shared memory (shmem, tmpfs) at the end of the window, without the recorder's own buffers.

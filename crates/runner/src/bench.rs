@@ -1,30 +1,29 @@
 //! Running a workload: one process a `process:`, all endpoints matched before anything is sent, one run directory a repeat.
 
+use crate::background::Background;
 use crate::domain::Domain;
+use crate::hosts::Hosts;
 use crate::install::Installation;
 use crate::machine::machine;
 use crate::node::instant::now_ns;
-use crate::node_process::{NodeProcess, Said};
-use crate::planning::{plan, Plans};
-use crate::protocol::{Answer, Command, NodeFigures};
+use crate::node_process::{NodeProcess, Place};
+use crate::planning::{plan, Plans, ProcessPlan};
+use crate::processes::{Processes, Stage, MATCHING_LIMIT};
+use crate::protocol::{Command, NodeFigures};
 use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
-use anyhow::{bail, Context, Result};
+use crate::resources::Usage;
+use crate::window::Window;
+use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime};
-use tacho_events::run::{ProcessExit, RunDirectory, RunInfo};
-use tacho_workload::model::{Executor, Node, Workload};
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_workload::model::{Start, Workload};
 
-/// From start to all endpoints matched; discovery of many nodes on few cores is slow.
-const MATCHING_LIMIT: Duration = Duration::from_secs(90);
-/// From the end of the window to the end of all processes.
-const ENDING_LIMIT: Duration = Duration::from_secs(20);
-/// From the word to start to the start, so that every process has heard it.
-const LEAD_NS: i64 = 200_000_000;
-/// Least warm-up before the measured window.
-const SETTLING: Duration = Duration::from_millis(300);
+/// A node that began at once and was never told to stop ends by itself this long after the latest end of its run.
+const ENDED_BY_NOW: Duration = Duration::from_secs(30);
 
 /// What is the same for every run of a command.
 pub struct Bench<'a> {
@@ -58,15 +57,6 @@ pub struct Progress<'a> {
     pub done: f64,
 }
 
-/// Processes that run, and what they say.
-struct Processes {
-    running: Vec<NodeProcess>,
-    said: Receiver<(usize, Said)>,
-    ended: Vec<Option<ProcessExit>>,
-    nodes: Vec<NodeFigures>,
-    failures: Vec<String>,
-}
-
 impl Bench<'_> {
     /// Whether ^C was pressed.
     pub fn is_interrupted(&self) -> bool {
@@ -83,7 +73,7 @@ impl Bench<'_> {
         }
         let domain = Domain::choose(workload.run.domain)?;
         let clock = clock.map(|folder| folder.canonicalize()).transpose()?;
-        let Plans { processes, phases } = plan(workload, repeat, domain.id, &self.installation.libraries(), clock);
+        let Plans { processes, phases } = plan(workload, repeat, domain.id, &self.installation.libraries(), clock)?;
         let started = Instant::now();
         let mut info = RunInfo {
             verb: "bench".into(),
@@ -120,7 +110,7 @@ impl Bench<'_> {
 
     fn run_processes(
         &self,
-        plans: &[(String, crate::protocol::Plan)],
+        plans: &[ProcessPlan],
         environment: &[(OsString, OsString)],
         workload: &Workload,
         run: &RunDirectory,
@@ -128,128 +118,64 @@ impl Bench<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(Vec<NodeFigures>, Vec<String>)> {
         progress(Progress { what: "starting nodes", done: 0.0 });
+        let at_once = workload.run.start == Start::AtOnce;
+        let hosts = Hosts::make(&workload.hosts)?;
+        info.missing = hosts.missing().to_vec();
+        let mut background = match workload.run.background_cpu {
+            threads if threads > 0 && at_once => Some(Background::start(&self.installation.node()?, threads)?),
+            _ => None,
+        };
         let (sender, said) = channel();
-        let mut processes =
-            Processes { running: Vec::new(), said, ended: vec![None; plans.len()], nodes: Vec::new(), failures: Vec::new() };
-        for (index, (name, plan)) in plans.iter().enumerate() {
+        let mut processes = Processes::new(plans, said, self.interrupted);
+        for (index, ProcessPlan { name, host, plan }) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
             let program = self.installation.program(&plan.middleware)?;
-            let process = NodeProcess::start(&program, name, index, plan, environment, log, sender.clone())
+            let place = Place { environment, namespace: hosts.namespace(host) };
+            let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
-            processes.running.push(process);
+            processes.add(process);
+            if at_once {
+                let start_ns = now_ns();
+                let latest_ns = start_ns + (MATCHING_LIMIT + workload.run.duration + ENDED_BY_NOW).as_nanos() as i64;
+                processes.tell_last(&Command::Start { start_ns, stop_ns: latest_ns, end_ns: latest_ns });
+            }
         }
         drop(sender);
 
-        let matched = self.wait_until_matched(&mut processes, info, progress);
-        if let Err(error) = matched {
+        let mut usage = Usage::of(processes.pids(), &run.events());
+        let stage = if at_once { Stage::Ready } else { Stage::Matched };
+        if let Err(error) = processes.wait_until(stage, info, progress) {
             info.missing = vec![format!("the run never started: {error:#}")];
-            info.processes = processes.end_all()?;
+            info.processes = processes.end_all(&usage)?;
             return Err(error);
         }
         if self.is_interrupted() {
             info.missing = vec!["interrupted before the first message".into()];
-            info.processes = processes.end_all()?;
+            info.processes = processes.end_all(&usage)?;
             return Ok((vec![], vec![]));
         }
 
-        let start_ns = now_ns() + LEAD_NS;
-        let from_ns = start_ns + settling(workload).as_nanos() as i64;
-        let stop_ns = from_ns + workload.run.duration.as_nanos() as i64;
-        let end_ns = stop_ns + draining(workload).as_nanos() as i64;
-        for process in &mut processes.running {
-            process.tell(&Command::Start { start_ns, stop_ns, end_ns });
+        if background.is_none() && workload.run.background_cpu > 0 {
+            background = Some(Background::start(&self.installation.node()?, workload.run.background_cpu)?);
         }
-        info.measured_from_ns = Some(from_ns);
-        info.measured_to_ns = Some(stop_ns);
-        info.missing.clear();
-        self.wait_until_done(&mut processes, (start_ns, stop_ns, end_ns), info, progress)?;
-        info.processes = processes.end_all()?;
+        let window = match at_once {
+            true => Window::at_once(workload, processes.last_ready_ns().unwrap_or_else(now_ns)),
+            false => Window::together(workload, now_ns()),
+        };
+        if !at_once {
+            let Window { start_ns, stop_ns, end_ns, .. } = window;
+            processes.tell(&Command::Start { start_ns, stop_ns, end_ns });
+        }
+        info.measured_from_ns = Some(window.from_ns);
+        info.measured_to_ns = Some(window.stop_ns);
+        processes.wait_until_done(window, at_once, &mut usage, info, progress)?;
+        if background.as_mut().is_some_and(|background| !background.runs()) {
+            info.missing.push("the background load ended before the run".into());
+        }
+        drop(background);
+        info.processes = processes.end_all(&usage)?;
         info.missing.extend(processes.failures.iter().cloned());
         Ok((std::mem::take(&mut processes.nodes), std::mem::take(&mut processes.failures)))
-    }
-
-    fn wait_until_matched(&self, processes: &mut Processes, info: &mut RunInfo, progress: &mut dyn FnMut(Progress<'_>)) -> Result<()> {
-        let limit = Instant::now() + MATCHING_LIMIT;
-        let mut matched = vec![false; processes.running.len()];
-        let mut lacking: BTreeMap<usize, String> = BTreeMap::new();
-        while !matched.iter().all(|m| *m) {
-            if self.is_interrupted() {
-                return Ok(());
-            }
-            if Instant::now() > limit {
-                let names: Vec<&str> = matched.iter().zip(&processes.running).filter(|(m, _)| !**m).map(|(_, p)| p.name.as_str()).collect();
-                let first = lacking.values().next().cloned().unwrap_or_else(|| "no endpoint was ready".into());
-                bail!("after {} s not all endpoints have their peers ({}): {first}", MATCHING_LIMIT.as_secs(), names.join(", "));
-            }
-            match processes.said.recv_timeout(Duration::from_millis(100)) {
-                Ok((_, Said::Answer(Answer::Ready { version, .. }))) => {
-                    info.versions.extend(named_versions(&version));
-                }
-                Ok((index, Said::Answer(Answer::Unmatched { node, topic, found, expected }))) => {
-                    lacking.insert(index, format!("node {node}, topic {topic}: found {found} peers, expected {expected}"));
-                }
-                Ok((index, Said::Answer(Answer::Matched))) => {
-                    lacking.remove(&index);
-                    matched[index] = true;
-                    let done = matched.iter().filter(|m| **m).count() as f64 / matched.len() as f64;
-                    progress(Progress { what: "matching endpoints", done: 0.1 * done });
-                }
-                Ok((index, Said::Answer(Answer::Failed { cause }))) => bail!("process {}: {cause}", processes.running[index].name),
-                Ok((index, Said::Ended)) => bail!(processes.death(index)?),
-                Ok((_, Said::Noise | Said::Answer(Answer::Done { .. }))) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => bail!("every node process has ended"),
-            }
-        }
-        Ok(())
-    }
-
-    fn wait_until_done(
-        &self,
-        processes: &mut Processes,
-        (start_ns, stop_ns, end_ns): (i64, i64, i64),
-        info: &mut RunInfo,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<()> {
-        let mut done = vec![false; processes.running.len()];
-        let mut limit_ns = end_ns + ENDING_LIMIT.as_nanos() as i64;
-        info.cut_short = false;
-        while !processes.ended.iter().zip(&done).all(|(ended, done)| *done || ended.is_some()) {
-            let now = now_ns();
-            if self.is_interrupted() && !info.cut_short {
-                info.cut_short = true;
-                info.missing.push("interrupted by the user".into());
-                let from_ns = info.measured_from_ns.unwrap_or(start_ns);
-                info.missing.extend((now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()));
-                info.measured_to_ns = Some(now.clamp(from_ns, stop_ns));
-                limit_ns = now + ENDING_LIMIT.as_nanos() as i64;
-                processes.running.iter_mut().for_each(|process| process.tell(&Command::Stop));
-            }
-            if now > limit_ns {
-                for (index, _) in done.iter().enumerate().filter(|(_, done)| !**done) {
-                    processes.failures.push(format!("process {} did not end and was killed", processes.running[index].name));
-                }
-                return Ok(());
-            }
-            let part = (now - start_ns) as f64 / (stop_ns - start_ns) as f64;
-            progress(Progress { what: "measuring", done: 0.1 + 0.85 * part.clamp(0.0, 1.0) });
-            match processes.said.recv_timeout(Duration::from_millis(100)) {
-                Ok((index, Said::Answer(Answer::Done { nodes }))) => {
-                    processes.nodes.extend(nodes);
-                    done[index] = true;
-                }
-                Ok((index, Said::Answer(Answer::Failed { cause }))) => {
-                    processes.failures.push(format!("process {}: {cause}", processes.running[index].name));
-                    done[index] = true;
-                }
-                Ok((index, Said::Ended)) if !done[index] => {
-                    let death = processes.death(index)?;
-                    processes.failures.push(death);
-                }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-        }
-        Ok(())
     }
 
     /// The run directory above repeats: what ran, and what each repeat lacks.
@@ -274,70 +200,6 @@ impl Bench<'_> {
         })?;
         Ok(())
     }
-}
-
-impl Processes {
-    /// How a process ended that should not have.
-    fn death(&mut self, index: usize) -> Result<String> {
-        let process = &mut self.running[index];
-        let exit = process.exit_soon()?;
-        let how = match (exit.code, exit.signal) {
-            (_, Some(signal)) => format!("was killed by signal {signal}"),
-            (Some(code), _) => format!("ended with exit code {code}"),
-            _ => "ended".into(),
-        };
-        let words = process.last_words();
-        let name = process.name.clone();
-        self.ended[index] = Some(exit);
-        Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(":\n{words}") }))
-    }
-
-    /// Ends those that still run, one after the other: endpoints that go while others are going, too, have been seen to deadlock in
-    /// Fast DDS 3.2 (`DomainParticipant::set_listener` against `on_writer_discovery`).
-    fn end_all(&mut self) -> Result<Vec<ProcessExit>> {
-        let mut exits = Vec::new();
-        for (index, process) in self.running.iter_mut().enumerate() {
-            let exit = match self.ended[index].take() {
-                Some(exit) => exit,
-                None => {
-                    process.close();
-                    process.exit_soon()?
-                }
-            };
-            exits.push(exit);
-        }
-        Ok(exits)
-    }
-}
-
-/// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or timed node once,
-/// and to be computed on at every node; at most two seconds.
-fn draining(workload: &Workload) -> Duration {
-    let of_node = |node: &Node| match node.executor {
-        Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
-        Executor::Arrival => node.work.longest(),
-    };
-    let all: Duration = workload.nodes.iter().filter(|node| !node.subscribes.is_empty()).map(of_node).sum();
-    all.clamp(Duration::from_millis(200), Duration::from_secs(2))
-}
-
-/// Warm-up: a period of the slowest node, so that each has run.
-fn settling(workload: &Workload) -> Duration {
-    let hz = workload.nodes.iter().flat_map(|node| {
-        let own = match node.executor {
-            Executor::Spin { hz } | Executor::Timer { hz } => Some(hz),
-            Executor::Arrival => None,
-        };
-        own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz))
-    });
-    let slowest = hz.fold(f64::INFINITY, f64::min);
-    // A rate far below the run's length would wait for ever: the duration is the most that warming up may take.
-    SETTLING.max(Duration::from_secs_f64((1.0 / slowest).min(workload.run.duration.as_secs_f64())))
-}
-
-/// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.
-fn named_versions(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    text.split(", ").filter_map(|part| part.split_once(' ')).map(|(name, version)| (name.into(), version.into()))
 }
 
 fn write_workload(workload: &Workload, run: &RunDirectory) -> Result<()> {

@@ -2,11 +2,13 @@
 //!
 //! [`bench`] runs a workload, [`recording`] any program; [`node`] is what runs inside `tacho-node`.
 
+pub mod background;
 pub mod bench;
 pub mod callback_check;
 pub mod clock;
 pub mod doctor;
 mod domain;
+mod hosts;
 pub mod install;
 pub mod machine;
 pub mod node;
@@ -14,5 +16,8 @@ mod node_process;
 pub mod phases;
 mod planning;
 pub mod preload;
+mod processes;
 pub mod protocol;
 pub mod recording;
+pub mod resources;
+mod window;

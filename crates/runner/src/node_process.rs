@@ -3,6 +3,8 @@
 use crate::protocol::{Answer, Command, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -24,6 +26,14 @@ pub enum Said {
     Ended,
 }
 
+/// What a process starts in.
+pub struct Place<'a> {
+    /// Added to the runner's own.
+    pub environment: &'a [(OsString, OsString)],
+    /// The network namespace of its host; absent: the runner's.
+    pub namespace: Option<BorrowedFd<'a>>,
+}
+
 /// A process of nodes. Killed when dropped before it ended.
 pub struct NodeProcess {
     /// As the workload names it.
@@ -41,18 +51,22 @@ impl NodeProcess {
         name: &str,
         index: usize,
         plan: &Plan,
-        environment: &[(std::ffi::OsString, std::ffi::OsString)],
+        place: &Place<'_>,
         log: PathBuf,
         said: Sender<(usize, Said)>,
     ) -> io::Result<NodeProcess> {
         let mut command = std::process::Command::new(program);
         // The name is for people who look at `ps`.
-        command.arg(name).envs(environment.iter().map(|(k, v)| (k, v)));
+        command.arg(name).envs(place.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
         // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
-        // SAFETY: prctl and signal are async-signal-safe.
+        let namespace = place.namespace.map(|namespace| namespace.as_raw_fd());
+        // SAFETY: setns, prctl and signal are async-signal-safe, and the descriptor is open until the child has started.
         unsafe {
-            command.pre_exec(|| {
+            command.pre_exec(move || {
+                if namespace.is_some_and(|namespace| libc::setns(namespace, libc::CLONE_NEWNET) != 0) {
+                    return Err(io::Error::last_os_error());
+                }
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
                     0 => Ok(()),
@@ -76,6 +90,11 @@ impl NodeProcess {
         })?;
         process.write(plan)?;
         Ok(process)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Tells it something; a process that has ended is not told, and `said` says so.

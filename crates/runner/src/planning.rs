@@ -1,7 +1,9 @@
 //! From a workload to the plans of its processes.
 
+use crate::hosts;
 use crate::phases::{node_seed, phase};
 use crate::protocol::{Input, NodePlan, Output, Plan};
+use anyhow::{bail, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tacho_workload::model::Workload;
@@ -10,17 +12,28 @@ use tacho_workload::model::Workload;
 const IN_ONE_PROCESS: &str = "inproc";
 const IN_PROCESS: &str = "in-process";
 
-/// The plans of one repeat, each with the name of its process, in the order of the workload; and the phase of each node.
+/// The plans of one repeat in the order of the workload, and the phase of each node.
 pub struct Plans {
-    /// (process, plan).
-    pub processes: Vec<(String, Plan)>,
+    /// A process each.
+    pub processes: Vec<ProcessPlan>,
     /// By node.
     pub phases: BTreeMap<String, f64>,
 }
 
+/// A process to be.
+#[derive(Debug)]
+pub struct ProcessPlan {
+    /// Its name in the workload.
+    pub name: String,
+    /// Its host; empty: this machine.
+    pub host: String,
+    /// What it is told.
+    pub plan: Plan,
+}
+
 /// Plans repeat `repeat` of a workload.
-pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clock: Option<PathBuf>) -> Plans {
-    let mut processes: Vec<(String, Plan)> = Vec::new();
+pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clock: Option<PathBuf>) -> Result<Plans> {
+    let mut processes: Vec<ProcessPlan> = Vec::new();
     let mut phases = BTreeMap::new();
     let mut publisher_id = 0;
     for (index, node) in workload.nodes.iter().enumerate() {
@@ -34,35 +47,40 @@ pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clo
                 Output { publisher_id: id, subscribers: subscribers(workload, &p.topic) }
             })
             .collect();
-        let cpus = workload.run.cpus.iter().find(|(name, _)| *name == node.name).map(|(_, cpus)| cpus.clone());
         let node_plan = NodePlan {
             node: node.clone(),
             phase,
             seed: node_seed(workload.run.seed, index, repeat),
-            cpus: cpus.unwrap_or_default(),
-            scheduling: None,
+            cpus: of_node(&workload.run.cpus, &node.name).unwrap_or_default(),
+            scheduling: of_node(&workload.run.priority, &node.name),
             inputs,
             outputs,
         };
-        let in_one = workload.middleware == IN_ONE_PROCESS || workload.transport == IN_PROCESS;
-        let process = if in_one { IN_ONE_PROCESS } else { &node.process };
-        match processes.iter_mut().find(|(name, _)| name == process) {
-            Some((_, plan)) => plan.nodes.push(node_plan),
-            None => processes.push((
-                process.to_owned(),
-                Plan {
-                    libraries: libraries.to_owned(),
-                    middleware: workload.middleware.clone(),
-                    transport: workload.transport.clone(),
-                    domain,
-                    address: String::new(),
-                    clock: clock.clone(),
-                    nodes: vec![node_plan],
-                },
-            )),
+        let (middleware, transport) = node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone()));
+        let in_one = middleware == IN_ONE_PROCESS || transport == IN_PROCESS;
+        let name = if in_one { IN_ONE_PROCESS } else { &node.process };
+        let Some(process) = processes.iter_mut().find(|process| process.name == name) else {
+            let address = hosts::address(&workload.hosts, &node.host)?.map_or_else(String::new, |address| address.to_string());
+            let (libraries, clock) = (libraries.to_owned(), clock.clone());
+            let plan = Plan { libraries, middleware, transport, domain, address, clock, nodes: vec![node_plan] };
+            processes.push(ProcessPlan { name: name.to_owned(), host: node.host.clone(), plan });
+            continue;
+        };
+        let found = (&process.plan.middleware, &process.plan.transport, &process.host);
+        if found != (&middleware, &transport, &node.host) {
+            bail!(
+                "nodes {} and {} are in process {name}, but the one has middleware {:?}, transport {:?}, host {:?} and the other {:?}, {:?}, {:?}: \
+                 expected the same of all nodes of a process; give one of them another `process:`",
+                process.plan.nodes[0].node.name, node.name, found.0, found.1, found.2, middleware, transport, node.host
+            );
         }
+        process.plan.nodes.push(node_plan);
     }
-    Plans { processes, phases }
+    Ok(Plans { processes, phases })
+}
+
+fn of_node<T: Clone>(of_nodes: &[(String, T)], node: &str) -> Option<T> {
+    of_nodes.iter().find(|(name, _)| name == node).map(|(_, value)| value.clone())
 }
 
 fn input(workload: &Workload, topic: &str) -> Input {
@@ -76,4 +94,88 @@ fn input(workload: &Workload, topic: &str) -> Input {
 
 fn subscribers(workload: &Workload, topic: &str) -> usize {
     workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_workload::model::{Host, Node, Publication, RunOptions, Scheduling, Subscription};
+
+    fn node(name: &str, process: &str) -> Node {
+        Node { name: name.into(), process: process.into(), ..Node::default() }
+    }
+
+    fn planned(workload: &Workload) -> Result<Vec<ProcessPlan>> {
+        Ok(plan(workload, 0, 7, Path::new("/lib"), None)?.processes)
+    }
+
+    /// Name, middleware, transport and nodes of each process.
+    fn shape(processes: &[ProcessPlan]) -> Vec<(String, String, String, usize)> {
+        let of = |p: &ProcessPlan| (p.name.clone(), p.plan.middleware.clone(), p.plan.transport.clone(), p.plan.nodes.len());
+        processes.iter().map(of).collect()
+    }
+
+    fn row(name: &str, middleware: &str, transport: &str, nodes: usize) -> (String, String, String, usize) {
+        (name.into(), middleware.into(), transport.into(), nodes)
+    }
+
+    #[test]
+    fn a_node_may_have_a_middleware_of_its_own_and_peers_are_counted_across() {
+        let topic = |t: &str| Subscription { topic: t.into(), qos: Default::default(), latest: false };
+        let workload = Workload {
+            middleware: "ros2".into(),
+            nodes: vec![
+                Node { publishes: vec![Publication { topic: "/a".into(), ..Default::default() }], ..node("big", "big") },
+                Node { middleware: Some(("micro".into(), "udp".into())), subscribes: vec![topic("/a")], ..node("light", "light") },
+            ],
+            ..Workload::default()
+        };
+        let processes = planned(&workload).unwrap();
+        assert_eq!(shape(&processes), [row("big", "ros2", "", 1), row("light", "micro", "udp", 1)]);
+        assert_eq!(processes[0].plan.nodes[0].outputs[0].subscribers, 1);
+        assert_eq!(processes[1].plan.nodes[0].inputs[0].publishers, 1);
+    }
+
+    #[test]
+    fn nodes_of_one_process_must_agree() {
+        let mut workload = Workload { middleware: "ros2".into(), nodes: vec![node("a", "p"), node("b", "p")], ..Workload::default() };
+        assert_eq!(shape(&planned(&workload).unwrap()), [row("p", "ros2", "", 2)]);
+        workload.nodes[1].middleware = Some(("socket".into(), "udp".into()));
+        let error = planned(&workload).unwrap_err().to_string();
+        assert!(error.contains("nodes a and b are in process p") && error.contains("socket"), "{error}");
+    }
+
+    #[test]
+    fn what_never_leaves_a_process_runs_in_one() {
+        let nodes = vec![node("a", "a"), node("b", "b")];
+        for (middleware, transport) in [("inproc", ""), ("ros1", "in-process")] {
+            let workload = Workload { middleware: middleware.into(), transport: transport.into(), nodes: nodes.clone(), ..Workload::default() };
+            assert_eq!(shape(&planned(&workload).unwrap()), [row("inproc", middleware, transport, 2)]);
+        }
+    }
+
+    #[test]
+    fn hosts_give_addresses_and_unknown_ones_are_refused() {
+        let host = |name: &str| Host { name: name.into(), ..Host::default() };
+        let on = |name: &str, host: &str| Node { host: host.into(), ..node(name, name) };
+        let mut workload = Workload {
+            middleware: "socket".into(),
+            hosts: vec![host("vehicle"), host("roadside")],
+            nodes: vec![on("a", "vehicle"), on("b", "roadside"), on("c", "roadside")],
+            ..Workload::default()
+        };
+        let addresses: Vec<String> = planned(&workload).unwrap().into_iter().map(|p| p.plan.address).collect();
+        assert!(addresses[0] != addresses[1] && addresses[1] == addresses[2] && !addresses[0].is_empty(), "{addresses:?}");
+        workload.nodes[0].host = "moon".into();
+        assert!(planned(&workload).unwrap_err().to_string().contains("moon"));
+    }
+
+    #[test]
+    fn priorities_and_cpus_reach_their_node_alone() {
+        let run = RunOptions { priority: vec![("b".into(), Scheduling::Fifo(80))], cpus: vec![("a".into(), vec![1])], ..RunOptions::default() };
+        let workload = Workload { middleware: "ros2".into(), nodes: vec![node("a", "a"), node("b", "b")], run, ..Workload::default() };
+        let plans: Vec<NodePlan> = planned(&workload).unwrap().into_iter().flat_map(|p| p.plan.nodes).collect();
+        assert_eq!((plans[0].scheduling, plans[1].scheduling), (None, Some(Scheduling::Fifo(80))));
+        assert_eq!((&plans[0].cpus[..], &plans[1].cpus[..]), (&[1][..], &[][..]));
+    }
 }

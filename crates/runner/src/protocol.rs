@@ -4,6 +4,9 @@
 //! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the window
 //! or after `Stop`, and keeps its endpoints until its stdin is closed: one that went early would unmatch others that still
 //! measure, and take messages with it that are not delivered yet. What cannot be done is a `Failed`, and the process ends.
+//!
+//! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without waiting for an answer, with an
+//! instant that has passed: the process says `Ready` and begins. Then nothing is said of peers, and `Stop` ends the run.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -40,7 +43,7 @@ pub struct NodePlan {
     pub seed: u64,
     /// CPUs it may run on; empty for all.
     pub cpus: Vec<u32>,
-    /// How its thread is scheduled; absent: as any.
+    /// How its thread is scheduled, and that thread alone: those of the middleware keep what the process has. Absent: as any.
     #[serde(default)]
     pub scheduling: Option<Scheduling>,
     /// Of each subscription in order: publishers that will match, and bytes of data a message carries at most.
@@ -75,7 +78,7 @@ pub struct Output {
 pub enum Command {
     /// Run from one instant of CLOCK_MONOTONIC to another, ns.
     Start {
-        /// Phases count from here.
+        /// Phases count from here, or from when the process is ready if that is later.
         start_ns: i64,
         /// Nothing is sent by a node without inputs from here on.
         stop_ns: i64,

@@ -1,7 +1,15 @@
 //! The program that a node of a workload is; started by `tacho bench`, not by people.
 
+use tacho_runner::{background, node};
+
 fn main() -> std::process::ExitCode {
-    if tacho_runner::node::process::run() {
+    let main_ns = node::instant::now_ns();
+    let threads = std::env::args().nth(1).and_then(|first| first.strip_prefix(background::OPTION)?.parse().ok());
+    let done = match threads {
+        Some(threads) => background::run(threads).is_ok(),
+        None => node::process::run(main_ns),
+    };
+    if done {
         std::process::ExitCode::SUCCESS
     } else {
         std::process::ExitCode::from(3)

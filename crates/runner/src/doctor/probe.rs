@@ -6,7 +6,7 @@
 use super::{Plugin, PluginState, SelfCheck, Software};
 use crate::domain::Domain;
 use crate::install::Installation;
-use crate::node_process::{NodeProcess, Said};
+use crate::node_process::{NodeProcess, Place, Said};
 use crate::protocol::{Answer, NodePlan, Plan};
 use crate::recording::{RecordedProcess, Recording};
 use std::ffi::OsString;
@@ -121,7 +121,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     let (sender, said) = channel();
     let plugin = plan.middleware.clone();
     let log = folder.join(format!("{plugin}.log"));
-    let mut process = NodeProcess::start(program, &plugin, 0, &plan, environment, log, sender)?;
+    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespace: None }, log, sender)?;
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {

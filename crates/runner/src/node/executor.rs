@@ -270,10 +270,14 @@ impl NodeExecutor {
         input.taken += 1;
         trace.rclcpp_take(pointer(message.handle().0));
         trace.callback_start(pointer(input.callback), false);
-        let start_ns = if self.log.is_some() { now_ns() } else { 0 };
+        let is_first = self.figures.first_message_ns.is_none();
+        let start_ns = if self.log.is_some() || is_first { now_ns() } else { 0 };
         let header = message.header();
         trace.node_take(input.handle, header.publisher, header.sequence, header.stamp_ns);
         drop(message);
+        if is_first {
+            self.figures.first_message_ns = Some(start_ns);
+        }
         let (callback, latest) = (input.callback, input.latest);
         if !latest {
             self.compute_and_publish(|p| p.rate_hz.is_none())?;

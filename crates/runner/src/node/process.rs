@@ -2,13 +2,14 @@
 
 use crate::node::executor::NodeExecutor;
 use crate::node::instant::{now_ns, StopTime};
+use crate::node::scheduling;
 use crate::node::trace::Trace;
-use crate::protocol::{Answer, Command, NodePlan, Plan};
-use anyhow::{anyhow, bail, Context, Result};
+use crate::protocol::{Answer, Command, Plan};
+use anyhow::{anyhow, Context, Result};
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::os::fd::FromRawFd;
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::Arc;
 use std::time::Duration;
 use tacho_middleware::Middleware;
@@ -16,10 +17,10 @@ use tacho_middleware::Middleware;
 /// How often peers are counted until all are there.
 const MATCHING_PERIOD: Duration = Duration::from_millis(10);
 
-/// Runs this process; whether it did what it should.
-pub fn run() -> bool {
+/// Runs this process, which entered main at `main_ns`; whether it did what it should.
+pub fn run(main_ns: i64) -> bool {
     let served = Runner::take_stdout().and_then(|mut runner| {
-        serve(&mut runner).or_else(|error| {
+        serve(&mut runner, main_ns).or_else(|error| {
             runner.say(&Answer::Failed { cause: format!("{error:#}") })?;
             Err(error)
         })
@@ -50,12 +51,14 @@ impl Runner {
     }
 }
 
-fn serve(runner: &mut Runner) -> Result<()> {
+fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("stdin")?;
     let plan: Plan = serde_json::from_str(&line).context("the plan on stdin")?;
     let commands = commands();
 
+    // What will be refused is refused now, and not when all others are running.
+    plan.nodes.iter().try_for_each(scheduling::check)?;
     let stop = Arc::new(StopTime::never());
     let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
     let session = middleware.open(plan.domain, &plan.transport, &plan.address)?;
@@ -63,14 +66,16 @@ fn serve(runner: &mut Runner) -> Result<()> {
     let mut nodes = plan.nodes.iter()
         .map(|node| Ok(NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some())?))
         .collect::<Result<Vec<_>>>()?;
-    runner.say(&Answer::Ready { version: middleware.version()?, main_ns: None, ready_ns: None })?;
+    let ready_ns = now_ns();
+    runner.say(&Answer::Ready { version: middleware.version()?, main_ns: Some(main_ns), ready_ns: Some(ready_ns) })?;
 
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
+    let start_ns = start_ns.max(ready_ns);
     let signals: Vec<_> = nodes.iter().map(NodeExecutor::signal).collect();
     let threads: Vec<_> = nodes.into_iter().zip(plan.nodes.clone())
         .map(|(mut node, plan)| {
             std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
-                pin(&plan)?;
+                scheduling::apply(&plan)?;
                 let figures = node.run(start_ns, stop_ns, end_ns).with_context(|| format!("node {}", plan.node.name))?;
                 Ok((node, figures))
             })
@@ -116,8 +121,15 @@ fn commands() -> Receiver<Command> {
     receiver
 }
 
-/// Says which endpoint lacks peers until none does, then waits for the start; absent where there will be none.
+/// Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning; absent where
+/// there will be none.
 fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>, runner: &mut Runner) -> Result<Option<(i64, i64, i64)>> {
+    // A start that is there already waits for no peers.
+    match commands.try_recv() {
+        Ok(Command::Start { start_ns, stop_ns, end_ns }) => return Ok(Some((start_ns, stop_ns, end_ns))),
+        Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return Ok(None),
+        Err(TryRecvError::Empty) => {}
+    }
     let mut matched = false;
     let mut said = None;
     loop {
@@ -150,25 +162,4 @@ fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>, runn
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
-}
-
-fn pin(plan: &NodePlan) -> Result<()> {
-    if plan.cpus.is_empty() {
-        return Ok(());
-    }
-    // SAFETY: a zeroed cpu_set_t is an empty one.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for cpu in &plan.cpus {
-        if *cpu as usize >= libc::CPU_SETSIZE as usize {
-            bail!("node {}: CPU {cpu}: expected less than {}", plan.node.name, libc::CPU_SETSIZE);
-        }
-        // SAFETY: the index was checked.
-        unsafe { libc::CPU_SET(*cpu as usize, &mut set) };
-    }
-    // SAFETY: the set is valid; 0 is the calling thread.
-    if unsafe { libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set) } != 0 {
-        let error = io::Error::last_os_error();
-        return Err(error).with_context(|| format!("node {}: CPUs {:?}", plan.node.name, plan.cpus));
-    }
-    Ok(())
 }

@@ -1,0 +1,118 @@
+//! Hosts of a workload on one machine (study B, V2X; study C, across CPUs): a network namespace each, joined by links with a rate, a
+//! delay and a loss.
+//!
+//! Every host has one interface, `eth0`, with an address of 10.77.0.0/16 and a route for multicast, and a link to a switch that joins them all. A
+//! message from one host to another passes two links: the sender's, up, and the receiver's, down. A link is the same in both
+//! directions, so a one-way delay between two hosts is the sum of their delays.
+//!
+//! The switch is the kernel's bridge in a namespace of its own, and links are pairs of veth, shaped at both ends by netem. Where the kernel has
+//! no netem and a delay or a loss is asked for, the switch is [`switch`], in user space. All hosts share this machine's clock.
+
+mod kernel;
+mod namespace;
+mod switch;
+
+use anyhow::{bail, Result};
+use namespace::Namespace;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use switch::Switch;
+use tacho_workload::model::{Host, Link};
+
+/// The interface of every host.
+const INTERFACE: &str = "eth0";
+
+/// What joins the hosts, kept as long as they live.
+enum Joined {
+    /// There are none.
+    Nothing,
+    /// The kernel's bridge.
+    Kernel { _bridge: Namespace },
+    /// Ours.
+    User { _switch: Switch },
+}
+
+/// Hosts that are up. Nothing is left of them when this is dropped, or when tacho ends in any way.
+pub struct Hosts {
+    hosts: Vec<(String, Namespace)>,
+    _joined: Joined,
+    missing: Vec<String>,
+}
+
+impl Hosts {
+    /// Makes them, and their links.
+    pub fn make(hosts: &[Host]) -> Result<Hosts> {
+        if hosts.is_empty() {
+            return Ok(Hosts { hosts: vec![], _joined: Joined::Nothing, missing: vec![] });
+        }
+        let made = hosts.iter().map(|host| Ok((host.name.clone(), Namespace::make()?))).collect::<Result<Vec<_>>>()?;
+        let bridge = Namespace::make()?;
+        let links: Vec<Link> = hosts.iter().map(|host| host.link).collect();
+        let namespaces: Vec<&Namespace> = made.iter().map(|(_, namespace)| namespace).collect();
+
+        let shaped = |link: &Link| link.delay.is_some() || link.loss_percent.is_some();
+        let mut missing = Vec::new();
+        let joined = if links.iter().any(shaped) && !kernel::has_netem(&bridge) {
+            match Switch::start(&namespaces, &links) {
+                Ok(switch) => {
+                    missing.push(
+                        "links of hosts: this kernel has no netem, so tacho itself passes every packet on, in user space: its own wake-ups, some ten \
+                         microseconds on an idle machine, are added to the delay"
+                            .into(),
+                    );
+                    Joined::User { _switch: switch }
+                }
+                Err(error) => {
+                    missing.push(format!("delay and loss of hosts' links are not there: this kernel has no netem (apt-get install linux-modules-extra), and in user space: {error}"));
+                    kernel::join(&bridge, &namespaces, &links, false)?;
+                    Joined::Kernel { _bridge: bridge }
+                }
+            }
+        } else {
+            kernel::join(&bridge, &namespaces, &links, true)?;
+            Joined::Kernel { _bridge: bridge }
+        };
+        for (index, namespace) in namespaces.iter().enumerate() {
+            namespace.batch("ip", &interface_up(nth_address(index)))?;
+        }
+        Ok(Hosts { hosts: made, _joined: joined, missing })
+    }
+
+    /// The namespace of a host; absent: this machine's own.
+    pub fn namespace(&self, host: &str) -> Option<BorrowedFd<'_>> {
+        self.hosts.iter().find(|(name, _)| name == host).map(|(_, namespace)| namespace.as_fd())
+    }
+
+    /// What was asked for and is not there, or not as asked for.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+}
+
+/// The address that a host will have; absent for the empty name, which is this machine.
+pub fn address(hosts: &[Host], host: &str) -> Result<Option<Ipv4Addr>> {
+    match hosts.iter().position(|known| known.name == host) {
+        Some(index) => Ok(Some(nth_address(index))),
+        None if host.is_empty() && hosts.is_empty() => Ok(None),
+        None => {
+            let known: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+            bail!("host {host:?} of a node: expected one of `hosts:`, which has: {}", known.join(", "))
+        }
+    }
+}
+
+fn nth_address(index: usize) -> Ipv4Addr {
+    let number = index as u16 + 1;
+    Ipv4Addr::new(10, 77, (number >> 8) as u8, number as u8)
+}
+
+/// Quiet but for what nodes send: no IPv6 address, so no neighbours are looked for.
+fn interface_up(address: Ipv4Addr) -> Vec<String> {
+    vec![
+        "link set lo up".into(),
+        format!("link set {INTERFACE} addrgenmode none"),
+        format!("address add {address}/16 dev {INTERFACE}"),
+        format!("link set {INTERFACE} up"),
+        format!("route add 224.0.0.0/4 dev {INTERFACE}"),
+    ]
+}

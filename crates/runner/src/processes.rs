@@ -1,0 +1,258 @@
+//! All node processes of a run: started, waited for, ended.
+
+use crate::bench::Progress;
+use crate::node::instant::now_ns;
+use crate::node_process::{NodeProcess, Said};
+use crate::planning::ProcessPlan;
+use crate::protocol::{Answer, Command, NodeFigures};
+use crate::resources::Usage;
+use crate::window::Window;
+use anyhow::{bail, Result};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tacho_events::run::{ProcessExit, RunInfo, StartUp};
+
+/// From start to all endpoints matched; discovery of many nodes on few cores is slow.
+pub const MATCHING_LIMIT: Duration = Duration::from_secs(90);
+/// From the end of the window to the end of all processes.
+const ENDING_LIMIT: Duration = Duration::from_secs(20);
+/// Reading what all processes used so far is over by the begin of the window.
+const READING_NS: i64 = 100_000_000;
+/// How often the user is looked after.
+const LOOKING: Duration = Duration::from_millis(100);
+
+/// Processes that run, and what they say.
+pub struct Processes<'a> {
+    plans: &'a [ProcessPlan],
+    running: Vec<NodeProcess>,
+    said: Receiver<(usize, Said)>,
+    ended: Vec<Option<ProcessExit>>,
+    startup: Vec<Option<StartUp>>,
+    interrupted: &'a AtomicBool,
+    /// What the nodes said of themselves.
+    pub nodes: Vec<NodeFigures>,
+    /// Nodes that died, in words.
+    pub failures: Vec<String>,
+}
+
+/// What all processes are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Their entities are there.
+    Ready,
+    /// Their endpoints have all peers.
+    Matched,
+}
+
+/// What is done when the clock says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    ReadBefore,
+    ReadAfter,
+    StopSources,
+    StopAll,
+}
+
+impl<'a> Processes<'a> {
+    /// Of these plans; none has been started.
+    pub fn new(plans: &'a [ProcessPlan], said: Receiver<(usize, Said)>, interrupted: &'a AtomicBool) -> Processes<'a> {
+        let (ended, startup) = (vec![None; plans.len()], vec![None; plans.len()]);
+        Processes { plans, running: Vec::new(), said, ended, startup, interrupted, nodes: Vec::new(), failures: Vec::new() }
+    }
+
+    /// The next one, in the order of the plans.
+    pub fn add(&mut self, process: NodeProcess) {
+        self.running.push(process);
+    }
+
+    /// Says something to all.
+    pub fn tell(&mut self, command: &Command) {
+        self.running.iter_mut().for_each(|process| process.tell(command));
+    }
+
+    /// Says something to the one added last.
+    pub fn tell_last(&mut self, command: &Command) {
+        self.running.iter_mut().last().into_iter().for_each(|process| process.tell(command));
+    }
+
+    /// Process ids, in the order of the plans.
+    pub fn pids(&self) -> Vec<u32> {
+        self.running.iter().map(NodeProcess::pid).collect()
+    }
+
+    /// When the last one was ready, as far as they say.
+    pub fn last_ready_ns(&self) -> Option<i64> {
+        self.startup.iter().flatten().map(|startup| startup.ready_ns).max()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all have reached a stage, or ^C. A process that fails before is an error.
+    pub fn wait_until(&mut self, stage: Stage, info: &mut RunInfo, progress: &mut dyn FnMut(Progress<'_>)) -> Result<()> {
+        let limit = Instant::now() + MATCHING_LIMIT;
+        let mut reached = vec![false; self.running.len()];
+        let mut lacking: BTreeMap<usize, String> = BTreeMap::new();
+        let what = if stage == Stage::Matched { "matching endpoints" } else { "starting nodes" };
+        while !reached.iter().all(|reached| *reached) {
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            if Instant::now() > limit {
+                let names: Vec<&str> = reached.iter().zip(self.plans).filter(|(r, _)| !**r).map(|(_, p)| p.name.as_str()).collect();
+                let first = lacking.values().next().cloned().unwrap_or_else(|| "no endpoint was ready".into());
+                bail!("after {} s not all endpoints have their peers ({}): {first}", MATCHING_LIMIT.as_secs(), names.join(", "));
+            }
+            match self.said.recv_timeout(LOOKING) {
+                Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns }))) => {
+                    info.versions.extend(named_versions(&version));
+                    self.startup[index] = main_ns.zip(ready_ns).map(|(main_ns, ready_ns)| StartUp { main_ns, ready_ns, ..StartUp::default() });
+                    reached[index] |= stage == Stage::Ready;
+                }
+                Ok((index, Said::Answer(Answer::Unmatched { node, topic, found, expected }))) => {
+                    lacking.insert(index, format!("node {node}, topic {topic}: found {found} peers, expected {expected}"));
+                }
+                Ok((index, Said::Answer(Answer::Matched))) => {
+                    lacking.remove(&index);
+                    if let Some(startup) = &mut self.startup[index] {
+                        startup.matched_ns = Some(now_ns());
+                    }
+                    reached[index] = true;
+                }
+                Ok((index, Said::Answer(Answer::Failed { cause }))) => bail!("process {}: {cause}", self.plans[index].name),
+                Ok((index, Said::Ended)) => bail!(self.death(index)?),
+                Ok((_, Said::Noise | Said::Answer(Answer::Done { .. }))) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => bail!("every node process has ended"),
+            }
+            let done = reached.iter().filter(|reached| **reached).count() as f64 / reached.len() as f64;
+            progress(Progress { what, done: 0.1 * done });
+        }
+        Ok(())
+    }
+
+    /// Waits until all are done with the window, reading what they use. `stop`: the window's end is told them when it comes.
+    pub fn wait_until_done(
+        &mut self,
+        window: Window,
+        stop: bool,
+        usage: &mut Usage,
+        info: &mut RunInfo,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<()> {
+        let Window { start_ns, from_ns, stop_ns, end_ns } = window;
+        let mut steps = vec![(from_ns - READING_NS, Step::ReadBefore), (stop_ns, Step::ReadAfter)];
+        if stop {
+            steps.extend([(stop_ns, Step::StopSources), (end_ns, Step::StopAll)]);
+            steps.sort_by_key(|(at, _)| *at);
+        }
+        let mut steps = steps.into_iter().peekable();
+        let mut done = vec![false; self.running.len()];
+        let mut limit_ns = end_ns + ENDING_LIMIT.as_nanos() as i64;
+        info.cut_short = false;
+        while !self.ended.iter().zip(&done).all(|(ended, done)| *done || ended.is_some()) {
+            let now = now_ns();
+            if self.is_interrupted() && !info.cut_short {
+                info.cut_short = true;
+                info.missing.push("interrupted by the user".into());
+                info.missing.extend((now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()));
+                info.measured_to_ns = Some(now.clamp(from_ns, stop_ns));
+                limit_ns = now + ENDING_LIMIT.as_nanos() as i64;
+                if steps.any(|(_, step)| step == Step::ReadAfter) {
+                    usage.end();
+                }
+                self.tell(&Command::Stop);
+            }
+            while let Some((_, step)) = steps.next_if(|(at, _)| *at <= now) {
+                match step {
+                    Step::ReadBefore => usage.begin(),
+                    Step::ReadAfter => usage.end(),
+                    Step::StopSources => self.tell_sources(&Command::Stop),
+                    Step::StopAll => self.tell(&Command::Stop),
+                }
+            }
+            if now > limit_ns {
+                for (index, _) in done.iter().enumerate().filter(|(_, done)| !**done) {
+                    self.failures.push(format!("process {} did not end and was killed", self.plans[index].name));
+                }
+                return Ok(());
+            }
+            let part = (now - start_ns) as f64 / (stop_ns - start_ns) as f64;
+            progress(Progress { what: "measuring", done: 0.1 + 0.85 * part.clamp(0.0, 1.0) });
+            let next = steps.peek().map_or(LOOKING, |(at, _)| Duration::from_nanos((at - now).max(0) as u64));
+            match self.said.recv_timeout(next.min(LOOKING)) {
+                Ok((index, Said::Answer(Answer::Done { nodes }))) => {
+                    if let Some(startup) = &mut self.startup[index] {
+                        startup.first_message_ns = nodes.iter().filter_map(|node| node.first_message_ns).min();
+                    }
+                    self.nodes.extend(nodes);
+                    done[index] = true;
+                }
+                Ok((index, Said::Answer(Answer::Failed { cause }))) => {
+                    self.failures.push(format!("process {}: {cause}", self.plans[index].name));
+                    done[index] = true;
+                }
+                Ok((index, Said::Ended)) if !done[index] => {
+                    let death = self.death(index)?;
+                    self.failures.push(death);
+                }
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says something to those without inputs.
+    fn tell_sources(&mut self, command: &Command) {
+        for (process, plan) in self.running.iter_mut().zip(self.plans) {
+            if plan.plan.nodes.iter().all(|node| node.inputs.is_empty()) {
+                process.tell(command);
+            }
+        }
+    }
+
+    /// How a process ended that should not have.
+    fn death(&mut self, index: usize) -> Result<String> {
+        let process = &mut self.running[index];
+        let exit = process.exit_soon()?;
+        let how = match (exit.code, exit.signal) {
+            (_, Some(signal)) => format!("was killed by signal {signal}"),
+            (Some(code), _) => format!("ended with exit code {code}"),
+            _ => "ended".into(),
+        };
+        let words = process.last_words();
+        let name = process.name.clone();
+        self.ended[index] = Some(exit);
+        Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(":\n{words}") }))
+    }
+
+    /// Ends those that still run, one after the other: endpoints that go while others are going, too, have been seen to deadlock in
+    /// Fast DDS 3.2 (`DomainParticipant::set_listener` against `on_writer_discovery`).
+    pub fn end_all(&mut self, usage: &Usage) -> Result<Vec<ProcessExit>> {
+        let mut exits = Vec::new();
+        for (index, process) in self.running.iter_mut().enumerate() {
+            let exit = match self.ended[index].take() {
+                Some(exit) => exit,
+                None => {
+                    process.close();
+                    process.exit_soon()?
+                }
+            };
+            exits.push(ProcessExit {
+                host: self.plans[index].host.clone(),
+                startup: self.startup[index].clone(),
+                resources: usage.found().get(index).cloned().flatten(),
+                ..exit
+            });
+        }
+        Ok(exits)
+    }
+}
+
+/// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.
+fn named_versions(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    text.split(", ").filter_map(|part| part.split_once(' ')).map(|(name, version)| (name.into(), version.into()))
+}
