@@ -106,6 +106,28 @@ run: {duration: 2 s}
     assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (20, 64, 1)
 
 
+def test_repeats_add_up(tacho):
+    point, run = bench(
+        tacho,
+        """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 50 Hz}}}
+  left: {subscribes: [/image]}
+  right: {subscribes: [/image]}
+run: {duration: 1 s, repeats: 2}
+""",
+    )
+    each = [json.loads((run / "repeats" / n / "summary.json").read_text())["points"][0] for n in ("0", "1")]
+    assert point["repeats"] == 2 and point["due"] == 100
+    for name in ("due", "sent", "skipped", "sent_late", "received", "lost", "in_time", "late"):
+        assert point[name] == sum(of[name] for of in each), name
+    assert point["latency_us"]["count"] == sum(of["latency_us"]["count"] for of in each)
+    assert point["fairness"]["messages"] == sum(of["fairness"]["messages"] for of in each)
+    assert point["drift"]["stretches"] == sum(of["drift"]["stretches"] for of in each) == 20
+    assert (point["publishers"], point["subscribers"], len(point["subscribing"])) == (1, 2, 2)
+
+
 # In time, late, lost.
 
 
@@ -133,6 +155,28 @@ run: {duration: 3 s}
     assert (at_listener["lost"], at_listener["received"]) == (0, len(sent) - len(lost))
     assert point["lost"] == len(lost)
     assert point["loss_percent"] == pytest.approx(100 * len(lost) / (2 * len(sent) - len(lost)))
+
+
+def test_messages_that_a_full_queue_overwrites_are_lost_and_no_others(tacho):
+    """Study B, 7: a publishing rate that does not match the processing time."""
+    point, run = bench(
+        tacho,
+        """
+middleware: inproc
+nodes:
+  camera: {publishes: {/image: {size: 64 B, rate: 100 Hz}}}
+  detector: {work: 25 ms, subscribes: {/image: {depth: 1}}}
+run: {duration: 2 s, in_node_clock: true}
+""",
+    )
+    sent = {p["sequence"] for p in rows(run, "publications")}
+    taken = {int(m["sequence"]) for m in clock(run, "detector.messages")}
+    lost = {m["sequence"] for m in rows(run, "messages") if m["delivery"] == "lost"}
+    assert lost == sent - taken
+    assert (point["lost"], point["received"]) == (len(lost), len(sent & taken))
+    # 25 ms of work leave time for 80 in 2 s, and for one that was begun before.
+    assert point["received"] <= 82 and point["lost"] >= len(sent) - 82
+    assert point["due"] == 200
 
 
 @pytest.mark.parametrize(("deadline", "in_time"), [("1 us", False), ("10 s", True)])
