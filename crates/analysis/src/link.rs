@@ -5,7 +5,7 @@ use crate::promise;
 use crate::tables::{Delivery, EndpointKind, Message, Note, Publication};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
-use tacho_workload::model::Workload;
+use tacho_workload::model::{Start, Workload};
 
 /// A topic's publications and subscriptions.
 #[derive(Default, Clone)]
@@ -239,6 +239,7 @@ fn lost(
         let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::graph::is_called(name, &n.name)));
         named || seen.ours[seen.process_of(endpoint) as usize]
     };
+    let together = workload.is_none_or(|w| w.run.start == Start::Together);
     let mut taken_by: HashMap<u32, HashMap<u32, i64>> = HashMap::new();
     for take in &seen.takes {
         if let Some(publication) = take.publication {
@@ -265,8 +266,9 @@ fn lost(
                 }
                 let first_taken = mine.iter().position(|p| taken.contains_key(&p.0));
                 let last_taken = mine.iter().rposition(|p| taken.contains_key(&p.0));
-                // All of ours are matched before the first send; of others it is only known from the first message on.
-                let matched_from = match (ours(*publisher) && ours(*subscription), first_taken) {
+                // All of ours are matched before the first send, unless they start at once; of others it is only known from the first
+                // message on.
+                let matched_from = match (together && ours(*publisher) && ours(*subscription), first_taken) {
                     (true, _) => 0,
                     (false, Some(first)) => first,
                     (false, None) => {

@@ -267,6 +267,30 @@ fn too_few_messages_tell_no_drift() {
 // Start-up.
 
 #[test]
+fn what_is_sent_before_nodes_that_start_at_once_are_matched_is_not_lost() {
+    let builder = |taken_from: u64| {
+        let mut builder = FileBuilder::new().node(1, "camera").publisher("/image").node(2, "listener_00").subscription("/image");
+        for i in 0..10u64 {
+            let now = 10 * MS * (1 + i as i64);
+            builder = builder.process(1).at(now).node_publish(PUBLISHER, 1, i, 64).publish(i as i64 + 1);
+            if i >= taken_from && i != 6 {
+                builder = builder.process(2).at(now + MS).start_taking(i as i64 + 1).node_take(SUBSCRIPTION, 1, i, 0).end_taking();
+            }
+        }
+        builder.process(1).at(1_000 * MS).rclcpp_executor_wait_for_work(0)
+    };
+    let mut workload = camera(1);
+    let counts = |taken_from, workload: &Workload| {
+        let point = point_of(&[tables_of(&builder(taken_from), Some(workload))], workload);
+        (point.received, point.lost)
+    };
+    assert_eq!(counts(3, &workload), (6, Some(4)));
+    workload.run.start = Start::AtOnce;
+    assert_eq!(counts(3, &workload), (6, Some(1)));
+    assert_eq!(counts(10, &workload), (0, Some(0)));
+}
+
+#[test]
 fn start_up_is_told_only_where_nodes_did_not_wait_for_each_other() {
     let tables = tables_of_camera(3, &[0], |_, _| Some(1.0));
     let startup = |first_message_ns| StartUp { main_ns: 5 * MS, ready_ns: 6 * MS, first_message_ns, ..StartUp::default() };
