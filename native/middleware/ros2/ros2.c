@@ -5,14 +5,15 @@
 #include <pthread.h>
 #include <rcl/error_handling.h>
 #include <rcl/rcl.h>
-#include <rmw/qos_string_conversions.h>
 #include <rmw/rmw.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
+#include "loans.h"
+#include "qos.h"
 #include "transport.h"
 #include "types.h"
 #include "versions.h"
@@ -29,8 +30,10 @@ struct tacho_publisher {
   rcl_publisher_t rcl;
   struct ros2_node *node;
   const struct ros2_type *type;
-  void *message; // one typed message, filled by the caller and published again and again
+  size_t size;
+  void *message; // one typed message, filled by the caller and published again and again; NULL where messages are lent
   bool filled;
+  struct loans *loans; // NULL where none are
   struct tacho_publisher *next;
 };
 
@@ -38,7 +41,9 @@ struct tacho_subscription {
   rcl_subscription_t rcl;
   struct ros2_node *node;
   const struct ros2_type *type;
-  void *message; // taken into, lent to the caller
+  size_t size;
+  void *message; // taken into, lent to the caller; or lent by the middleware, while the caller has it
+  bool lent;
   char *topic;
   tacho_on_data on_data;
   void *context;
@@ -52,25 +57,6 @@ struct tacho_session {
   struct tacho_publisher *publishers;
   struct tacho_subscription *subscriptions;
 };
-
-__attribute__((format(printf, 2, 3))) static void say(char *error, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(error, TACHO_ERROR_SIZE, format, list);
-  va_end(list);
-}
-
-// rcl's own words behind ours, and its thread-local error cleared.
-__attribute__((format(printf, 3, 4))) static void say_rcl(char *error, rcl_ret_t code, const char *format, ...) {
-  char doing[384];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(doing, sizeof doing, format, list);
-  va_end(list);
-  const char *text = rcl_error_is_set() ? rcl_get_error_string().str : "no text from rcl";
-  say(error, "%s: %.600s (rcl_ret_t %d)", doing, text, (int)code);
-  rcl_reset_error();
-}
 
 // Session
 
@@ -108,14 +94,8 @@ static struct tacho_session *ros2_open(const struct tacho_session_config *config
   return session;
 }
 
-// Closing cannot fail towards the caller; what rcl says on the way is shown, not swallowed.
-static void closed(rcl_ret_t code, const char *what) {
-  if (code == RCL_RET_OK) return;
-  fprintf(stderr, "ros2: %s while closing: %s\n", what, rcl_get_error_string().str);
-  rcl_reset_error();
-}
-
 static void free_publisher(struct tacho_publisher *publisher) {
+  loans_free(publisher->loans, &publisher->rcl);
   if (publisher->rcl.impl) closed(rcl_publisher_fini(&publisher->rcl, &publisher->node->rcl), "rcl_publisher_fini");
   if (publisher->message) publisher->type->destroy(publisher->message);
   free(publisher);
@@ -125,6 +105,7 @@ static void free_subscription(struct tacho_subscription *subscription) {
   if (subscription->rcl.impl) {
     if (subscription->on_data)
       closed(rcl_subscription_set_on_new_message_callback(&subscription->rcl, NULL, NULL), "taking back on_data");
+    if (subscription->lent) loans_return(&subscription->rcl, &subscription->message);
     closed(rcl_subscription_fini(&subscription->rcl, &subscription->node->rcl), "rcl_subscription_fini");
   }
   if (subscription->message) subscription->type->destroy(subscription->message);
@@ -201,57 +182,22 @@ static int ros2_node(struct tacho_session *session, const char *name, const void
 
 // Endpoints
 
-static int profile(const struct tacho_qos *asked, rmw_qos_profile_t *qos, const char *topic, char *error) {
-  *qos = rmw_qos_profile_default;
-  if (asked->reliability > TACHO_RELIABLE || asked->durability > TACHO_TRANSIENT_LOCAL ||
-      asked->history > TACHO_KEEP_ALL) {
-    say(error, "ros2: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
-        asked->reliability, asked->durability, asked->history);
-    return -1;
-  }
-  if (asked->history == TACHO_KEEP_LAST && asked->depth == 0) {
-    say(error, "ros2: %s: keep last with depth 0; expected at least 1", topic);
-    return -1;
-  }
-  qos->reliability = asked->reliability == TACHO_RELIABLE ? RMW_QOS_POLICY_RELIABILITY_RELIABLE
-                                                          : RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT;
-  qos->durability = asked->durability == TACHO_TRANSIENT_LOCAL ? RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL
-                                                               : RMW_QOS_POLICY_DURABILITY_VOLATILE;
-  qos->history = asked->history == TACHO_KEEP_ALL ? RMW_QOS_POLICY_HISTORY_KEEP_ALL : RMW_QOS_POLICY_HISTORY_KEEP_LAST;
-  qos->depth = asked->depth;
-  return 0;
-}
-
-// What the middleware really set up must be what was asked for.
-static int honoured(const rmw_qos_profile_t *asked, const rmw_qos_profile_t *actual, const char *topic, char *error) {
-  if (!actual) {
-    say_rcl(error, RCL_RET_ERROR, "ros2: %s: reading back the QoS", topic);
-    return -1;
-  }
-  bool depth = asked->history == RMW_QOS_POLICY_HISTORY_KEEP_ALL || asked->depth == actual->depth;
-  if (asked->reliability == actual->reliability && asked->durability == actual->durability &&
-      asked->history == actual->history && depth)
-    return 0;
-  say(error,
-      "ros2: %s: the middleware set up other QoS than asked for: reliability %s, durability %s, history %s, depth %zu; "
-      "asked for %s, %s, %s, %zu",
-      topic, rmw_qos_reliability_policy_to_str(actual->reliability),
-      rmw_qos_durability_policy_to_str(actual->durability), rmw_qos_history_policy_to_str(actual->history),
-      actual->depth, rmw_qos_reliability_policy_to_str(asked->reliability),
-      rmw_qos_durability_policy_to_str(asked->durability), rmw_qos_history_policy_to_str(asked->history),
-      asked->depth);
-  return -1;
-}
-
 static const struct ros2_type *type_of(const struct tacho_endpoint_config *config, bool exact, char *error) {
-  const struct ros2_type *type = ros2_type(config->type, config->size);
+  const bool shares = ros2_transport_shares_data();
+  const struct ros2_type *type = ros2_type(*config->type || !shares ? config->type : "Array", config->size);
   if (!type) {
-    say(error,
-        "ros2: %s: message type \"%s\" is not known; expected PointCloud2, PointCloud1m, Image, Bytes or TwistStamped",
-        config->topic, config->type);
+    say(error, "ros2: %s: message type \"%s\" is not known; expected " ROS2_TYPES, config->topic, config->type);
   } else if (exact && type->only_size && config->size != type->only_size) {
     say(error, "ros2: %s: %s carries %zu bytes of data, not %zu", config->topic, type->name, type->only_size,
         config->size);
+  } else if (!type->support(config->size)) {
+    say(error, "ros2: %s: there is no Array of %zu bytes; expected " ROS2_ARRAY_SIZES, config->topic, config->size);
+  } else if (shares && !type->is_fixed) {
+    say(error, "ros2: %s: %s has no fixed size, so it cannot be shared in memory; expected Array with data sharing",
+        config->topic, type->name);
+  } else if (shares && config->qos.history == TACHO_KEEP_ALL) {
+    say(error, "ros2: %s: keep all with data sharing, which sets aside the memory of all messages that are kept; expected keep "
+        "last", config->topic);
   } else {
     return type;
   }
@@ -268,21 +214,26 @@ static struct ros2_node *node_of(struct tacho_session *session, const struct tac
 static bool open_publisher(struct tacho_publisher *publisher, const struct tacho_endpoint_config *config,
                            char *error) {
   rcl_publisher_options_t options = rcl_publisher_get_default_options();
-  if (!publisher->node || !publisher->type || profile(&config->qos, &options.qos, config->topic, error) < 0)
+  if (!publisher->node || !publisher->type || ros2_qos_profile(&config->qos, &options.qos, config->topic, error) < 0)
     return false;
-  if (!(publisher->message = publisher->type->create()) ||
-      publisher->type->resize(publisher->message, config->size) < 0) {
+  const rosidl_message_type_support_t *support = publisher->type->support(config->size);
+  publisher->size = config->size;
+  if (!ros2_transport_shares_data() && (!(publisher->message = publisher->type->create(config->size)) ||
+                                        publisher->type->resize(publisher->message, config->size) < 0)) {
     say(error, "ros2: %s: no memory for a message of %zu bytes", config->topic, config->size);
     return false;
   }
   publisher->rcl = rcl_get_zero_initialized_publisher();
-  rcl_ret_t code = rcl_publisher_init(&publisher->rcl, &publisher->node->rcl, publisher->type->support(),
-                                      config->topic, &options);
+  rcl_ret_t code = rcl_publisher_init(&publisher->rcl, &publisher->node->rcl, support, config->topic, &options);
   if (code != RCL_RET_OK) {
     say_rcl(error, code, "ros2: publisher of %s", config->topic);
     return false;
   }
-  return honoured(&options.qos, rcl_publisher_get_actual_qos(&publisher->rcl), config->topic, error) == 0;
+  if (ros2_qos_honoured(&options.qos, rcl_publisher_get_actual_qos(&publisher->rcl), config->topic, error) < 0)
+    return false;
+  if (publisher->message) return true;
+  publisher->loans = loans_of_publisher(&publisher->rcl, support, config->topic, error);
+  return publisher->loans != NULL;
 }
 
 static struct tacho_publisher *ros2_advertise(struct tacho_session *session, const struct tacho_endpoint_config *config,
@@ -316,22 +267,31 @@ static void new_message(const void *subscription, size_t count) {
 static bool open_subscription(struct tacho_subscription *subscription, const struct tacho_endpoint_config *config,
                               char *error) {
   rcl_subscription_options_t options = rcl_subscription_get_default_options();
-  if (!subscription->node || !subscription->type || profile(&config->qos, &options.qos, config->topic, error) < 0)
+  if (!subscription->node || !subscription->type || ros2_qos_profile(&config->qos, &options.qos, config->topic, error) < 0)
     return false;
-  if (!(subscription->message = subscription->type->create()) || !(subscription->topic = strdup(config->topic))) {
+  subscription->size = config->size;
+  subscription->lent = ros2_transport_shares_data();
+  if (subscription->lent) options.disable_loaned_message = false;
+  if ((!subscription->lent && !(subscription->message = subscription->type->create(config->size))) ||
+      !(subscription->topic = strdup(config->topic))) {
     say(error, "ros2: %s: no memory for a message", config->topic);
     return false;
   }
   subscription->rcl = rcl_get_zero_initialized_subscription();
-  rcl_ret_t code = rcl_subscription_init(&subscription->rcl, &subscription->node->rcl, subscription->type->support(),
-                                         config->topic, &options);
+  rcl_ret_t code = rcl_subscription_init(&subscription->rcl, &subscription->node->rcl,
+                                         subscription->type->support(config->size), config->topic, &options);
   if (rcl_subscription_options_fini(&options) != RCL_RET_OK) rcl_reset_error();
   if (code != RCL_RET_OK) {
     say_rcl(error, code, "ros2: subscription to %s", config->topic);
     return false;
   }
-  if (honoured(&options.qos, rcl_subscription_get_actual_qos(&subscription->rcl), config->topic, error) < 0)
+  if (ros2_qos_honoured(&options.qos, rcl_subscription_get_actual_qos(&subscription->rcl), config->topic, error) < 0)
     return false;
+  if (subscription->lent && !rcl_subscription_can_loan_messages(&subscription->rcl)) {
+    say(error, "ros2: %s: messages are not lent to this subscription; expected ROS_DISABLE_LOANED_MESSAGES unset or 0, or another "
+        "transport than data-sharing", config->topic);
+    return false;
+  }
   if (subscription->on_data) {
     code = rcl_subscription_set_on_new_message_callback(&subscription->rcl, new_message, subscription);
     if (code != RCL_RET_OK) {
@@ -387,26 +347,46 @@ static int ros2_subscription_matched(struct tacho_subscription *subscription, ch
 // Messages
 
 static void *ros2_borrow(struct tacho_publisher *publisher, int *kept, const void **message, char *error) {
-  size_t size;
-  void *data = publisher->type->data(publisher->message, &size);
+  size_t size = publisher->size;
+  void *typed = publisher->message;
+  if (publisher->loans && !(typed = loans_borrow(publisher->loans, &publisher->rcl, kept, error))) return NULL;
+  void *data = publisher->type->data(typed, &size);
   if (!data) say(error, "ros2: the message lost its data");
-  *kept = publisher->filled;
-  *message = publisher->message;
+  if (!publisher->loans) *kept = publisher->filled;
+  *message = typed;
   publisher->filled = true;
   return data;
 }
 
 static int ros2_publish(struct tacho_publisher *publisher, const struct tacho_header *header, char *error) {
-  publisher->type->stamp(publisher->message, header);
-  rcl_ret_t code = rcl_publish(&publisher->rcl, publisher->message, NULL);
-  if (code == RCL_RET_OK) return 0;
-  say_rcl(error, code, "ros2: rcl_publish");
+  struct loans *loans = publisher->loans;
+  if (loans && !loans->out) {
+    say(error, "ros2: publish without a borrowed buffer");
+    return -1;
+  }
+  publisher->type->stamp(loans ? loans->out : publisher->message, header);
+  rcl_ret_t code = loans ? rcl_publish_loaned_message(&publisher->rcl, loans->out, NULL)
+                         : rcl_publish(&publisher->rcl, publisher->message, NULL);
+  if (code == RCL_RET_OK) {
+    if (loans) loans->out = NULL;
+    return 0;
+  }
+  say_rcl(error, code, loans ? "ros2: rcl_publish_loaned_message" : "ros2: rcl_publish");
   return -1;
 }
 
-static int ros2_take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {
+static rcl_ret_t take(struct tacho_subscription *subscription) {
+  if (subscription->lent) return loans_take(&subscription->rcl, &subscription->message);
   rmw_message_info_t info = rmw_get_zero_initialized_message_info();
-  rcl_ret_t code = rcl_take(&subscription->rcl, subscription->message, &info, NULL);
+  return rcl_take(&subscription->rcl, subscription->message, &info, NULL);
+}
+
+static int ros2_take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {
+  if (subscription->lent && subscription->message) {
+    say(error, "ros2: %s: take before the last message was given back", subscription->topic);
+    return -1;
+  }
+  rcl_ret_t code = take(subscription);
   if (code == RCL_RET_SUBSCRIPTION_TAKE_FAILED) {
     rcl_reset_error();
     return 0;
@@ -415,6 +395,7 @@ static int ros2_take(struct tacho_subscription *subscription, struct tacho_messa
     say_rcl(error, code, "ros2: rcl_take from %s", subscription->topic);
     return -1;
   }
+  message->size = subscription->size;
   message->data = subscription->type->data(subscription->message, &message->size);
   if (!message->data || subscription->type->header(subscription->message, &message->header) < 0) {
     say(error, "ros2: %s: a %s without our header in it: somebody else publishes on this topic", subscription->topic,
@@ -426,7 +407,8 @@ static int ros2_take(struct tacho_subscription *subscription, struct tacho_messa
 }
 
 static void ros2_give_back(struct tacho_subscription *subscription, struct tacho_message *message) {
-  (void)subscription; // the one typed message of the subscription is taken into again
+  // Not lent: the one typed message of the subscription is taken into again.
+  if (subscription->lent) loans_return(&subscription->rcl, &subscription->message);
   message->loan = NULL;
 }
 

@@ -9,7 +9,10 @@
 #include <sensor_msgs/msg/point_field.h>
 #include <std_msgs/msg/u_int8_multi_array.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "array.h"
 
 #define SECOND 1000000000ll
 #define KIB4 4096u
@@ -45,10 +48,14 @@ static int bytes_header(const rosidl_runtime_c__uint8__Sequence *bytes, struct t
 
 typedef std_msgs__msg__UInt8MultiArray Bytes;
 
-static const rosidl_message_type_support_t *array_support(void) {
+static const rosidl_message_type_support_t *array_support(size_t size) {
+  (void)size;
   return ROSIDL_GET_MSG_TYPE_SUPPORT(std_msgs, msg, UInt8MultiArray);
 }
-static void *array_create(void) { return std_msgs__msg__UInt8MultiArray__create(); }
+static void *array_create(size_t size) {
+  (void)size;
+  return std_msgs__msg__UInt8MultiArray__create();
+}
 static void array_destroy(void *message) { std_msgs__msg__UInt8MultiArray__destroy(message); }
 static int array_resize(void *message, size_t size) { return bytes_resize(&((Bytes *)message)->data, size); }
 static void *array_data(void *message, size_t *size) { return bytes_data(&((Bytes *)message)->data, size); }
@@ -63,10 +70,14 @@ static int array_header(const void *message, struct tacho_header *header) {
 
 typedef sensor_msgs__msg__PointCloud2 Cloud;
 
-static const rosidl_message_type_support_t *cloud_support(void) {
+static const rosidl_message_type_support_t *cloud_support(size_t size) {
+  (void)size;
   return ROSIDL_GET_MSG_TYPE_SUPPORT(sensor_msgs, msg, PointCloud2);
 }
-static void *cloud_create(void) { return sensor_msgs__msg__PointCloud2__create(); }
+static void *cloud_create(size_t size) {
+  (void)size;
+  return sensor_msgs__msg__PointCloud2__create();
+}
 static void cloud_destroy(void *message) { sensor_msgs__msg__PointCloud2__destroy(message); }
 static int cloud_resize(void *message, size_t size) {
   Cloud *cloud = message;
@@ -97,10 +108,14 @@ static int cloud_header(const void *message, struct tacho_header *header) {
 
 typedef sensor_msgs__msg__Image Image;
 
-static const rosidl_message_type_support_t *image_support(void) {
+static const rosidl_message_type_support_t *image_support(size_t size) {
+  (void)size;
   return ROSIDL_GET_MSG_TYPE_SUPPORT(sensor_msgs, msg, Image);
 }
-static void *image_create(void) { return sensor_msgs__msg__Image__create(); }
+static void *image_create(size_t size) {
+  (void)size;
+  return sensor_msgs__msg__Image__create();
+}
 static void image_destroy(void *message) { sensor_msgs__msg__Image__destroy(message); }
 static int image_resize(void *message, size_t size) {
   Image *image = message;
@@ -128,10 +143,14 @@ _Static_assert(sizeof(geometry_msgs__msg__Twist) == 48, "six doubles, nothing be
 #define FRAME_ID "%016llx.%08x.%08x"
 enum { FRAME_ID_LENGTH = 16 + 1 + 8 + 1 + 8 };
 
-static const rosidl_message_type_support_t *twist_support(void) {
+static const rosidl_message_type_support_t *twist_support(size_t size) {
+  (void)size;
   return ROSIDL_GET_MSG_TYPE_SUPPORT(geometry_msgs, msg, TwistStamped);
 }
-static void *twist_create(void) { return geometry_msgs__msg__TwistStamped__create(); }
+static void *twist_create(size_t size) {
+  (void)size;
+  return geometry_msgs__msg__TwistStamped__create();
+}
 static void twist_destroy(void *message) { geometry_msgs__msg__TwistStamped__destroy(message); }
 static int twist_resize(void *message, size_t size) {
   char blank[FRAME_ID_LENGTH + 1];
@@ -162,13 +181,33 @@ static int twist_header(const void *message, struct tacho_header *header) {
   return 0;
 }
 
+// Array
+
+static void *fixed_create(size_t size) { return calloc(1, TACHO_ROS2_HEADER + size); }
+static void fixed_destroy(void *message) { free(message); }
+static int fixed_resize(void *message, size_t size) {
+  (void)message, (void)size; // made with its size
+  return 0;
+}
+static void *fixed_data(void *message, size_t *size) {
+  (void)size; // of the endpoint: all its messages have one
+  return (char *)message + TACHO_ROS2_HEADER;
+}
+static void fixed_stamp(void *message, const struct tacho_header *header) { memcpy(message, header, sizeof *header); }
+static int fixed_header(const void *message, struct tacho_header *header) {
+  memcpy(header, message, sizeof *header);
+  return 0;
+}
+#define fixed_support ros2_array_support
+
 #define FUNCTIONS(p) p##_support, p##_create, p##_destroy, p##_resize, p##_data, p##_stamp, p##_header
 static const struct ros2_type types[] = {
-    {"PointCloud2", 0, FUNCTIONS(cloud)}, {"PointCloud1m", MIB, FUNCTIONS(cloud)},
-    {"Image", 0, FUNCTIONS(image)},       {"Bytes", 0, FUNCTIONS(array)},
-    {"TwistStamped", sizeof(geometry_msgs__msg__Twist), FUNCTIONS(twist)},
+    {"PointCloud2", 0, false, FUNCTIONS(cloud)}, {"PointCloud1m", MIB, false, FUNCTIONS(cloud)},
+    {"Image", 0, false, FUNCTIONS(image)},       {"Bytes", 0, false, FUNCTIONS(array)},
+    {"TwistStamped", sizeof(geometry_msgs__msg__Twist), false, FUNCTIONS(twist)},
+    {"Array", 0, true, FUNCTIONS(fixed)},
 };
-const char *const ros2_type_names[] = {"PointCloud2", "PointCloud1m", "Image", "Bytes", "TwistStamped", NULL};
+const char *const ros2_type_names[] = {"PointCloud2", "PointCloud1m", "Image", "Bytes", "TwistStamped", "Array", NULL};
 
 const struct ros2_type *ros2_type(const char *name, size_t size) {
   if (!*name) name = size < KIB4 ? "Bytes" : "PointCloud2";
