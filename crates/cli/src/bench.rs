@@ -3,31 +3,64 @@
 use crate::exit::{Failure, Outcome};
 use crate::options::Bench as Options;
 use crate::progress::Progress;
-use crate::{check, explain, interrupt, runs};
+use crate::sweep::SweepRun;
+use crate::{check, explain, generate, interrupt, runs, sweep};
 use anyhow::Context;
 use std::path::Path;
 use tacho_events::run::RunDirectory;
 use tacho_runner::bench::{Bench, Ran};
 use tacho_runner::install::Installation;
-use tacho_workload::Workload;
+use tacho_workload::{Overrides, Sweep, SweepPoint, Workload};
 
 pub fn run(options: Options) -> Outcome {
-    let mut workload = check::read(&options.workload)?;
-    workload.run.repeats = options.repeats.unwrap_or(workload.run.repeats);
-    workload.run.duration = options.duration.unwrap_or(workload.run.duration);
-    workload.run.seed = options.seed.unwrap_or(workload.run.seed);
-
+    let (sweep, name) = read(&options)?;
     let installation = Installation::find().context("installation")?;
     let interrupted = interrupt::catch()?;
-    let run = runs::create(options.out.out, &stem(&options.workload))?;
     let bench = Bench { installation: &installation, command: command(), recorded: !options.unrecorded, interrupted };
+    if let ([point], false) = (sweep.points.as_slice(), options.resume) {
+        return single(&options, &bench, point, &name);
+    }
+    if options.unrecorded {
+        return Err(Failure::Usage("a sweep without a recorder has no figures; expected one workload with --unrecorded".into()));
+    }
+    let run = match (&options.out.out, options.resume) {
+        (Some(path), true) => sweep::resume(path, &sweep)?,
+        _ => runs::create(options.out.out.clone(), &name)?,
+    };
+    let mut running = SweepRun::new(&sweep, &run, &bench, options.discard_events);
+    let failures = running.run()?;
+    explain::show(&run, &running.figures()?, options.json)?;
+    eprintln!("tacho: run: {}", run.path().display());
+    verdict(&failures)
+}
+
+/// What is to be run, and a name for its run directory.
+fn read(options: &Options) -> Result<(Sweep, String), Failure> {
+    let overrides =
+        Overrides { short: options.short, duration: options.duration, repeats: options.repeats, seed: options.seed };
+    if let Some(path) = &options.workload {
+        return Ok((check::read_sweep(path, &overrides)?, stem(path)));
+    }
+    if options.generated.topology.is_empty() {
+        // A sweep holds the file that it runs.
+        let path = options.out.out.as_ref().map(|out| RunDirectory::new(out).workload()).unwrap_or_default();
+        return Ok((check::read_sweep(&path, &overrides)?, stem(&path)));
+    }
+    let text = generate::workload(&options.generated);
+    Ok((check::sweep_of(&text, "the workload of --topology", &overrides)?, generate::name(&options.generated)))
+}
+
+/// One workload: the run directory is its own.
+fn single(options: &Options, bench: &Bench<'_>, point: &SweepPoint, name: &str) -> Outcome {
+    let workload = &point.workload;
+    let run = runs::create(options.out.out.clone(), name)?;
     let mut progress = Progress::new();
     let repeats = workload.run.repeats;
     let mut ran = Vec::new();
     for repeat in 0..repeats {
         let directory = if repeats > 1 { run.repeat(repeat) } else { run.clone() };
         let what = if repeats > 1 { format!("repeat {} of {repeats}: ", repeat + 1) } else { String::new() };
-        ran.push(bench.repeat(&workload, repeat, &directory, &mut |p| {
+        ran.push(bench.repeat(workload, repeat, &directory, &mut |p| {
             progress.show(&format!("{what}{}", p.what), (f64::from(repeat) + p.done) / f64::from(repeats))
         })?);
         if bench.is_interrupted() {
@@ -36,14 +69,19 @@ pub fn run(options: Options) -> Outcome {
     }
     progress.finish();
     if repeats > 1 {
-        bench.write_whole(&workload, &run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
+        bench.write_whole(workload, &run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
     }
-    if !options.unrecorded {
-        let summary = analyse(&run, &workload)?;
+    if bench.recorded {
+        let summary = analyse(&run, workload)?;
         explain::show(&run, &summary, options.json)?;
     }
+    if options.discard_events {
+        let mut directories = run.repeats()?;
+        directories.push(run.clone());
+        directories.iter().try_for_each(discard_events)?;
+    }
     eprintln!("tacho: run: {}", run.path().display());
-    verdict(&ran)
+    verdict(&failures(&ran))
 }
 
 /// Analyses a run and writes its tables and figures.
@@ -55,10 +93,23 @@ pub fn analyse(run: &RunDirectory, workload: &Workload) -> Result<tacho_analysis
     Ok(summary)
 }
 
-/// Nodes that died are named, and are a fault; all that was measured is kept.
-pub fn verdict(ran: &[Ran]) -> Outcome {
-    let failures: Vec<&String> = ran.iter().flat_map(|ran| &ran.failures).collect();
-    for failure in &failures {
+/// Deletes what a run recorded; its tables and figures stay.
+pub fn discard_events(run: &RunDirectory) -> anyhow::Result<()> {
+    let events = run.events();
+    if events.is_dir() {
+        std::fs::remove_dir_all(&events).with_context(|| events.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Nodes that died, over all runs.
+pub fn failures(ran: &[Ran]) -> Vec<String> {
+    ran.iter().flat_map(|ran| ran.failures.clone()).collect()
+}
+
+/// What failed is named, and is a fault; all that was measured is kept.
+pub fn verdict(failures: &[String]) -> Outcome {
+    for failure in failures {
         eprintln!("tacho: {failure}");
     }
     if failures.is_empty() {

@@ -2,21 +2,17 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Check;
-use crate::runs::read_text;
+use crate::runs::{print_text, read_text};
 use std::path::Path;
-use tacho_workload::Workload;
+use std::time::Duration;
+use tacho_workload::units::format_duration;
+use tacho_workload::{Overrides, Sweep, Workload};
 
 pub fn run(options: Check) -> Outcome {
     let mut bad = 0;
     for path in &options.workloads {
-        match read(path) {
-            Ok(workload) => println!(
-                "{}: in order ({} nodes, {} chains, middleware {})",
-                path.display(),
-                workload.nodes.len(),
-                workload.chains.len(),
-                workload.middleware
-            ),
+        match in_order(path, &options) {
+            Ok(text) => print_text(&text)?,
             Err(Failure::Usage(text)) => {
                 eprintln!("{text}");
                 bad += 1;
@@ -30,7 +26,62 @@ pub fn run(options: Check) -> Outcome {
     Ok(())
 }
 
-/// Reads a workload file; warnings go to stderr, mistakes are a usage error that shows each in its place.
+/// What a file holds, in a line for each form that it has.
+fn in_order(path: &Path, options: &Check) -> Result<String, Failure> {
+    let full = read_sweep(path, &Overrides::default())?;
+    let short = if options.short || has_short(&full) {
+        Some(read_sweep(path, &Overrides { short: true, ..Overrides::default() })?)
+    } else {
+        None
+    };
+    let mut out = format!("{}: in order ({})\n", path.display(), contents(&full));
+    if let Some(short) = &short {
+        out.push_str(&format!("{}: --short in order ({})\n", path.display(), contents(short)));
+    }
+    if options.points {
+        for point in &short.filter(|_| options.short).unwrap_or(full).points {
+            out.push_str(&format!("  {}\n", listed(point)));
+        }
+    }
+    Ok(out)
+}
+
+/// The key stands at the margin wherever it has an effect.
+fn has_short(sweep: &Sweep) -> bool {
+    sweep.text.lines().any(|line| line.starts_with("short:"))
+}
+
+fn contents(sweep: &Sweep) -> String {
+    match sweep.points.as_slice() {
+        [point] => {
+            let Workload { nodes, chains, middleware, .. } = &point.workload;
+            format!("{} nodes, {} chains, middleware {middleware}", nodes.len(), chains.len())
+        }
+        points => {
+            let runs: u64 = points.iter().map(|point| u64::from(point.workload.run.repeats)).sum();
+            let measured = time(sweep.measured());
+            format!("a sweep of {} points, {runs} runs, {measured} of measuring and a few seconds more for each run", points.len())
+        }
+    }
+}
+
+/// `90 s`, `27 min`, `3.5 h`: what a person plans with.
+fn time(measured: Duration) -> String {
+    match measured.as_secs_f64() {
+        seconds if seconds < 120.0 => format_duration(measured),
+        seconds if seconds < 7200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+fn listed(point: &tacho_workload::SweepPoint) -> String {
+    let parameters: Vec<String> = point.parameters.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let run = &point.workload.run;
+    let time = format!("{} x {}", run.repeats, format_duration(run.duration));
+    format!("{}  {time}  {}", point.name, parameters.join(", ")).trim_end().to_owned()
+}
+
+/// Reads a workload file that is no sweep; warnings go to stderr, mistakes are a usage error that shows each in its place.
 pub fn read(path: &Path) -> Result<Workload, Failure> {
     let text = read_text(path)?;
     let (workload, warnings) =
@@ -39,4 +90,19 @@ pub fn read(path: &Path) -> Result<Workload, Failure> {
         eprintln!("{warning}\n");
     }
     Ok(workload)
+}
+
+/// The same, of a file that may be a sweep.
+pub fn read_sweep(path: &Path, overrides: &Overrides) -> Result<Sweep, Failure> {
+    sweep_of(&read_text(path)?, &path.display().to_string(), overrides)
+}
+
+/// The same, of a text; `name` is how messages call it.
+pub fn sweep_of(text: &str, name: &str, overrides: &Overrides) -> Result<Sweep, Failure> {
+    let (sweep, warnings) =
+        tacho_workload::sweep(text, name, overrides).map_err(|errors| Failure::Usage(errors.to_string()))?;
+    for warning in warnings {
+        eprintln!("{warning}\n");
+    }
+    Ok(sweep)
 }

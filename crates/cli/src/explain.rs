@@ -23,6 +23,9 @@ fn figures(run: &RunDirectory) -> Result<Summary, Failure> {
     if run.summary().is_file() {
         return Ok(tacho_analysis::store::read_summary(run).context("figures of the run")?);
     }
+    if !run.points()?.is_empty() {
+        return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
+    }
     let workload = workload(run)?;
     let mut progress = Progress::new();
     let analysed = tacho_analysis::figures_of(run, workload.as_ref(), &mut |p| progress.show("reading events", p.part()));

@@ -6,6 +6,7 @@ mod completions;
 mod doctor;
 mod explain;
 mod exit;
+mod generate;
 mod import;
 mod interrupt;
 mod options;
@@ -14,6 +15,7 @@ mod record;
 mod report;
 mod runs;
 mod schema;
+mod sweep;
 mod tune;
 
 use clap::Parser;

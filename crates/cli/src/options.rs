@@ -36,17 +36,27 @@ pub enum Verb {
     Completions(Completions),
 }
 
-/// Run a workload on real middleware, recorded
+/// Run a workload, or a sweep of workloads, on real middleware, recorded
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho bench workloads/talker-listener.yaml
-  tacho bench workloads/autoware-localisation.yaml --repeats 3 -o runs/mine --json")]
+  tacho bench workloads/autoware-localisation.yaml --repeats 3 -o runs/mine --json
+  tacho bench workloads/study-a-dds.yaml --short -o runs/a
+  tacho bench workloads/study-a-dds.yaml --short -o runs/a --resume
+  tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz --duration 5s")]
 pub struct Bench {
-    /// Workload file
-    pub workload: PathBuf,
+    /// Workload file; or describe one with --topology
+    #[arg(required_unless_present_any = ["topology", "resume"])]
+    pub workload: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
+    /// Run the short form that the workload file has
+    #[arg(long, requires = "workload")]
+    pub short: bool,
+    /// Go on with a sweep that was cut short, in the run directory of -o: what is finished there is not run again
+    #[arg(long, requires = "out", conflicts_with_all = ["topology", "unrecorded"])]
+    pub resume: bool,
     /// Run it this often, each time with other phases [default: as the workload says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: Option<u32>,
@@ -56,12 +66,63 @@ pub struct Bench {
     /// Seed of phases and of distributions [default: as the workload says]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    #[command(flatten)]
+    pub generated: Generated,
     /// Run without the recorder, with the clocks inside the nodes only: shows what recording costs
     #[arg(long, conflicts_with = "json")]
     pub unrecorded: bool,
+    /// Delete the events of each run once its tables and figures are written: long sweeps fill disks
+    #[arg(long, conflicts_with = "unrecorded")]
+    pub discard_events: bool,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+}
+
+/// A workload without a file. Several values, with commas between them, make a sweep.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Without a workload file")]
+pub struct Generated {
+    /// pairs: each its own topic; one-to-many: one publisher, N subscribers; many-to-one: N publishers, one node that takes all
+    #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with = "workload", requires = "rate")]
+    #[arg(value_parser = ["pairs", "one-to-many", "many-to-one"])]
+    pub topology: Vec<String>,
+    /// Middleware plugin
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "topology", default_value = "ros2")]
+    pub middleware: Vec<String>,
+    /// Transport of the middleware [default: the middleware's]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "topology")]
+    pub transport: Vec<String>,
+    /// How many the many are: pairs, subscribers or publishers
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "topology", default_value = "1")]
+    pub nodes: Vec<u32>,
+    /// Message type as the middleware names it [default: chosen by size]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', requires = "topology")]
+    pub r#type: Vec<String>,
+    /// Data of one message, with its unit: 64KiB [default: 64 B]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size, requires = "topology")]
+    pub size: Vec<String>,
+    /// Rate of each publisher, with its unit: 100Hz
+    #[arg(long, value_name = "RATE", value_delimiter = ',', value_parser = rate, requires = "topology")]
+    pub rate: Vec<String>,
+    /// A message that takes longer is late [default: the period of its publisher]
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = deadline, requires = "topology")]
+    pub deadline: Vec<String>,
+    /// reliable or best_effort [default: reliable]
+    #[arg(long, value_name = "QOS", value_delimiter = ',', requires = "topology")]
+    #[arg(value_parser = ["reliable", "best_effort"])]
+    pub reliability: Vec<String>,
+    /// volatile or transient_local [default: volatile]
+    #[arg(long, value_name = "QOS", value_delimiter = ',', requires = "topology")]
+    #[arg(value_parser = ["volatile", "transient_local"])]
+    pub durability: Vec<String>,
+    /// keep_last or keep_all [default: keep_last]
+    #[arg(long, value_name = "QOS", value_delimiter = ',', requires = "topology")]
+    #[arg(value_parser = ["keep_last", "keep_all"])]
+    pub history: Vec<String>,
+    /// Messages that keep_last keeps [default: 10]
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "topology")]
+    pub depth: Vec<u32>,
 }
 
 /// Record any ROS 2 program, unmodified: no rebuild, no daemon, no root
@@ -167,13 +228,22 @@ pub struct Report {
     pub out: Option<PathBuf>,
 }
 
-/// Check a workload file
+/// Check workload files, and say what of a sweep would run
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tacho check workloads/autoware-localisation.yaml")]
+#[command(after_help = "\
+Examples:
+  tacho check workloads/autoware-localisation.yaml
+  tacho check workloads/study-a-dds.yaml --points --short")]
 pub struct Check {
     /// Workload files
     #[arg(required = true)]
     pub workloads: Vec<PathBuf>,
+    /// List the points of sweeps
+    #[arg(long)]
+    pub points: bool,
+    /// List those of the short form
+    #[arg(long, requires = "points")]
+    pub short: bool,
 }
 
 /// Say whether tacho works on this machine, and what of it costs time
@@ -212,4 +282,19 @@ pub struct Out {
 
 fn duration(text: &str) -> Result<Duration, String> {
     tacho_workload::units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// As a workload file writes it.
+fn size(text: &str) -> Result<String, String> {
+    tacho_workload::units::parse_size(text).map(tacho_workload::units::format_size).map_err(|error| error.to_string())
+}
+
+/// As a workload file writes it.
+fn rate(text: &str) -> Result<String, String> {
+    tacho_workload::units::parse_frequency(text).map(tacho_workload::units::format_frequency).map_err(|error| error.to_string())
+}
+
+/// As a workload file writes it.
+fn deadline(text: &str) -> Result<String, String> {
+    duration(text).map(tacho_workload::units::format_duration)
 }

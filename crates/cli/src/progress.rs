@@ -30,17 +30,29 @@ impl Progress {
     pub fn show(&mut self, what: &str, done: f64) {
         match &self.bar {
             Some(bar) => {
-                let done = done.clamp(0.0, 1.0);
-                let left_s = self.begun.elapsed().as_secs_f64() * (1.0 - done) / done;
                 bar.set_message(what.to_owned());
-                bar.set_position((done * 1000.0) as u64);
-                bar.set_prefix(if done >= ENOUGH_TO_TELL { format!("{:.0} s left", left_s.ceil()) } else { String::new() });
+                bar.set_position((done.clamp(0.0, 1.0) * 1000.0) as u64);
+                bar.set_prefix(self.left(done));
             }
             None if self.said != what => {
-                eprintln!("tacho: {what}");
+                let left = self.left(done);
+                eprintln!("tacho: {what}{}{left}", if left.is_empty() { "" } else { ", " });
                 self.said = what.to_owned();
             }
             None => {}
+        }
+    }
+
+    /// `90 s left`, `3 min left`; nothing while it is too early to tell.
+    fn left(&self, done: f64) -> String {
+        let done = done.clamp(0.0, 1.0);
+        if done < ENOUGH_TO_TELL {
+            return String::new();
+        }
+        match (self.begun.elapsed().as_secs_f64() * (1.0 - done) / done).ceil() {
+            seconds if seconds < 120.0 => format!("{seconds:.0} s left"),
+            seconds if seconds < 7200.0 => format!("{:.0} min left", seconds / 60.0),
+            seconds => format!("{:.1} h left", seconds / 3600.0),
         }
     }
 

@@ -121,7 +121,7 @@ pub fn run(options: Tune) -> Outcome {
         runs::print_json(&found)?;
     }
     eprintln!("tacho: tuning: {}", out.path().display());
-    bench::verdict(&ran)
+    bench::verdict(&bench::failures(&ran))
 }
 
 fn directory_of(method: Method) -> &'static str {

@@ -1,0 +1,76 @@
+//! The workload that `tacho bench --topology` describes, as a file would say it.
+
+use crate::options::Generated;
+use std::fmt::Write;
+
+/// The text of the workload file, that RUN/workload.yaml then holds.
+pub fn workload(options: &Generated) -> String {
+    let mut out = String::new();
+    let mut line = |indent: &str, key: &str, values: &[String]| {
+        let written = match values {
+            [] => return,
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        };
+        let _ = writeln!(out, "{indent}{key}: {written}");
+    };
+    line("", "middleware", &options.middleware);
+    line("", "transport", &options.transport);
+    line("", "topology", &[String::new()]);
+    line("  ", "kind", &options.topology);
+    line("  ", "nodes", &options.nodes.iter().map(u32::to_string).collect::<Vec<_>>());
+    line("  ", "type", &options.r#type);
+    line("  ", "size", &options.size);
+    line("  ", "rate", &options.rate);
+    line("  ", "deadline", &options.deadline);
+    line("  ", "reliability", &options.reliability);
+    line("  ", "durability", &options.durability);
+    line("  ", "history", &options.history);
+    line("  ", "depth", &options.depth.iter().map(u32::to_string).collect::<Vec<_>>());
+    // A topology without keys would be a line that ends in a blank.
+    out.replace("topology: \n", "topology:\n")
+}
+
+/// For the run directory's name.
+pub fn name(options: &Generated) -> String {
+    options.topology.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Options, Verb};
+    use clap::Parser;
+
+    fn generated(line: &str) -> String {
+        match Options::try_parse_from(line.split(' ')).unwrap().verb {
+            Verb::Bench(bench) => workload(&bench.generated),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_become_the_keys_of_a_file() {
+        let text = generated(
+            "tacho bench --middleware cyclonedds,inproc --topology one-to-many,pairs --nodes 1,31 --size 64KiB --rate 10Hz,0.1kHz",
+        );
+        assert_eq!(
+            text,
+            "middleware: [cyclonedds, inproc]\ntopology:\n  kind: [one-to-many, pairs]\n  nodes: [1, 31]\n  size: 64 KiB\n  rate: [10 Hz, 100 Hz]\n"
+        );
+        let (sweep, _) = tacho_workload::sweep(&text, "options", &Default::default()).unwrap();
+        assert_eq!(sweep.points.len(), 16);
+    }
+
+    #[test]
+    fn every_option_is_a_key_that_the_workload_has() {
+        let text = generated(
+            "tacho bench --transport udp --topology many-to-one --rate 1Hz --type Bytes --deadline 20ms --reliability best_effort \
+             --durability transient_local --history keep_last --depth 1",
+        );
+        let (sweep, _) = tacho_workload::sweep(&text, "options", &Default::default()).unwrap();
+        let publication = &sweep.points[0].workload.nodes[1].publishes[0];
+        assert!(!publication.qos.reliable && publication.qos.transient_local && publication.qos.depth == 1);
+        assert_eq!(publication.deadline, Some(std::time::Duration::from_millis(20)));
+    }
+}
