@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR ?= $(HOME)/.cache/tachograph/target
 export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
-PACKAGES_BUILD := build-essential cmake python3 python3-venv libpython3.11 ca-certificates
+PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates
 # ROS 1 for the plugin ros1; without them, it is left out.
 PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
 # Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.

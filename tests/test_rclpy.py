@@ -1,0 +1,224 @@
+"""Nodes on rclpy: its executors in `tacho bench`, and its nodes beside those of the plugin ros2, which know nothing of each other."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pyarrow.parquet as parquet
+import pytest
+
+from conftest import free_domain
+from places import ROOT
+
+pytestmark = pytest.mark.timing
+
+EXECUTORS = ["single-threaded", "multi-threaded", "events"]
+PROGRAMS = {"rclpy": ROOT / "build/nodes/rclpy/node", "ros2": ROOT / "build/tacho-node"}
+QOS = {"reliable": True, "transient_local": False, "keep_all": False, "depth": 100}
+
+
+def publication(topic, size, rate_hz=None, of_type=""):
+    return {"topic": topic, "message_type": of_type, "size_bytes": size, "rate_hz": rate_hz, "qos": QOS}
+
+
+def subscription(topic, latest=False):
+    return {"topic": topic, "qos": QOS, "latest": latest}
+
+
+class Process:
+    """One node process, spoken to as the runner does."""
+
+    def __init__(self, middleware, node, inputs=(), outputs=(), transport="", domain=None):
+        command = [str(PROGRAMS[middleware]), node["name"]]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        node = {"process": node["name"], "executor": "arrival", "subscribes": [], "publishes": [], "work": "none"} | node
+        plan = {"node": node, "phase": 0.5, "seed": 1, "cpus": [], "inputs": list(inputs), "outputs": list(outputs)}
+        self.say({"libraries": str(ROOT / "build/lib"), "middleware": middleware, "transport": transport, "address": "",
+                  "domain": domain or free_domain(), "clock": None, "nodes": [plan]})
+
+    def say(self, what):
+        print(json.dumps(what), file=self.process.stdin, flush=True)
+
+    def hear(self, kind):
+        """The next answer of this kind."""
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            if answer == kind:
+                return None
+            if isinstance(answer, dict) and kind in answer:
+                return answer[kind]
+            assert "failed" not in answer, answer
+        raise AssertionError(f"ended without saying {kind}")
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=20)
+        finally:
+            self.process.kill()
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def start():
+    """Starts node processes that end with the test."""
+    running = []
+
+    def one(*arguments, **options):
+        running.append(Process(*arguments, **options))
+        return running[-1]
+
+    yield one
+    for process in running:
+        process.close()
+
+
+def run_together(processes, seconds=1.0):
+    """Their figures, once all have matched and the window is over."""
+    for process in processes:
+        process.hear("ready")
+    for process in processes:
+        process.hear("matched")
+    now = time.monotonic_ns() + 200_000_000
+    stop = now + int(seconds * 1e9)
+    for process in processes:
+        process.say({"start": {"start_ns": now, "stop_ns": stop, "end_ns": stop + 500_000_000}})
+    return [process.hear("done")["nodes"][0] for process in processes]
+
+
+@pytest.mark.parametrize("of_type,size", [("", 64), ("", 65536), ("Bytes", 3000), ("Image", 5000), ("TwistStamped", 48)])
+@pytest.mark.parametrize("talking,listening", [("rclpy", "ros2"), ("ros2", "rclpy")])
+def test_nodes_on_rclpy_and_on_the_plugin_ros2_understand_each_other(start, talking, listening, of_type, size):
+    talker = start(talking, {"name": "talker", "publishes": [publication("/words", size, 50.0, of_type)]},
+                   outputs=[{"publisher_id": 7, "subscribers": 1}])
+    listener = start(listening, {"name": "listener", "subscribes": [subscription("/words")]},
+                     inputs=[{"publishers": 1, "size_bytes": size, "message_type": of_type}])
+    talked, heard = run_together([talker, listener])
+    sent = talked["outputs"][0]
+    assert sent["sent"] + sent["skipped"] == 50
+    assert heard["taken"] == [sent["sent"]] and heard["callbacks"] == sent["sent"] > 0
+    assert talked["cpu_ns"] > 0 and heard["cpu_ns"] > 0
+
+
+def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):
+    talker = start("ros2", {"name": "talker", "publishes": [publication("/words", 64, 100.0), publication("/more", 64, 100.0)]},
+                   outputs=[{"publisher_id": 1, "subscribers": 1}, {"publisher_id": 2, "subscribers": 1}])
+    spinner = start("rclpy", {"name": "spinner", "executor": {"spin": {"hz": 20.0}},
+                              "subscribes": [subscription("/words"), subscription("/more")]},
+                    inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}] * 2)
+    _, spun = run_together([talker, spinner], seconds=2)
+    for taken in spun["taken"]:
+        # Five messages come between two wakes: there is one at every wake but the first.
+        assert spun["wakes"] - 2 <= taken <= spun["wakes"]
+    assert spun["wakes"] > 20
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_publisher_that_falls_behind_by_design_says_what_it_skipped(start, executor):
+    talker = start("rclpy", {"name": "talker", "publishes": [publication("/words", 64, 100.0)],
+                             "work": {"fixed": {"secs": 0, "nanos": 25_000_000}}},
+                   outputs=[{"publisher_id": 1, "subscribers": 0}], transport=executor)
+    (talked,) = run_together([talker], seconds=3)
+    sent = talked["outputs"][0]
+    assert sent["sent"] + sent["skipped"] == 300
+    # 25 ms of CPU time each: at best 40 a second.
+    assert 30 < sent["sent"] <= 121
+
+
+@pytest.mark.parametrize("transport,node,words", [
+    ("quantum", {}, ["quantum", "single-threaded", "events"]),
+    ("events", {"executor": {"spin": {"hz": 10.0}}}, ["spin", "single-threaded"]),
+    ("", {"publishes": [publication("/words", 64, 1.0, "Parcel")]}, ["Parcel", "TwistStamped"]),
+    ("", {"publishes": [publication("/words", 64, 1.0, "TwistStamped")]}, ["48", "64"]),
+])
+def test_what_cannot_be_is_refused_with_what_was_expected(start, transport, node, words):
+    outputs = [{"publisher_id": 1, "subscribers": 0}] * len(node.get("publishes", []))
+    process = start("rclpy", {"name": "node"} | node, outputs=outputs, transport=transport)
+    cause = process.hear("failed")["cause"]
+    assert all(word in cause for word in words), cause
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_latency_of_every_message_agrees_with_the_clock_inside_the_nodes(tacho, executor):
+    (tacho.directory / "w.yaml").write_text(f"""
+middleware: rclpy
+transport: {executor}
+nodes:
+  talker: {{publishes: {{/small: {{size: 64 B, rate: 50 Hz}}}}}}
+  listener: {{subscribes: [/small]}}
+run: {{duration: 3 s, in_node_clock: true}}
+""")
+    summary = tacho.json("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    with open(run / "clock/listener.messages.csv", newline="") as file:
+        inside = {int(r["sequence"]): (int(r["stamp_ns"]), int(r["received_ns"])) for r in csv.DictReader(file)}
+    messages = [m for m in parquet.read_table(run / "tables/messages.parquet").to_pylist() if m["callback_ns"] is not None]
+    assert len(messages) > 100
+    far = 0
+    for m in messages:
+        stamp, received = inside[m["sequence"]]
+        far += abs((m["callback_ns"] - m["publish_ns"]) - (received - stamp)) > 20_000
+    assert far <= len(messages) // 50
+    assert summary["points"][0]["received"] == len(messages)
+    versions = json.loads((run / "run.json").read_text())["versions"]
+    assert {"rclpy", "rcl", "rmw_fastrtps_cpp"} <= versions.keys()
+    callbacks = {(c["node"], c["kind"]): c for c in summary["callbacks"]}
+    assert callbacks["/listener", "subscription"]["count"] == len(messages)
+    assert callbacks["/talker", "timer"]["period_ms"] == pytest.approx(20)
+
+
+@pytest.mark.parametrize("executor,beside", [("single-threaded", False), ("multi-threaded", True)])
+def test_callbacks_run_beside_each_other_only_where_the_executor_has_threads(tacho, executor, beside):
+    (tacho.directory / "w.yaml").write_text(f"""
+middleware: rclpy
+transport: {executor}
+nodes:
+  left: {{publishes: {{/left: {{rate: 10 Hz}}}}}}
+  right: {{publishes: {{/right: {{rate: 10 Hz}}}}}}
+  both: {{subscribes: [/left, /right], work: 40 ms}}
+run: {{duration: 2 s, in_node_clock: true, seed: 3}}
+""")
+    tacho("bench", "w.yaml", "-o", "run")
+    with open(tacho.directory / "run/clock/both.csv", newline="") as file:
+        calls = sorted((int(r["start_ns"]), int(r["end_ns"])) for r in csv.DictReader(file))
+    assert len(calls) > 10
+    assert any(next_start < end for (_, end), (next_start, _) in zip(calls, calls[1:])) == beside
+
+
+def test_nodes_share_a_process_and_interrupt_leaves_a_usable_run(tacho):
+    (tacho.directory / "w.yaml").write_text("""
+middleware: rclpy
+transport: events
+nodes:
+  source: {process: all, publishes: {/input: {rate: 20 Hz}}}
+  relay: {process: all, subscribes: [/input], publishes: {/output: {}}}
+  sink: {subscribes: [/output]}
+run: {duration: 60 s}
+""")
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    events = tacho.directory / "run/events"
+
+    def pids():
+        return {int(f.name.split("-")[0]) for f in events.glob("*.events")} if events.is_dir() else set()
+
+    deadline = time.monotonic() + 60
+    while len(pids()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(3)  # into the window; how far does not matter
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    run = json.loads((tacho.directory / "run/run.json").read_text())
+    assert run["cut_short"] is True, err
+    assert {p["name"]: p.get("code") for p in run["processes"]} == {"all": 0, "sink": 0}
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids())
+
+
+def test_doctor_says_that_rclpy_is_usable_and_how_to_get_rclcpp(tacho):
+    findings = {f["name"]: f for f in tacho.json("doctor")["findings"]}
+    assert "rclpy" in findings["middleware-rclpy"]["found"]
+    assert findings["middleware-rclpy"]["verdict"] == "ok"
+    if "AMENT_PREFIX_PATH" not in os.environ:
+        assert any("colcon build" in mend for mend in findings["middleware-rclcpp"]["mend"])
