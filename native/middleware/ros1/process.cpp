@@ -92,9 +92,10 @@ void Process::start(const std::string &name) {
   if (ros::console::set_logger_level(ROSCONSOLE_ROOT_LOGGER_NAME, ros::console::levels::Warn))
     ros::console::notifyLoggerLevelsChanged();
   ros::master::setRetryTimeout(ros::WallDuration(MASTER_S));
-  ros::start();
+  // Before the start: the server holds the lock that this needs nearly all the time.
   ros::XMLRPCManager::instance()->bind(
       ENDPOINTS, [this](XmlRpc::XmlRpcValue &parameters, XmlRpc::XmlRpcValue &result) { answer(parameters, result); });
+  ros::start();
   node_ = std::make_unique<ros::NodeHandle>();
 }
 
