@@ -28,6 +28,8 @@ pub(crate) enum Form {
     Node,
     /// [`TOPOLOGY`], or the name of one.
     Topology,
+    /// [`END`].
+    End,
     /// Host name to [`HOST`].
     Hosts,
     Host,
@@ -76,6 +78,7 @@ impl Form {
             Form::Nodes => Parts::Names(Form::Node),
             Form::Node => Parts::Keys(&NODE),
             Form::Topology => Parts::Keys(&TOPOLOGY),
+            Form::End => Parts::Keys(&END),
             Form::Hosts => Parts::Names(Form::Host),
             Form::Host => Parts::Keys(&HOST),
             Form::Chains => Parts::Names(Form::Chain),
@@ -165,6 +168,8 @@ pub(crate) const TOPOLOGY: Place = Place {
         ),
         key("nodes", Form::Whole(1, MAX_MANY), "How many the many are: pairs, subscribers, publishers."),
         key("process", Form::Name, "All nodes share a process of this name; each has one of its own unless said."),
+        key("publishers", Form::End, "Host and middleware of the publishers, where they have their own."),
+        key("subscribers", Form::End, "The same of the subscribers."),
         key("type", Form::Word, "Message type as the middleware names it; chosen by size unless said."),
         key("size", Form::Size, "Data of one message."),
         key("rate", Form::Frequency, "Of each publisher."),
@@ -177,11 +182,18 @@ pub(crate) const TOPOLOGY: Place = Place {
     planned: &[],
 };
 
+const NODE_HOST: Key = key("host", Form::Name, "Host that it runs on; needed where there are `hosts`.");
+const NODE_MIDDLEWARE: Key =
+    key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}.");
+
+pub(crate) const END: Place =
+    Place { what: "the publishers or subscribers of a topology", keys: &[NODE_HOST, NODE_MIDDLEWARE], planned: &[] };
+
 pub(crate) const NODE: Place = Place {
     what: "a node",
     keys: &[
-        key("host", Form::Name, "Host that it runs on; needed where there are `hosts`."),
-        key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}."),
+        NODE_HOST,
+        NODE_MIDDLEWARE,
         key("process", Form::Name, "Nodes with the same process name share a process; one of its own unless said."),
         key(
             "on",
@@ -307,6 +319,7 @@ impl Form {
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),
             Form::Node => "a map of a node's keys".into(),
             Form::Topology => "a map, such as {kind: one-to-many, nodes: 31, size: 64 KiB, rate: 10 Hz}".into(),
+            Form::End => "a map such as {host: vehicle, middleware: ros2}".into(),
             Form::Hosts => "a map of hosts, such as {vehicle: {}, roadside: {rate: 50 Mbit/s, delay: 2 ms}}".into(),
             Form::Host => "a map such as {rate: 50 Mbit/s, delay: 2 ms, loss: 0.5 %}".into(),
             Form::Chain => "nodes in their order, such as [lidar, ndt]".into(),

@@ -7,7 +7,7 @@ use crate::diagnostic::{Report, Span};
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
-use crate::topology::Topology;
+use crate::topology::{End, Topology};
 use crate::values::{Fields, Reader};
 
 pub(crate) use node::default_size;
@@ -143,6 +143,14 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn end(&mut self, yaml: &Yaml) -> End {
+        let fields = self.fields(yaml, &grammar::END).unwrap_or_default();
+        End {
+            host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
+            middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
+        }
+    }
+
     fn generated(&mut self, yaml: &Yaml, reading: &mut Reading) {
         let errors_before = self.report.errors.len();
         let Some(fields) = self.fields(yaml, &grammar::TOPOLOGY) else { return };
@@ -154,12 +162,15 @@ impl Reader<'_, '_> {
         let kind = fields.get("kind").and_then(|y| self.one_of(y, grammar::TOPOLOGIES, Form::OneOf(grammar::TOPOLOGIES)));
         let many = fields.get("nodes").and_then(|y| self.whole_number(y, 1, grammar::MAX_MANY));
         let process = fields.get("process").and_then(|y| self.name(y));
+        let publishers = fields.get("publishers").map(|y| self.end(y)).unwrap_or_default();
+        let subscribers = fields.get("subscribers").map(|y| self.end(y)).unwrap_or_default();
         let publication = self.publication(&fields);
         let (Some(kind), Some(many), true) = (kind, many, self.report.errors.len() == errors_before) else {
             self.whole = false;
             return;
         };
-        let topology = Topology { kind: grammar::TOPOLOGIES[kind], many: many as usize, process, publication };
+        let kind = grammar::TOPOLOGIES[kind];
+        let topology = Topology { kind, many: many as usize, process, publishers, subscribers, publication };
         reading.workload.nodes = topology.nodes();
         reading.workload.topology = Some(topology.kind.into());
         let span = yaml.span;

@@ -24,6 +24,7 @@ pub fn schema() -> Value {
 const DEFINITIONS: &[(&str, &Place)] = &[
     ("node", &grammar::NODE),
     ("topology", &grammar::TOPOLOGY),
+    ("end", &grammar::END),
     ("host", &grammar::HOST),
     ("subscription", &grammar::SUBSCRIPTION),
     ("publication", &grammar::PUBLICATION),
@@ -127,6 +128,7 @@ fn form(form: Form) -> Value {
         }
         Form::Node => or_nothing(json!({"$ref": "#/$defs/node", "not": {"required": ["on", "spin"]}})),
         Form::Topology => json!({"anyOf": [{"enum": grammar::TOPOLOGIES}, defined("topology")]}),
+        Form::End => or_nothing(defined("end")),
         Form::Hosts => or_nothing(named(NAME_PATTERN, swept(Form::Host))),
         Form::Host => or_nothing(defined("host")),
         Form::Chains => or_nothing(named(NAME_PATTERN, swept(Form::Chain))),

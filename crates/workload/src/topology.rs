@@ -2,6 +2,15 @@
 
 use crate::model::{Node, Publication, Subscription, Workload};
 
+/// Where the publishers or the subscribers are, and what they speak.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct End {
+    /// Empty: the workload has no hosts.
+    pub host: String,
+    /// Absent: the workload's.
+    pub middleware: Option<(String, String)>,
+}
+
 /// What the nodes are made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Topology {
@@ -12,6 +21,8 @@ pub(crate) struct Topology {
     pub many: usize,
     /// The process that all share; absent: each has its own.
     pub process: Option<String>,
+    pub publishers: End,
+    pub subscribers: End,
     /// Of every publisher, without its topic; its QoS is that of the subscriptions, too.
     pub publication: Publication,
 }
@@ -33,18 +44,19 @@ impl Topology {
                 "one-to-many" | "many-to-one" => topics.as_slice(),
                 _ => &topics[index..=index],
             };
-            nodes.push(Node { subscribes: taken.iter().map(subscription).collect(), ..self.node(name) });
+            nodes.push(Node { subscribes: taken.iter().map(subscription).collect(), ..self.node(name, &self.subscribers) });
         }
         for (name, topic) in publishers.iter().zip(&topics) {
             let publication = Publication { topic: topic.clone(), ..self.publication.clone() };
-            nodes.push(Node { publishes: vec![publication], ..self.node(name) });
+            nodes.push(Node { publishes: vec![publication], ..self.node(name, &self.publishers) });
         }
         nodes
     }
 
-    fn node(&self, name: &str) -> Node {
+    fn node(&self, name: &str, end: &End) -> Node {
         let process = self.process.clone().unwrap_or_else(|| name.into());
-        Node { name: name.into(), process, ..Node::default() }
+        let End { host, middleware } = end.clone();
+        Node { name: name.into(), process, host, middleware, ..Node::default() }
     }
 
     /// `subscriber_01` ...: as wide as the last, at least two digits.
@@ -59,11 +71,15 @@ impl Topology {
         let publishers = workload.nodes.iter().filter(|node| !node.publishes.is_empty()).count();
         let first = workload.nodes.iter().find(|node| !node.publishes.is_empty())?;
         let many = if *kind == "one-to-many" { workload.nodes.len() - publishers } else { publishers };
+        let subscriber = workload.nodes.iter().find(|node| !node.subscribes.is_empty())?;
+        let end = |node: &Node| End { host: node.host.clone(), middleware: node.middleware.clone() };
         let shared = first.process != first.name;
         let topology = Topology {
             kind,
             many,
             process: shared.then(|| first.process.clone()),
+            publishers: end(first),
+            subscribers: end(subscriber),
             publication: Publication { topic: String::new(), ..first.publishes[0].clone() },
         };
         let limits = 1..=crate::grammar::MAX_MANY as usize;
@@ -78,7 +94,8 @@ mod tests {
 
     fn nodes(kind: &'static str, many: usize) -> Vec<Node> {
         let publication = Publication { size_bytes: 16, rate_hz: Some(10.0), ..Publication::default() };
-        Topology { kind, many, process: None, publication }.nodes()
+        let (publishers, subscribers) = (End::default(), End::default());
+        Topology { kind, many, process: None, publishers, subscribers, publication }.nodes()
     }
 
     fn ends(nodes: &[Node]) -> (Vec<usize>, Vec<usize>) {

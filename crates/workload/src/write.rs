@@ -55,23 +55,30 @@ fn write_topology(out: &mut String, topology: &Topology) {
     if let Some(process) = &topology.process {
         let _ = writeln!(out, "  process: {}", scalar(process));
     }
+    for (key, of) in [("publishers", &topology.publishers), ("subscribers", &topology.subscribers)] {
+        let options = end(&of.host, &of.middleware);
+        if !options.is_empty() {
+            let _ = writeln!(out, "  {key}: {{{}}}", options.join(", "));
+        }
+    }
     for option in publication(&topology.publication) {
         let _ = writeln!(out, "  {option}");
     }
 }
 
+/// Where a node is and what it speaks.
+fn end(host: &str, middleware: &Option<(String, String)>) -> Vec<String> {
+    let host = (!host.is_empty()).then(|| format!("host: {}", scalar(host)));
+    let middleware = middleware.as_ref().map(|(plugin, transport)| match transport.as_str() {
+        "" => format!("middleware: {}", scalar(plugin)),
+        transport => format!("middleware: {{{}: {}}}", scalar(plugin), scalar(transport)),
+    });
+    host.into_iter().chain(middleware).collect()
+}
+
 fn write_node(out: &mut String, node: &Node) {
     let mut lines = Vec::new();
-    if !node.host.is_empty() {
-        lines.push(format!("host: {}", scalar(&node.host)));
-    }
-    match &node.middleware {
-        Some((plugin, transport)) if transport.is_empty() => lines.push(format!("middleware: {}", scalar(plugin))),
-        Some((plugin, transport)) => {
-            lines.push(format!("middleware: {{{}: {}}}", scalar(plugin), scalar(transport)));
-        }
-        None => {}
-    }
+    lines.extend(end(&node.host, &node.middleware));
     if node.process != node.name {
         lines.push(format!("process: {}", scalar(&node.process)));
     }

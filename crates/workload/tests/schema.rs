@@ -175,7 +175,7 @@ fn the_schema_refuses_what_the_parser_refuses() {
 }
 
 /// A text that puts a key into each kind of map, by where its properties stand in the schema.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 11] = [
     ("", "nodes: {a: {}}\n@: 1"),
     ("/$defs/node", "nodes: {a: {@: 1}}"),
     ("/$defs/work", "nodes: {a: {work: {@: 1}}}"),
@@ -183,6 +183,7 @@ const PLACES: [(&str, &str); 10] = [
     ("/$defs/subscription", "nodes: {a: {subscribes: {/t: {@: 1}}}}"),
     ("/$defs/publication", "nodes: {a: {publishes: {/t: {@: 1}}}}"),
     ("/$defs/topology", "topology: {@: 1}"),
+    ("/$defs/end", "topology: {kind: pairs, nodes: 1, rate: 1 Hz, publishers: {@: 1}}"),
     ("/$defs/host", "hosts: {h: {@: 1}}\nnodes: {a: {host: h}}"),
     ("/$defs/run", "nodes: {a: {}}\nrun: {@: 1}"),
     ("/$defs/background", "nodes: {a: {}}\nrun: {background: {@: 1}}"),

@@ -99,6 +99,9 @@ impl Draw {
         );
         if self.chance() {
             text = text.replace("size:", "process: shared, size:");
+        } else if self.chance() {
+            let ends = "publishers: {host: a, middleware: micro}, subscribers: {host: b, middleware: {ros2: udp}}, size:";
+            text = text.replace("size:", ends) + "hosts: {a: , b: }\n";
         }
         let (mut workload, _) = tacho_workload::parse(&text, "topology.yaml").unwrap_or_else(|e| panic!("{e}"));
         if self.chance() {
