@@ -31,13 +31,13 @@ def subscription(topic, latest=False):
 class Process:
     """One node process, spoken to as the runner does."""
 
-    def __init__(self, middleware, node, inputs=(), outputs=(), transport="", domain=None):
-        command = [str(PROGRAMS[middleware]), node["name"]]
+    def __init__(self, middleware, node, inputs=(), outputs=(), transport="", address="", inside=()):
+        command = [*inside, str(PROGRAMS[middleware]), node["name"]]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         node = {"process": node["name"], "executor": "arrival", "subscribes": [], "publishes": [], "work": "none"} | node
         plan = {"node": node, "phase": 0.5, "seed": 1, "cpus": [], "inputs": list(inputs), "outputs": list(outputs)}
-        self.say({"libraries": str(ROOT / "build/lib"), "middleware": middleware, "transport": transport, "address": "",
-                  "domain": domain or free_domain(), "clock": None, "nodes": [plan]})
+        self.say({"libraries": str(ROOT / "build/lib"), "middleware": middleware, "transport": transport, "address": address,
+                  "domain": free_domain(), "clock": None, "nodes": [plan]})
 
     def say(self, what):
         print(json.dumps(what), file=self.process.stdin, flush=True)
@@ -101,6 +101,40 @@ def test_nodes_on_rclpy_and_on_the_plugin_ros2_understand_each_other(start, talk
     assert sent["sent"] + sent["skipped"] == 50
     assert heard["taken"] == [sent["sent"]] and heard["callbacks"] == sent["sent"] > 0
     assert talked["cpu_ns"] > 0 and heard["cpu_ns"] > 0
+
+
+@pytest.fixture
+def two_hosts():
+    """Two network namespaces with a link: (command to be inside, address) each. A machine has its own identity, too, or Fast DDS
+    would look for its peers on its own addresses alone."""
+    names = [f"tacho{os.getpid()}{side}" for side in "ab"]
+    own_identity = 'f=$(mktemp); echo "$0" >$f; mount --bind $f /etc/machine-id; rm $f; exec "$@"'
+    script = """
+        ip netns add {0} && ip netns add {1} && ip -n {0} link add link0 type veth peer name link0 netns {1} &&
+        ip -n {0} address add 10.78.0.1/24 dev link0 && ip -n {1} address add 10.78.0.2/24 dev link0 &&
+        for host in {0} {1}; do ip -n $host link set lo up && ip -n $host link set link0 up || exit 1; done
+        until ip -n {0} -o link show link0 | grep -q 'state UP' && ip -n {1} -o link show link0 | grep -q 'state UP'; do sleep 0.05; done
+    """.format(*names)
+    try:
+        made = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=20)
+        if made.returncode:
+            pytest.skip(f"no network namespaces can be made here: {made.stderr.strip()}")
+        yield [(["ip", "netns", "exec", name, "sh", "-c", own_identity, f"{side:032}"], f"10.78.0.{side}")
+               for side, name in enumerate(names, 1)]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+@pytest.mark.parametrize("talking,listening", [("rclpy", "ros2"), ("ros2", "rclpy")])
+def test_nodes_on_two_hosts_meet_on_the_interface_that_they_were_given(start, two_hosts, talking, listening):
+    (here, here_address), (there, there_address) = two_hosts
+    talker = start(talking, {"name": "talker", "publishes": [publication("/words", 65536, 50.0)]},
+                   outputs=[{"publisher_id": 7, "subscribers": 1}], inside=here, address=here_address)
+    listener = start(listening, {"name": "listener", "subscribes": [subscription("/words")]},
+                     inputs=[{"publishers": 1, "size_bytes": 65536, "message_type": ""}], inside=there, address=there_address)
+    talked, heard = run_together([talker, listener])
+    assert heard["taken"] == [talked["outputs"][0]["sent"]] and heard["taken"][0] > 10
 
 
 def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):

@@ -1,11 +1,61 @@
-"""Which network rclpy uses. Set before rclpy.init, which reads it from the environment."""
+"""Which network rclpy uses: set up before rclpy.init, read by Fast DDS when the first node is made. The transport is the default
+one of the plugin ros2 (`native/middleware/ros2/transport.c`), so that both measure the same below."""
 
 import os
+import tempfile
+
+import rclpy
+
+from tacho_rclpy.process import Refused
+
+FAST_DDS = "rmw_fastrtps_cpp"
+RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE"
+USERS_OWN = (PROFILES, "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS")
+
+PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns="http://www.eprosima.com"><profiles>
+  <transport_descriptors>
+    <transport_descriptor>
+      <transport_id>udp</transport_id><type>UDPv4</type>
+      <interfaceWhiteList><address>{address}</address></interfaceWhiteList>
+    </transport_descriptor>
+    <transport_descriptor><transport_id>shm</transport_id><type>SHM</type><maxMessageSize>65500</maxMessageSize></transport_descriptor>
+  </transport_descriptors>
+  <participant profile_name="tacho" is_default_profile="true"><rtps>
+    <userTransports>{transports}</userTransports>
+    <useBuiltinTransports>false</useBuiltinTransports>
+    <builtin><discovery_config><leaseDuration><sec>10</sec></leaseDuration></discovery_config></builtin>
+  </rtps></participant>
+</profiles></dds>
+"""
 
 
-def set_up(address: str):
-    """"": discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network."""
-    if not address:
-        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-        return
-    raise NotImplementedError
+class Network:
+    """"": discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network; else
+    the one interface of that IPv4 address. The user's own configuration of Fast DDS stands alone where there is one."""
+
+    def __init__(self, address: str):
+        self._profile = None
+        users = next((name for name in USERS_OWN if os.environ.get(name)), None)
+        rmw = rclpy.get_rmw_implementation_identifier()
+        if address and (users or rmw != FAST_DDS):
+            found = f"{users} is set, which says its own" if users else f"it is not known how to give one to {rmw}"
+            raise Refused(f"rclpy: address {address}: {found}; expected {FAST_DDS} with {' and '.join(USERS_OWN)} unset")
+        if users or rmw != FAST_DDS:
+            os.environ[RANGE] = "LOCALHOST"
+            return
+        # Fast DDS finds peers by multicast on its interfaces: the range LOCALHOST of rmw_fastrtps would find 32 at most.
+        os.environ[RANGE] = "SYSTEM_DEFAULT"
+        transports = ["udp"] if address else ["shm", "udp"]
+        with tempfile.NamedTemporaryFile("w", prefix="tacho-fastdds-", suffix=".xml", delete=False) as file:
+            ids = "".join(f"<transport_id>{name}</transport_id>" for name in transports)
+            file.write(PROFILE.format(address=address or "127.0.0.1", transports=ids))
+        self._profile = os.environ[PROFILES] = file.name
+
+    def read(self):
+        """The first node was made, or none will be: the profile is not needed any more."""
+        if self._profile:
+            os.unlink(self._profile)
+            os.environ.pop(PROFILES)
+            self._profile = None

@@ -3,7 +3,8 @@
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from tacho_rclpy import executors, network
+from tacho_rclpy import executors
+from tacho_rclpy.network import Network
 from tacho_rclpy.node import BenchNode
 
 
@@ -12,15 +13,17 @@ class Session:
 
     def __init__(self, plan: dict):
         executor = executors.chosen(plan["transport"])
-        network.set_up(plan["address"])
-        rclpy.init(args=[], domain_id=plan["domain"], signal_handler_options=SignalHandlerOptions.NO)
+        network = Network(plan["address"])
         self.nodes: list[BenchNode] = []
         try:
+            rclpy.init(args=[], domain_id=plan["domain"], signal_handler_options=SignalHandlerOptions.NO)
             for node in plan["nodes"]:
                 self.nodes.append(BenchNode(node, executor, clock=plan["clock"] is not None))
         except BaseException:
             self.close()
             raise
+        finally:
+            network.read()
 
     def __enter__(self) -> "Session":
         return self
