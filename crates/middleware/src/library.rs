@@ -4,6 +4,7 @@ use crate::abi;
 use crate::session::Session;
 use crate::Error;
 use std::ffi::{c_char, CStr};
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "libtacho_";
@@ -135,6 +136,11 @@ impl Middleware {
         Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
     }
 
+    /// Whether its subscriptions have a descriptor to wait on, and no thread of the middleware is needed to be woken by.
+    pub fn has_descriptors(&self) -> bool {
+        self.table.descriptor.is_some()
+    }
+
     /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.
     pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
         Session::open(*self, domain, transport, address)
@@ -158,13 +164,18 @@ pub(crate) fn checked(
     action: impl FnOnce() -> String,
     call: impl FnOnce(*mut c_char) -> i32,
 ) -> Result<i32, Error> {
-    let mut words = [0 as c_char; abi::ERROR_SIZE];
-    let result = call(words.as_mut_ptr());
+    // Not zeroed as a whole: this is on the way of every message.
+    let mut words = [const { MaybeUninit::<c_char>::uninit() }; abi::ERROR_SIZE];
+    words[0].write(0);
+    let words = words.as_mut_ptr().cast::<c_char>();
+    let result = call(words);
     if result >= 0 {
         return Ok(result);
     }
-    words[abi::ERROR_SIZE - 1] = 0;
-    // SAFETY: ends with NUL, set just above.
-    let cause = unsafe { CStr::from_ptr(words.as_ptr()) }.to_string_lossy().into_owned();
+    // SAFETY: inside the buffer; what comes before it is the plugin's text with its NUL, or the NUL above.
+    let cause = unsafe {
+        words.add(abi::ERROR_SIZE - 1).write(0);
+        CStr::from_ptr(words).to_string_lossy().into_owned()
+    };
     Err(Error::Refused { action: action(), cause })
 }

@@ -4,6 +4,7 @@ use crate::abi::{self, Header};
 use crate::library::{checked, Middleware};
 use crate::Error;
 use std::ffi::{c_int, c_void, CString};
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
 use tacho_workload::model::Qos;
 
@@ -89,6 +90,11 @@ impl Session {
             if raw.is_null() { -1 } else { 0 }
         })?;
         Ok(Session(Arc::new(Open { middleware, raw, notified: Mutex::default() })))
+    }
+
+    /// The middleware that it is a session of.
+    pub fn middleware(&self) -> Middleware {
+        self.0.middleware
     }
 
     /// Adds a node.
@@ -252,6 +258,17 @@ impl Subscription {
         // SAFETY: the session is open as long as self.
         checked(|| format!("matched of {}", self.topic), |error| unsafe { (table.subscription_matched)(raw, error) })
             .map(|count| count as usize)
+    }
+
+    /// A descriptor that poll(2) finds readable when a message may have come since `take` last found none. Of a subscription without
+    /// `on_data`, of a middleware that [has one](crate::Middleware::has_descriptors); open as long as the subscription.
+    pub fn descriptor(&mut self) -> Result<RawFd, Error> {
+        let (table, raw) = (self.table(), self.raw);
+        checked(|| format!("descriptor of {}", self.topic), |error| match table.descriptor {
+            // SAFETY: as above.
+            Some(descriptor) => unsafe { descriptor(raw, error) },
+            None => -1,
+        })
     }
 
     /// The oldest message of the queue, if there is one. Given back when dropped.

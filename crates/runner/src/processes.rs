@@ -47,10 +47,11 @@ pub enum Stage {
 }
 
 /// What is done when the clock says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    ReadBefore,
-    ReadAfter,
+    CountBefore,
+    CountAfter,
+    Weigh,
     StopSources,
     StopAll,
 }
@@ -143,12 +144,10 @@ impl<'a> Processes<'a> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<()> {
         let Window { start_ns, from_ns, stop_ns, end_ns } = window;
-        let mut steps = vec![(from_ns - READING_NS, Step::ReadBefore), (stop_ns, Step::ReadAfter)];
+        let mut steps = vec![(from_ns - READING_NS, Step::CountBefore), (stop_ns, Step::Weigh)];
         if stop {
             steps.extend([(stop_ns, Step::StopSources), (end_ns, Step::StopAll)]);
-            steps.sort_by_key(|(at, _)| *at);
         }
-        let mut steps = steps.into_iter().peekable();
         let mut done = vec![false; self.running.len()];
         let mut limit_ns = end_ns + ENDING_LIMIT.as_nanos() as i64;
         info.cut_short = false;
@@ -160,15 +159,23 @@ impl<'a> Processes<'a> {
                 info.missing.extend((now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()));
                 info.measured_to_ns = Some(now.clamp(from_ns, stop_ns));
                 limit_ns = now + ENDING_LIMIT.as_nanos() as i64;
-                if steps.any(|(_, step)| step == Step::ReadAfter) {
-                    usage.end();
+                if now < stop_ns {
+                    usage.count_after();
+                    usage.weigh();
                 }
+                steps.clear();
                 self.tell(&Command::Stop);
             }
-            while let Some((_, step)) = steps.next_if(|(at, _)| *at <= now) {
-                match step {
-                    Step::ReadBefore => usage.begin(),
-                    Step::ReadAfter => usage.end(),
+            steps.sort_unstable();
+            while steps.first().is_some_and(|(at, _)| *at <= now) {
+                match steps.remove(0).1 {
+                    Step::CountBefore => {
+                        usage.count_before();
+                        steps.push((stop_ns - usage.reading_ns(), Step::CountAfter));
+                        steps.sort_unstable();
+                    }
+                    Step::CountAfter => usage.count_after(),
+                    Step::Weigh => usage.weigh(),
                     Step::StopSources => self.tell_sources(&Command::Stop),
                     Step::StopAll => self.tell(&Command::Stop),
                 }
@@ -181,7 +188,7 @@ impl<'a> Processes<'a> {
             }
             let part = (now - start_ns) as f64 / (stop_ns - start_ns) as f64;
             progress(Progress { what: "measuring", done: 0.1 + 0.85 * part.clamp(0.0, 1.0) });
-            let next = steps.peek().map_or(LOOKING, |(at, _)| Duration::from_nanos((at - now).max(0) as u64));
+            let next = steps.first().map_or(LOOKING, |(at, _)| Duration::from_nanos((at - now).max(0) as u64));
             match self.said.recv_timeout(next.min(LOOKING)) {
                 Ok((index, Said::Answer(Answer::Done { nodes }))) => {
                     if let Some(startup) = &mut self.startup[index] {

@@ -1,11 +1,11 @@
 //! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by it.
 //!
-//! Counts are read twice, before the window begins and when it has ended; memory once, after the end, because walking a process's
-//! mappings takes its lock for milliseconds.
+//! Counts are read twice, before the window begins and just before it ends, when all threads are still there; memory once, after the end,
+//! because walking a process's mappings takes its lock for milliseconds.
 //!
 //! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)): all threads, those that ended as well, ns. Of a thread that runs
 //!   while it is read on another CPU, the kernel's last tick counts.
-//! - Context switches are summed over the threads at the end of the window; those of a thread that ended inside it are lost.
+//! - Context switches are summed over the threads that are there at the second reading; those of a thread that ended before it are lost.
 //! - Memory is summed over /proc/PID/smaps, exact to the page. The mapping that events are written into is left out: it is ours,
 //!   and grows as the run goes on. Only the peak, which the kernel keeps by itself, has it.
 
@@ -30,25 +30,44 @@ pub struct Usage {
     pids: Vec<u32>,
     recorder: PathBuf,
     before: Vec<Option<Counts>>,
+    after: Vec<Option<Counts>>,
     found: Vec<Option<Resources>>,
+    /// How long a reading of all counts took.
+    reading_ns: i64,
 }
 
 impl Usage {
     /// Of processes that write events into files below `recorder`.
     pub fn of(pids: Vec<u32>, recorder: &Path) -> Usage {
         let recorder = recorder.canonicalize().unwrap_or_else(|_| recorder.to_owned());
-        Usage { before: vec![None; pids.len()], found: vec![None; pids.len()], pids, recorder }
+        let (before, after, found) = (vec![None; pids.len()], vec![None; pids.len()], vec![None; pids.len()]);
+        Usage { pids, recorder, before, after, found, reading_ns: 0 }
     }
 
-    /// Before the window. What cannot be read is a process that ended, and stays absent.
-    pub fn begin(&mut self) {
-        self.before = self.pids.iter().map(|pid| Counts::of(*pid).ok()).collect();
+    /// Reads the counts before the window. What cannot be read is a process that ended, and stays absent.
+    pub fn count_before(&mut self) {
+        let begun_ns = now_ns();
+        self.before = self.counts();
+        self.reading_ns = now_ns() - begun_ns;
     }
 
-    /// After it.
-    pub fn end(&mut self) {
-        let after: Vec<Option<Counts>> = self.pids.iter().map(|pid| Counts::of(*pid).ok()).collect();
-        self.found = (self.pids.iter().zip(&self.before).zip(&after))
+    /// Reads the counts again, at the end of the window.
+    pub fn count_after(&mut self) {
+        self.after = self.counts();
+    }
+
+    /// Time that such a reading takes, with some to spare.
+    pub fn reading_ns(&self) -> i64 {
+        (2 * self.reading_ns).clamp(2_000_000, 100_000_000)
+    }
+
+    fn counts(&self) -> Vec<Option<Counts>> {
+        self.pids.iter().map(|pid| Counts::of(*pid).ok()).collect()
+    }
+
+    /// Reads the memory, after the window.
+    pub fn weigh(&mut self) {
+        self.found = (self.pids.iter().zip(&self.before).zip(&self.after))
             .map(|((pid, before), after)| {
                 let memory = Memory::of(*pid, &self.recorder).ok()?;
                 Some(between(before.as_ref()?, after.as_ref()?, &memory))
@@ -264,10 +283,11 @@ Pss:                   8 kB
         wait_for("ready");
         let idle = Memory::of(child.id(), Path::new("/nowhere")).unwrap();
         let mut usage = Usage::of(vec![child.id(), u32::MAX / 2], Path::new("/nowhere"));
-        usage.begin();
+        usage.count_before();
         writeln!(tell).unwrap();
         wait_for("done");
-        usage.end();
+        usage.count_after();
+        usage.weigh();
         writeln!(tell).unwrap();
         assert!(child.wait().unwrap().success());
 

@@ -109,8 +109,8 @@ struct tacho_middleware {
   int (*take)(struct tacho_subscription *subscription, struct tacho_message *message, char *error);
   void (*give_back)(struct tacho_subscription *subscription, struct tacho_message *message);
 
-  /* Optional (NULL). Of a subscription made with on_data NULL: a descriptor that poll() finds readable while a message may
-   * be there, so that the thread that takes is woken by the kernel and not by a thread of the plugin; or negative. */
+  /* Optional (NULL). Of a subscription made with on_data NULL: a descriptor that poll() finds readable when a message may have come
+   * since take() last found none, so that the thread that takes is woken by the kernel and not by a thread of the plugin. */
   int (*descriptor)(struct tacho_subscription *subscription, char *error);
 };
 

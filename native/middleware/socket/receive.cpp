@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive.h"
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -56,51 +56,58 @@ BufferPointer Queue::take() {
   return buffer;
 }
 
-// Receiver
+// Poller, Receiver
 
-Receiver::Receiver() : epoll_(epoll_create1(EPOLL_CLOEXEC)), stop_(eventfd(0, EFD_CLOEXEC)) {
+Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), stop_(eventfd(0, EFD_CLOEXEC)) {
   epoll_event event{};
   event.events = EPOLLIN;
   if (epoll_ < 0 || stop_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, stop_, &event) != 0) fail("socket: no epoll: %m");
-  thread_ = std::thread([this] { run(); });
 }
 
-Receiver::~Receiver() {
-  eventfd_write(stop_, 1);
-  thread_.join();
-}
-
-void Receiver::add(Source &source) {
+void Poller::add(Source &source) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = &source;
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, source.descriptor(), &event) != 0) fail("socket: no epoll: %m");
 }
 
-void Receiver::run() {
-  pthread_setname_np(pthread_self(), "receiver");
+void Poller::stop() { eventfd_write(stop_, 1); }
+
+bool Poller::wait(bool forever) {
   std::array<epoll_event, 32> events;
-  for (;;) {
-    const int count = epoll_wait(epoll_, events.data(), events.size(), -1);
-    for (int i = 0; i < count; i++) {
-      Source *source = static_cast<Source *>(events[i].data.ptr);
-      if (!source) return; // stop_
-      source->ready();
-    }
+  const int count = epoll_wait(epoll_, events.data(), events.size(), forever ? -1 : 0);
+  for (int i = 0; i < count; i++) {
+    Source *source = static_cast<Source *>(events[i].data.ptr);
+    if (!source) return false; // stop_
+    source->ready();
   }
+  return forever || count > 0; // interrupted: wait again
+}
+
+Receiver::Receiver() {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "receiver");
+    while (poller_.wait(true)) {}
+  });
+}
+
+Receiver::~Receiver() {
+  poller_.stop();
+  thread_.join();
 }
 
 namespace {
 
-Descriptor bound(int type, uint16_t *port) {
+Descriptor bound(int type, in_addr address, uint16_t *port) {
   Descriptor made(socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   sockaddr_in here{};
   here.sin_family = AF_INET;
-  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  here.sin_addr = address;
   socklen_t length = sizeof here;
+  char text[INET_ADDRSTRLEN];
   if (made < 0 || bind(made, reinterpret_cast<sockaddr *>(&here), length) != 0 ||
       getsockname(made, reinterpret_cast<sockaddr *>(&here), &length) != 0)
-    fail("socket: no port of 127.0.0.1: %m");
+    fail("socket: no port of %s: %m", inet_ntop(AF_INET, &address, text, sizeof text));
   *port = ntohs(here.sin_port);
   return made;
 }
@@ -109,8 +116,8 @@ Descriptor bound(int type, uint16_t *port) {
 
 class UdpSource : public Source {
  public:
-  UdpSource(Queue &queue, uint16_t *port)
-      : queue_(queue), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, port)) {
+  UdpSource(Queue &queue, in_addr address, uint16_t *port)
+      : queue_(queue), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, address, port)) {
     // A burst must wait somewhere until this thread runs. Without CAP_NET_ADMIN the kernel cuts the wish to net.core.rmem_max.
     const int wish = 16 << 20;
     if (setsockopt(socket_, SOL_SOCKET, SO_RCVBUFFORCE, &wish, sizeof wish) != 0 &&
@@ -127,7 +134,7 @@ class UdpSource : public Source {
 
   int descriptor() const override { return socket_; }
 
-  void ready() override {
+  bool ready() override {
     const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT, nullptr);
     for (int i = 0; i < count; i++) {
       const Fragment &fragment = fragments_[i];
@@ -146,12 +153,13 @@ class UdpSource : public Source {
         assemble(fragment, slots_[i]->bytes.get(), length);
       }
     }
+    return count == static_cast<int>(SLOTS);
   }
 
  private:
   static constexpr size_t SLOTS = 16;
 
-  // A frame of which pieces came. Loopback keeps the order of a writer, so its next frame ends one that has a gap.
+  // A frame of which pieces came. Loopback and a link keep the order of a writer, so its next frame ends one that has a gap.
   struct Assembly {
     uint64_t number = 0;
     size_t have = 0;
@@ -195,12 +203,12 @@ class TcpConnection : public Source {
   int descriptor() const override { return socket_; }
   bool ended() const { return socket_ < 0; }
 
-  void ready() override {
+  bool ready() override {
     while (!ended()) {
       unsigned char *into = greeted_ ? buffer_->bytes.get() : reinterpret_cast<unsigned char *>(&hello_);
       const size_t wanted = greeted_ ? hello_.frame : sizeof hello_;
       const ssize_t size = recv(socket_, into + have_, wanted - have_, MSG_DONTWAIT);
-      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
       if (size <= 0) return end(); // with it what came of a frame
       have_ += static_cast<size_t>(size);
       if (have_ < wanted) continue;
@@ -213,12 +221,16 @@ class TcpConnection : public Source {
         if (hello_.magic != HELLO_MAGIC || hello_.frame < FRAME_HEADER || hello_.frame > queue_.frame) return end();
       }
       buffer_ = queue_.fresh(queue_.frame);
-      if (++received_ % 16 == 0) return; // others want to be heard, too
+      if (++received_ % 16 == 0) return true; // others want to be heard, too
     }
+    return false;
   }
 
  private:
-  void end() { socket_ = Descriptor(); }
+  bool end() {
+    socket_ = Descriptor();
+    return false;
+  }
 
   Queue &queue_;
   Descriptor socket_;
@@ -231,38 +243,41 @@ class TcpConnection : public Source {
 
 class TcpSource : public Source {
  public:
-  TcpSource(Queue &queue, Receiver &receiver, uint16_t *port)
-      : queue_(queue), receiver_(receiver), socket_(bound(SOCK_STREAM, port)) {
+  TcpSource(Queue &queue, Poller &poller, in_addr address, uint16_t *port)
+      : queue_(queue), poller_(poller), socket_(bound(SOCK_STREAM, address, port)) {
     if (listen(socket_, SOMAXCONN) != 0) fail("socket: listen: %m");
   }
   int descriptor() const override { return socket_; }
 
-  void ready() override {
+  bool ready() override {
     Descriptor accepted(accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted < 0) {
-      if (errno != EMFILE && errno != ENFILE) return;
+      if (errno != EMFILE && errno != ENFILE) return false;
       std::fprintf(stderr, "socket: no more publishers can be heard: %m; raise ulimit -n\n");
       socket_ = Descriptor();
-      return;
+      return false;
     }
-    // Those that ended are of no use to the thread any more: closing took them out of its epoll.
+    // Those that ended are of no use any more: closing took them out of the epoll.
     connections_.erase(std::remove_if(connections_.begin(), connections_.end(), [](auto &c) { return c->ended(); }),
                        connections_.end());
     connections_.push_back(std::make_unique<TcpConnection>(queue_, std::move(accepted)));
-    receiver_.add(*connections_.back());
+    poller_.add(*connections_.back());
+    return true;
   }
 
  private:
   Queue &queue_;
-  Receiver &receiver_;
+  Poller &poller_;
   Descriptor socket_;
   std::vector<std::unique_ptr<TcpConnection>> connections_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> udp_source(Queue &queue, uint16_t *port) { return std::make_unique<UdpSource>(queue, port); }
+std::unique_ptr<Source> udp_source(Queue &queue, in_addr address, uint16_t *port) {
+  return std::make_unique<UdpSource>(queue, address, port);
+}
 
-std::unique_ptr<Source> tcp_source(Queue &queue, Receiver &receiver, uint16_t *port) {
-  return std::make_unique<TcpSource>(queue, receiver, port);
+std::unique_ptr<Source> tcp_source(Queue &queue, Poller &poller, in_addr address, uint16_t *port) {
+  return std::make_unique<TcpSource>(queue, poller, address, port);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The receiving side: one thread a session reads the sockets of all its subscriptions into their queues.
+// The receiving side: sockets are read into the queues of their subscriptions, by one thread a session that then notifies, or, where
+// nobody wants to be notified, by the thread that takes.
 #ifndef TACHO_SOCKET_RECEIVE_H_
 #define TACHO_SOCKET_RECEIVE_H_
 
+#include <netinet/in.h>
 #include <tacho/middleware.h>
 
 #include <deque>
@@ -42,29 +44,43 @@ class Queue {
   std::vector<BufferPointer> empty_;
 };
 
-// Something with a socket that the receiving thread reads when there is data.
+// Something with a socket that is read when there is data.
 class Source {
  public:
   virtual ~Source() = default;
   virtual int descriptor() const = 0;
-  virtual void ready() = 0;
+  virtual bool ready() = 0; // whether more may be there
 };
 
-// The thread. Sources are added at any time and outlive it.
+// Waits for sources. They are added at any time and outlive it.
+class Poller {
+ public:
+  Poller();
+  void add(Source &source);
+  bool wait(bool forever); // reads those that have data; false: there was none, or stopped
+  void stop();
+  int descriptor() const { return epoll_; }
+
+ private:
+  Descriptor epoll_, stop_;
+};
+
+// The thread that reads and notifies.
 class Receiver {
  public:
   Receiver();
   ~Receiver();
-  void add(Source &source);
+  void add(Source &source) { poller_.add(source); }
+  Poller &poller() { return poller_; }
 
  private:
-  void run();
-  Descriptor epoll_, stop_;
+  Poller poller_;
   std::thread thread_;
 };
 
-// Binds a socket of 127.0.0.1 for the queue; *port is where.
-std::unique_ptr<Source> udp_source(Queue &queue, uint16_t *port);
-std::unique_ptr<Source> tcp_source(Queue &queue, Receiver &receiver, uint16_t *port);
+// Binds a socket for the queue; *port is where.
+std::unique_ptr<Source> udp_source(Queue &queue, in_addr address, uint16_t *port);
+// Connections are read by the poller that this source is added to.
+std::unique_ptr<Source> tcp_source(Queue &queue, Poller &poller, in_addr address, uint16_t *port);
 
 #endif

@@ -24,13 +24,14 @@ struct Record {
   uint32_t magic, kind;
   tacho_qos qos;
   uint64_t size;
+  in_addr address;
   uint16_t port, topic, type, reserved;
 };
-constexpr uint32_t MAGIC = 0x54534f31; // another layout, another number
+constexpr uint32_t MAGIC = 0x54534f32; // another layout, another number
 constexpr size_t MAX_RECORD = 1024;
 
 std::string encode(const Endpoint &endpoint) {
-  Record record{MAGIC, endpoint.kind, endpoint.qos, endpoint.size, endpoint.port,
+  Record record{MAGIC, endpoint.kind, endpoint.qos, endpoint.size, endpoint.address, endpoint.port,
                 static_cast<uint16_t>(endpoint.topic.size()), static_cast<uint16_t>(endpoint.type.size()), 0};
   std::string text(reinterpret_cast<const char *>(&record), sizeof record);
   text += endpoint.topic + endpoint.type;
@@ -45,7 +46,7 @@ bool decode(const char *bytes, size_t size, Endpoint *endpoint) {
   std::memcpy(&record, bytes, sizeof record);
   if (record.magic != MAGIC || sizeof record + record.topic + record.type != size) return false;
   const char *text = bytes + sizeof record;
-  *endpoint = {static_cast<Endpoint::Kind>(record.kind), record.qos, record.size, record.port,
+  *endpoint = {static_cast<Endpoint::Kind>(record.kind), record.qos, record.size, record.address, record.port,
                std::string(text, record.topic), std::string(text + record.topic, record.type)};
   return true;
 }

@@ -9,6 +9,7 @@
 #ifndef TACHO_SOCKET_RENDEZVOUS_H_
 #define TACHO_SOCKET_RENDEZVOUS_H_
 
+#include <netinet/in.h>
 #include <tacho/middleware.h>
 
 #include <map>
@@ -25,7 +26,8 @@ struct Endpoint {
   Kind kind;
   tacho_qos qos;
   uint64_t size;  // bytes of data that a message carries, or at most carries
-  uint16_t port;  // of 127.0.0.1, where a subscription receives
+  in_addr address; // where a subscription receives
+  uint16_t port;
   std::string topic, type;
 };
 

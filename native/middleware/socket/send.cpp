@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "send.h"
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string>
 #include <vector>
 
 #include "failure.h"
@@ -15,11 +17,29 @@
 
 namespace {
 
-sockaddr_in loopback(uint16_t port) {
+constexpr timeval CONNECTING_LIMIT{5, 0};
+
+sockaddr_in place(in_addr address, uint16_t port) {
   sockaddr_in made{};
   made.sin_family = AF_INET;
-  made.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  made.sin_addr = address;
   made.sin_port = htons(port);
+  return made;
+}
+
+std::string text(const sockaddr_in &place) {
+  char address[INET_ADDRSTRLEN];
+  return inet_ntop(AF_INET, &place.sin_addr, address, sizeof address) + (":" + std::to_string(ntohs(place.sin_port)));
+}
+
+// The peers' port is theirs to choose, ours the kernel's; where there are many connections, once the other end is known.
+Descriptor bound(int type, in_addr from) {
+  Descriptor made(socket(AF_INET, type | SOCK_CLOEXEC, 0));
+  const sockaddr_in here = place(from, 0);
+  const int on = 1;
+  if (made < 0 || setsockopt(made, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) != 0 ||
+      bind(made, reinterpret_cast<const sockaddr *>(&here), sizeof here) != 0)
+    fail("socket: nothing can be sent from %s: %m", text(here).c_str());
   return made;
 }
 
@@ -27,91 +47,91 @@ sockaddr_in loopback(uint16_t port) {
 
 class UdpSender : public Sender {
  public:
-  UdpSender(const unsigned char *frame, size_t size) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  UdpSender(in_addr from, const unsigned char *frame, size_t size) : from_(from) {
     uint64_t writer;
-    if (socket_ < 0) fail("socket: no UDP socket: %m");
     if (getrandom(&writer, sizeof writer, 0) != sizeof writer) fail("socket: getrandom: %m");
     const size_t piece = piece_size(size), count = piece_count(size);
     fragments_.resize(count);
-    parts_.resize(2 * count);
+    parts_.resize(count);
     for (size_t i = 0; i < count; i++) {
       const size_t offset = i * piece;
       fragments_[i] = {FRAGMENT_MAGIC, static_cast<uint32_t>(size), writer, 0, static_cast<uint32_t>(offset), 0};
-      parts_[2 * i] = {&fragments_[i], sizeof(Fragment)};
-      parts_[2 * i + 1] = {const_cast<unsigned char *>(frame) + offset, std::min(piece, size - offset)};
+      parts_[i] = {{{&fragments_[i], sizeof(Fragment)},
+                    {const_cast<unsigned char *>(frame) + offset, std::min(piece, size - offset)}}};
     }
   }
 
-  void add(int peer, uint16_t port) override {
-    destinations_.push_back({peer, loopback(port)});
-    lay_out();
+  // Connected: the kernel need not look up the route of every datagram.
+  void add(int peer, in_addr address, uint16_t port) override {
+    Descriptor made = bound(SOCK_DGRAM, from_);
+    const sockaddr_in there = place(address, port);
+    if (connect(made, reinterpret_cast<const sockaddr *>(&there), sizeof there) != 0)
+      fail("socket: no way to %s: %m", text(there).c_str());
+    destinations_.push_back({peer, there, std::move(made)});
   }
 
   void remove(int peer) override {
     destinations_.erase(std::remove_if(destinations_.begin(), destinations_.end(),
                                        [&](const Destination &d) { return d.peer == peer; }),
                         destinations_.end());
-    lay_out();
   }
 
   int matched() const override { return static_cast<int>(destinations_.size()); }
 
+  // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
   void send() override {
-    for (size_t sent = 0; sent < datagrams_.size();) {
-      // The kernel takes at most 1024 at once by itself.
-      const int count = sendmmsg(socket_, &datagrams_[sent], static_cast<unsigned>(datagrams_.size() - sent), 0);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail("socket: sending a datagram of %zu bytes to 127.0.0.1: %m", parts_[1].iov_len + sizeof(Fragment));
-      sent += static_cast<size_t>(count);
+    msghdr datagram{};
+    datagram.msg_iovlen = 2;
+    for (size_t i = 0; i < fragments_.size(); i++) {
+      datagram.msg_iov = parts_[i].data();
+      for (const Destination &destination : destinations_) send_to(destination, datagram);
+      fragments_[i].number++;
     }
-    for (Fragment &fragment : fragments_) fragment.number++;
   }
 
  private:
   struct Destination {
     int peer;
-    sockaddr_in address;
+    sockaddr_in place;
+    Descriptor socket;
   };
 
-  // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
-  void lay_out() {
-    datagrams_.clear();
-    for (size_t piece = 0; piece < fragments_.size(); piece++)
-      for (Destination &destination : destinations_) {
-        mmsghdr datagram{};
-        datagram.msg_hdr.msg_name = &destination.address;
-        datagram.msg_hdr.msg_namelen = sizeof destination.address;
-        datagram.msg_hdr.msg_iov = &parts_[2 * piece];
-        datagram.msg_hdr.msg_iovlen = 2;
-        datagrams_.push_back(datagram);
-      }
+  static void send_to(const Destination &destination, const msghdr &datagram) {
+    while (sendmsg(destination.socket, &datagram, 0) < 0)
+      // Refused was an earlier one, by a subscription that has just ended.
+      if (errno != EINTR && errno != ECONNREFUSED)
+        fail("socket: sending a datagram of %zu bytes to %s: %m", datagram.msg_iov[1].iov_len + sizeof(Fragment),
+             text(destination.place).c_str());
   }
 
-  Descriptor socket_;
+  const in_addr from_;
   std::vector<Fragment> fragments_;
-  std::vector<iovec> parts_;
+  std::vector<std::array<iovec, 2>> parts_;
   std::vector<Destination> destinations_;
-  std::vector<mmsghdr> datagrams_;
 };
 
 // TCP
 
 class TcpSender : public Sender {
  public:
-  TcpSender(const unsigned char *frame, size_t size, bool reliable) : frame_(frame), size_(size), reliable_(reliable) {}
+  TcpSender(in_addr from, const unsigned char *frame, size_t size, bool reliable)
+      : from_(from), frame_(frame), size_(size), reliable_(reliable) {}
 
-  void add(int peer, uint16_t port) override {
-    Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = loopback(port);
+  void add(int peer, in_addr address, uint16_t port) override {
+    Descriptor made = bound(SOCK_STREAM, from_);
+    const sockaddr_in there = place(address, port);
     const int on = 1;
+    const timeval no_limit{};
     const Hello hello{HELLO_MAGIC, static_cast<uint32_t>(size_)};
-    if (made < 0) fail("socket: no TCP socket: %m");
-    // On loopback the kernel completes this while the other side sleeps. Refused: it has just ended.
-    if (connect(made, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0) {
+    // The kernel completes this while the other side sleeps. Refused: it has just ended.
+    if (setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &CONNECTING_LIMIT, sizeof CONNECTING_LIMIT) != 0 ||
+        connect(made, reinterpret_cast<const sockaddr *>(&there), sizeof there) != 0) {
       if (errno == ECONNREFUSED) return;
-      fail("socket: connecting to port %u of 127.0.0.1: %m", port);
+      fail("socket: connecting to %s: %m", text(there).c_str());
     }
-    if (setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) fail("socket: TCP_NODELAY: %m");
+    if (setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &no_limit, sizeof no_limit) != 0 ||
+        setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
+      fail("socket: options of a connection: %m");
     if (::send(made, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) return;
     connections_.push_back({peer, std::move(made)});
   }
@@ -156,6 +176,7 @@ class TcpSender : public Sender {
     return true;
   }
 
+  const in_addr from_;
   const unsigned char *const frame_;
   const size_t size_;
   const bool reliable_;
@@ -164,10 +185,10 @@ class TcpSender : public Sender {
 
 }  // namespace
 
-std::unique_ptr<Sender> udp_sender(const unsigned char *frame, size_t size) {
-  return std::make_unique<UdpSender>(frame, size);
+std::unique_ptr<Sender> udp_sender(in_addr from, const unsigned char *frame, size_t size) {
+  return std::make_unique<UdpSender>(from, frame, size);
 }
 
-std::unique_ptr<Sender> tcp_sender(const unsigned char *frame, size_t size, bool reliable) {
-  return std::make_unique<TcpSender>(frame, size, reliable);
+std::unique_ptr<Sender> tcp_sender(in_addr from, const unsigned char *frame, size_t size, bool reliable) {
+  return std::make_unique<TcpSender>(from, frame, size, reliable);
 }

@@ -4,6 +4,7 @@
 #ifndef TACHO_SOCKET_SEND_H_
 #define TACHO_SOCKET_SEND_H_
 
+#include <netinet/in.h>
 #include <tacho/middleware.h>
 
 #include <memory>
@@ -12,17 +13,17 @@
 class Sender {
  public:
   virtual ~Sender() = default;
-  // A subscription that listens on this port of 127.0.0.1; `peer` is its session.
-  virtual void add(int peer, uint16_t port) = 0;
+  // A subscription that listens there; `peer` is its session.
+  virtual void add(int peer, in_addr address, uint16_t port) = 0;
   virtual void remove(int peer) = 0;
   virtual int matched() const = 0;
   // The frame given at the start, to all of them.
   virtual void send() = 0;
 };
 
-// Both keep the address of the frame, which the caller fills before each send.
-std::unique_ptr<Sender> udp_sender(const unsigned char *frame, size_t size);
+// Both send from an address of this machine, and keep the place of the frame, which the caller fills before each send.
+std::unique_ptr<Sender> udp_sender(in_addr from, const unsigned char *frame, size_t size);
 // Reliable: waits for a subscription whose buffer is full, else leaves it out.
-std::unique_ptr<Sender> tcp_sender(const unsigned char *frame, size_t size, bool reliable);
+std::unique_ptr<Sender> tcp_sender(in_addr from, const unsigned char *frame, size_t size, bool reliable);
 
 #endif

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The socket plugin: raw UDP and TCP over 127.0.0.1, the floor under every middleware that uses the network. Nothing is
-// serialised: a frame is the header and the bytes behind it. Message types are names for byte arrays of the asked size.
+// The socket plugin: raw UDP and TCP, over 127.0.0.1 or the interface of an address, the floor under every middleware that uses the
+// network. Nothing is serialised: a frame is the header and the bytes behind it. Message types are names for byte arrays of the asked size.
+//
+// A subscription without on_data has no thread behind it: whoever takes reads the socket, as a plain program does. What nobody takes
+// yet waits in the kernel's buffers; over TCP, a reliable publisher waits when they are full.
 //
 // UDP loses what does not fit into the receiving socket's buffer, so only best effort is offered there.
+#include <arpa/inet.h>
 #include <sys/utsname.h>
 
 #include <cstring>
@@ -43,12 +47,15 @@ struct tacho_subscription {
   tacho_session *session;
   Endpoint endpoint;
   std::unique_ptr<Queue> queue;
+  std::unique_ptr<Poller> poller; // of its connections; absent where the session's thread reads, and of UDP
   std::unique_ptr<Source> source;
+  bool notified;
   BufferPointer lent;
 };
 
 struct tacho_session : Rendezvous::Listener {
-  tacho_session(bool tcp, const std::string &domain) : tcp(tcp), rendezvous(new Rendezvous(domain, *this)) {}
+  tacho_session(bool tcp, in_addr address, const std::string &domain)
+      : tcp(tcp), address(address), rendezvous(new Rendezvous(domain, *this)) {}
   ~tacho_session() override {
     // Both threads end before what they look at.
     rendezvous.reset();
@@ -59,12 +66,13 @@ struct tacho_session : Rendezvous::Listener {
   void lost(int peer) override;
 
   const bool tcp;
+  const in_addr address; // that it sends from and receives at
   std::mutex mutex; // of what follows
   std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
   std::multimap<int, Endpoint> others; // by peer
-  std::unique_ptr<Receiver> receiver;  // from the first subscription on
+  std::unique_ptr<Receiver> receiver;  // from the first subscription with on_data on
   std::unique_ptr<Rendezvous> rendezvous;
 };
 
@@ -79,7 +87,7 @@ bool compatible(const Endpoint &publisher, const Endpoint &subscription) {
 void match(tacho_publisher &publisher, int peer, const Endpoint &endpoint) {
   if (endpoint.kind != Endpoint::Subscription || !compatible(publisher.endpoint, endpoint)) return;
   std::lock_guard<std::mutex> lock(publisher.mutex);
-  publisher.sender->add(peer, endpoint.port);
+  publisher.sender->add(peer, endpoint.address, endpoint.port);
 }
 
 }  // namespace
@@ -129,12 +137,27 @@ int version(char *out, size_t size, char *error) {
   return 0;
 }
 
+in_addr own_address(const char *text) {
+  in_addr address{htonl(INADDR_LOOPBACK)};
+  if (!*text) return address;
+  if (inet_pton(AF_INET, text, &address) != 1)
+    fail("socket: \"%s\" is no IPv4 address; expected one of an interface of this host, such as 192.168.1.2", text);
+  const Descriptor probe(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in here{AF_INET, 0, address, {}};
+  if (probe < 0 || bind(probe, reinterpret_cast<const sockaddr *>(&here), sizeof here) != 0)
+    fail("socket: address %s: %m; expected the IPv4 address of an interface of this host (ip address)", text);
+  return address;
+}
+
 tacho_session *open(const tacho_session_config *config, char *error) {
   return guarded(error, [&] {
     const char *transport = *config->transport ? config->transport : transports[0];
     if (!listed(transports, transport))
       fail("socket: transport \"%s\" is not known; expected \"udp\" or \"tcp\"", transport);
-    return new tacho_session(!std::strcmp(transport, "tcp"), std::to_string(config->domain) + "." + transport);
+    // Those that keep to this machine and those that do not are strangers to each other.
+    const char *const reach = *config->address ? "-network" : "";
+    return new tacho_session(!std::strcmp(transport, "tcp"), own_address(config->address),
+                             std::to_string(config->domain) + "." + transport + reach);
   });
 }
 
@@ -170,7 +193,7 @@ Endpoint acceptable(const tacho_session &session, const tacho_endpoint_config &c
     fail("socket: %s: keep last with depth 0; expected at least 1", topic);
   if (topic[0] != '/') fail("socket: topic \"%s\" is not fully qualified; expected \"/%s\"", topic, topic);
   if (config.size > MAX_DATA) fail("socket: %s: %zu bytes; expected at most %zu", topic, config.size, MAX_DATA);
-  return {kind, qos, config.size, 0, topic, type};
+  return {kind, qos, config.size, session.address, 0, topic, type};
 }
 
 tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle,
@@ -181,8 +204,9 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     made->endpoint = acceptable(*session, *config, Endpoint::Publisher);
     made->frame.resize(FRAME_HEADER + config->size);
     made->sender = session->tcp
-                       ? tcp_sender(made->frame.data(), made->frame.size(), config->qos.reliability == TACHO_RELIABLE)
-                       : udp_sender(made->frame.data(), made->frame.size());
+                       ? tcp_sender(session->address, made->frame.data(), made->frame.size(),
+                                    config->qos.reliability == TACHO_RELIABLE)
+                       : udp_sender(session->address, made->frame.data(), made->frame.size());
     for (const auto &[peer, endpoint] : session->others) match(*made, peer, endpoint);
     for (const auto &subscription : session->subscriptions) match(*made, OWN, subscription->endpoint);
     tacho_publisher *publisher = made.get();
@@ -201,10 +225,13 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     made->session = session;
     made->endpoint = acceptable(*session, *config, Endpoint::Subscription);
     made->queue = std::make_unique<Queue>(FRAME_HEADER + config->size, config->qos, on_data, context);
-    if (!session->receiver) session->receiver = std::make_unique<Receiver>();
-    made->source = session->tcp ? tcp_source(*made->queue, *session->receiver, &made->endpoint.port)
-                                : udp_source(*made->queue, &made->endpoint.port);
-    session->receiver->add(*made->source);
+    made->notified = on_data != nullptr;
+    if (made->notified && !session->receiver) session->receiver = std::make_unique<Receiver>();
+    if (!made->notified && session->tcp) made->poller = std::make_unique<Poller>();
+    Poller *const poller = made->notified ? &session->receiver->poller() : made->poller.get();
+    made->source = session->tcp ? tcp_source(*made->queue, *poller, session->address, &made->endpoint.port)
+                                : udp_source(*made->queue, session->address, &made->endpoint.port);
+    if (poller) poller->add(*made->source);
     tacho_subscription *subscription = made.get();
     session->subscriptions.push_back(std::move(made));
     for (auto &publisher : session->publishers) match(*publisher, OWN, subscription->endpoint);
@@ -250,6 +277,11 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
   return guarded(error, [&] {
     if (subscription->lent)
       fail("socket: %s: take before the last message was given back", subscription->endpoint.topic.c_str());
+    // All that came: keep last keeps the newest, which the kernel's buffer would not.
+    if (subscription->poller)
+      while (subscription->poller->wait(false)) {}
+    else if (!subscription->notified)
+      while (subscription->source->ready()) {}
     BufferPointer buffer = subscription->queue->take();
     if (!buffer) return 0;
     std::memcpy(&message->header, buffer->bytes.get(), sizeof message->header);
@@ -266,9 +298,17 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
   message->loan = nullptr;
 }
 
+int descriptor(tacho_subscription *subscription, char *error) {
+  return guarded(error, [&] {
+    if (subscription->notified)
+      fail("socket: %s: a subscription with on_data is read by a thread; expected one without", subscription->endpoint.topic.c_str());
+    return subscription->poller ? subscription->poller->descriptor() : subscription->source->descriptor();
+  });
+}
+
 const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", transports, types, version, open, close, node,
                                             advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
-                                            take, give_back};
+                                            take, give_back, descriptor};
 
 }  // namespace
 

@@ -84,7 +84,8 @@ pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHan
     Ok(node)
 }
 
-/// A subscription that raises `signal` when data is there.
+/// A subscription that raises `signal` when data is there; where that has a descriptor, the kernel tells instead, and there is no thread
+/// that could record when a message arrived.
 pub fn subscription(
     session: &Session,
     node: &NodeHandle,
@@ -115,7 +116,10 @@ pub fn subscription(
         size: input.size_bytes as usize,
         qos: of_workload.qos,
     };
-    let subscription = session.subscribe(node, &endpoint, Some(on_data))?;
+    let subscription = match **signal {
+        Signal::Condition { .. } => session.subscribe(node, &endpoint, Some(on_data))?,
+        Signal::Descriptor(_) => session.subscribe(node, &endpoint, None)?,
+    };
     let raw = subscription.handle().0;
     if !node.traced {
         let topic = c_text(&of_workload.topic);

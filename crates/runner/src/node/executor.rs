@@ -3,7 +3,7 @@
 use crate::node::clock_log::ClockLog;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
-use crate::node::signal::Signal;
+use crate::node::signal::{Poll, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
@@ -52,9 +52,11 @@ pub struct Unmatched {
 
 impl NodeExecutor {
     /// Makes the node and its entities.
-    pub fn new(session: &Session, plan: &NodePlan, stop: Arc<StopTime>, trace: Trace, log: bool) -> Result<NodeExecutor, Error> {
+    pub fn new(session: &Session, plan: &NodePlan, stop: Arc<StopTime>, trace: Trace, log: bool) -> anyhow::Result<NodeExecutor> {
         let handle = entities::node(session, plan, &trace)?;
-        let signal = Arc::new(Signal::default());
+        // A spinning node is not woken by messages, and must know when they arrived.
+        let polls = session.middleware().has_descriptors() && !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
+        let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
         let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
         let subscriptions = plan.node.subscribes.iter().zip(&plan.inputs)
             .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
@@ -210,6 +212,7 @@ impl NodeExecutor {
     /// A wait set on one thread: timers that are due first, then subscriptions in their order, one callback at a time.
     fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Error> {
         let mut served = vec![0u64; grids.len()];
+        let mut poll = self.poll()?;
         loop {
             let now = now_ns();
             if now >= self.end_now_ns() {
@@ -235,7 +238,7 @@ impl NodeExecutor {
             }
             if !ran {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
-                self.signal.wait_until(next.unwrap_or(i64::MAX).min(self.end_now_ns()));
+                self.wait_until(next.unwrap_or(i64::MAX).min(self.end_now_ns()), &mut poll);
             }
         }
         for (index, grid) in grids.iter().enumerate() {
@@ -245,6 +248,27 @@ impl NodeExecutor {
             }
         }
         Ok(())
+    }
+
+    /// What is waited for where the kernel tells that messages are there.
+    fn poll(&mut self) -> Result<Option<Poll>, Error> {
+        let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
+        let descriptors = self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
+        Ok(Some(Poll::new(&descriptors, event)))
+    }
+
+    /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an event itself: its end
+    /// is when the message was there (docs/figures.md).
+    fn wait_until(&self, ns: i64, poll: &mut Option<Poll>) {
+        match (&*self.signal, poll) {
+            (Signal::Descriptor(event), Some(poll)) => {
+                let timeout_ns = (ns - now_ns()).max(0);
+                self.trace.rclcpp_executor_wait_for_work(timeout_ns);
+                poll.wait(timeout_ns, event);
+                self.subscriptions.iter().enumerate().filter(|(index, _)| poll.readable(*index)).for_each(|(_, s)| s.available.set());
+            }
+            (signal, _) => signal.wait_until(ns),
+        }
     }
 
     fn skip(&mut self, publisher: usize, count: u64) {

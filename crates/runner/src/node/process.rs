@@ -64,7 +64,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     let session = middleware.open(plan.domain, &plan.transport, &plan.address)?;
     let trace = Trace::find();
     let mut nodes = plan.nodes.iter()
-        .map(|node| Ok(NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some())?))
+        .map(|node| NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some()))
         .collect::<Result<Vec<_>>>()?;
     let ready_ns = now_ns();
     runner.say(&Answer::Ready { version: middleware.version()?, main_ns: Some(main_ns), ready_ns: Some(ready_ns) })?;

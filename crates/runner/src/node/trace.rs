@@ -65,6 +65,7 @@ functions! {
     rcl_timer_init(timer: Pointer, period_ns: i64);
     rclcpp_timer_callback_added(timer: Pointer, callback: Pointer);
     rclcpp_timer_link_node(timer: Pointer, node: Pointer);
+    rclcpp_executor_wait_for_work(timeout_ns: i64);
     rclcpp_executor_execute(handle: Pointer);
     rclcpp_take(message: Pointer);
     callback_start(callback: Pointer, is_intra_process: bool);
