@@ -41,9 +41,9 @@ static const char pools[] =
 
 // $1: NEEDED, $2: LOG, $3: the pools. RouDi goes with the keeper, too, should that be killed.
 static const char keeper[] =
-    "config=$(mktemp) && printf %s \"$3\" >\"$config\"; exec 9<\"$1\" >\"$2\" 2>&1; "
-    "setpriv --pdeathsig TERM iox-roudi --config-file \"$config\" 9<&- & roudi=$!; "
-    "flock 9; kill -TERM $roudi; wait $roudi; rm -f \"$config\"";
+    "exec 9<\"$1\" >\"$2\" 2>&1; "
+    "printf %s \"$3\" | setpriv --pdeathsig TERM iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
+    "flock 9; kill -TERM $roudi; wait $roudi";
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
 static int needed = -1;                                   // NEEDED, locked until this process ends
