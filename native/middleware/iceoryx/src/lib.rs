@@ -1,0 +1,79 @@
+//! The iceoryx plugin: publish-subscribe on iceoryx2, in shared memory and without copies.
+//!
+//! `borrow` lends the chunk of shared memory itself, `take` shows the publisher's chunk to the subscription, and nothing is
+//! serialised: message types are names for byte arrays of the asked size, with the header in iceoryx2's user header, which lies
+//! in the same chunk. Publishers notify subscriptions by an event service of the topic (a Unix datagram a message and subscription).
+
+mod memory;
+mod publisher;
+mod subscription;
+mod topic;
+mod wake;
+
+use iceoryx2::prelude::*;
+use iceoryx2_bb_elementary::package_version::PackageVersion;
+use tacho_seam::{Endpoint, Error, Middleware, OnData, Result, Say, SessionConfig};
+
+/// Ports and samples may change threads, as middleware.h allows.
+type Ipc = ipc_threadsafe::Service;
+
+struct Iceoryx {
+    node: Node<Ipc>,
+    domain: u32,
+}
+
+/// All domains share files of one name, apart by user, so that whoever comes next removes what a killed process left behind.
+fn config() -> Result<Config> {
+    // SAFETY: getuid() has no conditions.
+    let user = unsafe { libc::getuid() };
+    let mut config = Config::default();
+    let name = |text: String| FileName::new(text.as_bytes()).say(|| text.clone());
+    config.global.prefix = name(format!("tacho_{user}_"))?;
+    let root = format!("/tmp/tacho_iceoryx_{user}");
+    config.global.set_root_path(&Path::new(root.as_bytes()).say(|| root.clone())?);
+    Ok(config)
+}
+
+impl Middleware for Iceoryx {
+    const NAME: &'static str = "iceoryx";
+    const TRANSPORTS: &'static [&'static str] = &["shm"];
+    const DESCRIPTOR: bool = true;
+    type Publisher = publisher::Publisher;
+    type Subscription = subscription::Subscription;
+
+    fn version() -> Result<String> {
+        let version = PackageVersion::get();
+        Ok(format!("iceoryx2 {}.{}.{}", version.major(), version.minor(), version.patch()))
+    }
+
+    fn open(session: &SessionConfig) -> Result<Self> {
+        if !session.address.is_empty() {
+            return Err(Error::new(format!(
+                "address {}: shared memory ends with this machine; leave the address out, or take a middleware with a network",
+                session.address
+            )));
+        }
+        set_log_level(LogLevel::Fatal); // what goes wrong comes back as an error
+        let config = config()?;
+        let node = NodeBuilder::new()
+            .config(&config)
+            .signal_handling_mode(SignalHandlingMode::Disabled) // signals are the process's own
+            .create::<Ipc>()
+            .say(|| format!("a node below {}", config.global.root_path()))?;
+        Ok(Self { node, domain: session.domain })
+    }
+
+    fn node(&self, _name: &str) -> Result<()> {
+        Ok(()) // a name for humans only: ports belong to the session's one node of iceoryx2
+    }
+
+    fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {
+        Self::Publisher::new(&self.node, self.domain, endpoint)
+    }
+
+    fn subscribe(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self::Subscription> {
+        Self::Subscription::new(&self.node, self.domain, endpoint, on_data)
+    }
+}
+
+tacho_seam::export!(Iceoryx);

@@ -1,0 +1,167 @@
+//! The plugin's side of the middleware seam (`native/include/tacho/middleware.h`), for plugins in Rust.
+//!
+//! A plugin implements [`Middleware`], [`Publisher`] and [`Subscription`] in safe Rust and says [`export!`] once. Everything that
+//! crosses as C happens here: addresses, texts, panics, and the checks that are the same for all: that the node was made, that
+//! topic, type, transport and QoS are known, that a buffer is borrowed before it is published, and a message given back before
+//! the next is taken.
+
+mod abi;
+mod check;
+mod error;
+mod message;
+mod table;
+
+pub use abi::Header;
+pub use abi::Table;
+pub use error::{Error, Result, Say};
+pub use message::{MessageType, HEADER_SIZE, MESSAGE_TYPES, MIB};
+pub use table::table;
+
+use std::ffi::c_void;
+use std::os::fd::RawFd;
+
+/// A session of a middleware: one participant of a domain. Dropped after all its endpoints.
+pub trait Middleware: Sized + Send + Sync + 'static {
+    /// As in `libtacho_<name>.so`.
+    const NAME: &'static str;
+    /// Default first.
+    const TRANSPORTS: &'static [&'static str];
+    /// Message types carried.
+    const TYPES: &'static [MessageType] = MESSAGE_TYPES;
+    /// Whether [`Subscription::descriptor`] is implemented.
+    const DESCRIPTOR: bool = false;
+    /// Its publishers.
+    type Publisher: Publisher;
+    /// Its subscriptions.
+    type Subscription: Subscription;
+
+    /// Of the middleware and what lies below.
+    fn version() -> Result<String>;
+    /// Joins a domain.
+    fn open(config: &SessionConfig) -> Result<Self>;
+    /// Adds a node; its name is new in this session.
+    fn node(&self, name: &str) -> Result<()>;
+    /// The type for a message of so many bytes, where the workload names none.
+    fn type_for(_size: usize) -> &'static str {
+        "Bytes"
+    }
+    /// Adds a publisher to a node.
+    fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher>;
+    /// Adds a subscription to a node. Once it is dropped, `on_data` must not be called any more.
+    fn subscribe(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self::Subscription>;
+}
+
+/// A publisher, used by one thread at a time.
+pub trait Publisher: 'static {
+    /// Subscriptions now matched with it.
+    fn matched(&mut self) -> Result<usize>;
+    /// The buffer of the next message; the same one when it was not published since.
+    fn borrow(&mut self) -> Result<Loan<'_>>;
+    /// Publishes the borrowed buffer.
+    fn publish(&mut self, header: &Header) -> Result<()>;
+}
+
+/// A subscription, used by one thread at a time.
+pub trait Subscription: 'static {
+    /// Publishers now matched with it.
+    fn matched(&mut self) -> Result<usize>;
+    /// The next message, unless there is none.
+    fn take(&mut self) -> Result<Option<Message<'_>>>;
+    /// The message that was taken last is no longer read.
+    fn give_back(&mut self);
+    /// A descriptor that poll() finds readable while a message may be there (only asked for where [`Middleware::DESCRIPTOR`]).
+    fn descriptor(&mut self) -> Result<RawFd> {
+        Err(Error::new("no descriptor to wait on"))
+    }
+}
+
+/// How to join a domain.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionConfig<'a> {
+    /// Keeps runs on one machine apart.
+    pub domain: u32,
+    /// One of [`Middleware::TRANSPORTS`].
+    pub transport: &'static str,
+    /// IPv4 address of the one interface to use; empty: all traffic stays on this machine.
+    pub address: &'a str,
+}
+
+/// A publisher or subscription to be: checked, so that only what this middleware cannot do is left to refuse.
+#[derive(Debug, Clone, Copy)]
+pub struct Endpoint<'a> {
+    /// A node of the session.
+    pub node: &'a str,
+    /// Fully qualified, `/points`.
+    pub topic: &'a str,
+    /// One of [`Middleware::TYPES`].
+    pub message_type: &'static str,
+    /// Bytes of data of a message, at most (subscriptions).
+    pub size: usize,
+    /// Asked for.
+    pub qos: Qos,
+}
+
+/// ROS 2's quality of service, as far as a workload asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Qos {
+    /// Reliable rather than best effort.
+    pub reliable: bool,
+    /// Transient local rather than volatile.
+    pub transient_local: bool,
+    /// Keep all rather than keep last.
+    pub keep_all: bool,
+    /// Of keep last; at least 1.
+    pub depth: usize,
+}
+
+/// A borrowed buffer.
+pub struct Loan<'a> {
+    /// As many bytes as the endpoint's size.
+    pub data: &'a mut [u8],
+    /// Whether it still holds what was last filled in.
+    pub kept: bool,
+    /// What the layer below calls the message in its trace events, or the buffer.
+    pub message: *const c_void,
+}
+
+/// A taken message.
+pub struct Message<'a> {
+    /// As it was published.
+    pub header: Header,
+    /// Its data, unchanged until it is given back.
+    pub data: &'a [u8],
+    /// What the layer below calls it in its trace events, or the message.
+    pub message: *const c_void,
+}
+
+/// Tells the user of the seam that a message was put into a queue. Called from any thread.
+#[derive(Clone, Copy)]
+pub struct OnData {
+    function: unsafe extern "C" fn(*mut c_void),
+    context: *mut c_void,
+}
+
+// SAFETY: middleware.h: called from any thread.
+unsafe impl Send for OnData {}
+unsafe impl Sync for OnData {}
+
+impl OnData {
+    /// A message is there.
+    pub fn call(&self) {
+        // SAFETY: the caller of subscribe() keeps `context` until the session is closed, and endpoints are dropped before that.
+        unsafe { (self.function)(self.context) }
+    }
+}
+
+/// Exports `tacho_middleware()` for an implementation of [`Middleware`].
+#[macro_export]
+macro_rules! export {
+    ($middleware:ty) => {
+        /// The plugin's table (middleware.h).
+        #[no_mangle]
+        pub extern "C" fn tacho_middleware() -> *const $crate::Table {
+            static TABLE: std::sync::OnceLock<$crate::Table> = std::sync::OnceLock::new();
+            TABLE.get_or_init($crate::table::<$middleware>)
+        }
+    };
+}
