@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A node of a workload on an executor of rclcpp: what its callbacks do, and how it runs.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <rclcpp/executor.hpp>
+#include <rclcpp/timer.hpp>
+#include <string>
+#include <vector>
+
+#include "endpoints.hpp"
+#include "instant.hpp"
+
+// A timer of rcl on the steady clock. rcl calls a timer that is late once, and leaves out the periods that went by: those are
+// the sends skipped (study A).
+class BenchTimer {
+ public:
+  BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications, rclcpp::CallbackGroup::SharedPtr group,
+             std::function<bool()> begins, std::function<void()> computes);
+  void start(const Grid &grid);
+  // Counts the due times before `end_ns` that were not served.
+  void end(int64_t end_ns);
+
+  double hz;
+  std::atomic<uint64_t> calls{0};
+
+ private:
+  void call();
+  int64_t due_ns() const; // of the next call, CLOCK_MONOTONIC as far as reading two clocks goes
+  int64_t advance();      // periods since it was last asked
+
+  int64_t period_ns, reached = 0, next_due_ns = 0;
+  std::vector<Publication *> publications;
+  std::function<bool()> begins;
+  std::function<void()> computes;
+  rclcpp::TimerBase::SharedPtr timer;
+};
+
+class BenchNode {
+ public:
+  BenchNode(const Json &plan, const std::string &executor, bool clock);
+  // The first endpoint that lacks peers, as the answer `unmatched`; null: none does.
+  Json unmatched() const;
+  // Runs on the calling thread until end(); what it says of itself then.
+  Json run(int64_t start_ns);
+  void end();
+
+  std::string name;
+  bool has_inputs;
+  std::atomic<int64_t> end_ns{INT64_MAX};
+
+ private:
+  void on_message(size_t index, const tacho_header &header);
+  void spin(const Grid &wakes);
+  void compute();
+
+  Json plan;
+  rclcpp::Node::SharedPtr node;
+  std::unique_ptr<rclcpp::Executor> executor;
+  std::vector<std::unique_ptr<Subscription>> subscriptions;
+  std::vector<std::unique_ptr<Publication>> publications;
+  std::vector<std::unique_ptr<BenchTimer>> timers;
+  std::vector<std::atomic<uint64_t>> taken;
+  std::atomic<int64_t> first_message_ns{0};
+  std::atomic<bool> ended{false}, over{false};
+  double spin_hz = 0;
+  uint64_t wakes = 0, computed = 0;
+};

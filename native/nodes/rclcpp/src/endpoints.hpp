@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Publications and subscriptions of each message type, with header and data where native/middleware/ros2/types.c has them.
+#pragma once
+
+#include <tacho/middleware.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <rclcpp/node.hpp>
+
+#include "plan.hpp"
+
+class Publication {
+ public:
+  virtual ~Publication() = default;
+  // Publishes the next message; `due_ns`: when the clock wanted it, or absent.
+  void publish(std::optional<int64_t> due_ns);
+  // Sends that were due and did not happen.
+  void skip(int64_t count);
+  virtual size_t matched() const = 0;
+  Json figures() const;
+
+  std::string topic;
+  std::optional<double> rate_hz;
+  size_t expected = 0;
+  uint64_t sent = 0;
+  std::optional<int64_t> skipped;
+
+ protected:
+  virtual void send(const tacho_header &header) = 0;
+  const void *handle = nullptr;
+  uint32_t id = 0;
+  uint64_t size = 0;
+
+ private:
+  std::mutex one_at_a_time; // callbacks of several threads may publish it
+};
+
+class Subscription {
+ public:
+  virtual ~Subscription() = default;
+  virtual size_t matched() const = 0;
+
+  std::string topic;
+  size_t expected = 0;
+  bool latest = false;
+  const void *handle = nullptr;
+};
+
+// Called first in the callback of a message.
+using OnHeader = std::function<void(const tacho_header &)>;
+
+std::unique_ptr<Publication> publication(rclcpp::Node &node, const Json &of, const Json &output);
+std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
+                                           rclcpp::CallbackGroup::SharedPtr group);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan of a node process, and what it says of itself: JSON, as crates/runner/src/protocol.rs has it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <rclcpp/qos.hpp>
+#include <stdexcept>
+#include <string>
+
+using Json = nlohmann::json;
+
+// What cannot be done, in words for the user.
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline std::optional<double> rate_of(const Json &publication) {
+  const Json &rate = publication.at("rate_hz");
+  return rate.is_null() ? std::nullopt : std::optional<double>(rate.get<double>());
+}
+
+inline rclcpp::QoS qos_of(const Json &asked) {
+  const size_t depth = asked.at("depth");
+  rclcpp::QoS qos = asked.at("keep_all") ? rclcpp::QoS(rclcpp::KeepAll()) : rclcpp::QoS(rclcpp::KeepLast(depth));
+  asked.at("reliable") ? qos.reliable() : qos.best_effort();
+  asked.at("transient_local") ? qos.transient_local() : qos.durability_volatile();
+  return qos;
+}
