@@ -30,6 +30,8 @@ struct tacho_publisher {
   const struct dds_type *type;
   void *sample; // one typed sample, filled by the caller and written again and again
   bool filled;
+  bool shared_memory;
+  struct settling settling; // of its peers there
   struct tacho_publisher *next;
 };
 
@@ -38,6 +40,8 @@ struct tacho_subscription {
   const struct dds_type *type;
   void *sample; // taken into, lent to the caller; its buffer grows to the largest message
   bool lent;
+  bool shared_memory;
+  struct settling settling; // of its peers there
   _Atomic dds_entity_t alive; // condition: there are samples of writers that live
   tacho_on_data on_data;
   void *context;
@@ -222,6 +226,7 @@ static struct tacho_publisher *cyclonedds_advertise(struct tacho_session *sessio
     else say(error, "cyclonedds: %s: no memory for a message of %zu bytes", config->topic, config->size);
   }
   if (publisher->writer) {
+    publisher->shared_memory = domain_is_shared_memory(session->domain);
     publisher->next = session->publishers;
     session->publishers = publisher;
     *handle = publisher;
@@ -279,6 +284,7 @@ static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *ses
     }
   }
   if (subscription->reader) {
+    subscription->shared_memory = domain_is_shared_memory(session->domain);
     subscription->next = session->subscriptions;
     session->subscriptions = subscription;
     *handle = subscription;
@@ -293,7 +299,8 @@ static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *ses
 static int cyclonedds_publisher_matched(struct tacho_publisher *publisher, char *error) {
   dds_publication_matched_status_t status;
   dds_return_t code = dds_get_publication_matched_status(publisher->writer, &status);
-  if (code >= 0) return (int)status.current_count;
+  int count = (int)status.current_count;
+  if (code >= 0) return publisher->shared_memory ? shared_memory_matched(&publisher->settling, count) : count;
   say(error, "cyclonedds: counting readers matched: %s", dds_strretcode(code));
   return -1;
 }
@@ -301,7 +308,8 @@ static int cyclonedds_publisher_matched(struct tacho_publisher *publisher, char 
 static int cyclonedds_subscription_matched(struct tacho_subscription *subscription, char *error) {
   dds_subscription_matched_status_t status;
   dds_return_t code = dds_get_subscription_matched_status(subscription->reader, &status);
-  if (code >= 0) return (int)status.current_count;
+  int count = (int)status.current_count;
+  if (code >= 0) return subscription->shared_memory ? shared_memory_matched(&subscription->settling, count) : count;
   say(error, "cyclonedds: counting writers matched: %s", dds_strretcode(code));
   return -1;
 }

@@ -39,6 +39,20 @@ bool shared_memory_works(char *error) {
 }
 #endif
 
+// RouDi connects publishers with subscribers every 100 ms, after DDS has matched them or before, and Cyclone DDS passes on no word
+// of it; what is published in between is lost. Three of these intervals have been seen to be enough on a busy machine.
+enum { CONNECTING_NS = 300000000 };
+
+int shared_memory_matched(struct settling *settling, int matched) {
+  int64_t now = dds_time();
+  if (matched != settling->seen) {
+    settling->seen = matched;
+    settling->since_ns = now;
+  }
+  if (matched < settling->settled || now - settling->since_ns > CONNECTING_NS) settling->settled = matched;
+  return settling->settled;
+}
+
 #if defined(DDS_HAS_SHM)
 // With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {

@@ -8,6 +8,7 @@
 #include <dds/dds.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <tacho/middleware.h>
 
 /* Whether Cyclone DDS can be asked for it; else the cause is in `error`. Asked first, because iceoryx ends the process. */
@@ -19,6 +20,15 @@ void shared_memory_configuration(char *out, size_t size, uint32_t domain);
 /* Whether it can carry this QoS; asked before the endpoint is made, because Cyclone DDS falls back to the network without a
  * word, and iceoryx ends the process. */
 bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error);
+
+/* What is known of an endpoint's peers; zero to begin with. */
+struct settling {
+  int seen, settled;
+  int64_t since_ns;
+};
+
+/* Of the peers that DDS has matched, those to which messages get through. */
+int shared_memory_matched(struct settling *settling, int matched);
 
 /* Whether a reader or writer really is in it. */
 bool shared_memory_has(dds_entity_t endpoint);
