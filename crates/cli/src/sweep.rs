@@ -263,7 +263,11 @@ impl<'a> SweepRun<'a> {
         }
         info.cut_short = unfinished > 0;
         if unfinished > 0 {
-            let text = format!("{unfinished} of {runs} runs are not finished");
+            let failed = match self.failed.len() {
+                0 => String::new(),
+                points => format!(", {points} of {} points failed", self.sweep.points.len()),
+            };
+            let text = format!("{unfinished} of {runs} runs are not finished{failed}");
             eprintln!("tacho: {text}; --resume -o {} goes on", self.run.path().display());
             info.missing.push(text);
         }

@@ -1,7 +1,7 @@
 //! Sweeps: one file, many workloads.
 //!
 //! Any key may hold a list where no list is expected, and `sweep:` names parameters that stand as `$name` elsewhere. Every such list is an
-//! axis; all axes cross, the first of the file slowest.
+//! axis, and all axes cross: parameters first, then lists in the order of the file, the last fastest.
 
 mod axes;
 mod expand;
@@ -39,7 +39,7 @@ pub struct Overrides {
 pub struct Sweep {
     /// The file as it is run: its own text, or, where something was put over it, the outcome of that.
     pub text: String,
-    /// In the order of the file, the first axis slowest; exactly one for a file without lists.
+    /// The last axis fastest; exactly one for a file without lists.
     pub points: Vec<SweepPoint>,
 }
 
