@@ -347,6 +347,57 @@ fn nodes_run_on_the_cpus_that_they_are_given() {
     assert_eq!(lab.run(&given).unwrap().failures.len(), 0);
     given.run.cpus = vec![("filter".into(), vec![1000])];
     let lab = Lab::new();
-    let ran = lab.run(&given).unwrap();
-    assert!(ran.failures.iter().any(|text| text.contains("filter") && text.contains("1000")), "{:?}", ran.failures);
+    let refused = format!("{:#}", lab.run(&given).unwrap_err());
+    assert!(refused.contains("node filter: CPUs [1000]"), "{refused}");
+}
+
+#[test]
+fn every_send_by_the_clock_says_when_it_was_due() {
+    let lab = Lab::new();
+    let ran = lab.run(&workload("inproc", CHAIN)).unwrap();
+    let mut reader = Reader::open(&lab.run_directory()).unwrap();
+    let (mut due, mut published) = (Vec::new(), Vec::new());
+    while let Some(event) = reader.next_event() {
+        match event.payload {
+            Payload::NodeDue { publisher, sequence, due_ns } => due.push((publisher, sequence, due_ns)),
+            Payload::NodePublish { publisher, sequence, .. } => published.push((publisher, sequence, event.time.as_ns())),
+            _ => {}
+        }
+    }
+    let lidar = due[0].0;
+    assert!(due.iter().all(|d| d.0 == lidar), "what answers a message is never due by the clock");
+    published.retain(|p| p.0 == lidar);
+    assert_eq!(published.len() as u64, figures(&ran, "lidar").outputs[0].sent);
+    assert_eq!(due.len(), published.len());
+    for (due, published) in due.iter().zip(&published) {
+        assert_eq!(due.1, published.1);
+        assert!(due.2 <= published.2 + 1_000, "due {} ns after it was published", due.2 - published.2);
+    }
+    // All on one grid of 50 Hz, none twice.
+    assert!(due.windows(2).all(|pair| pair[1].2 > pair[0].2 && (pair[1].2 - pair[0].2) % 20_000_000 == 0));
+}
+
+#[test]
+fn what_a_middleware_lets_wait_for_by_descriptor_is_waited_for_as_rclcpp_waits() {
+    for transport in ["udp", "tcp"] {
+        let reliability = if transport == "tcp" { "reliable" } else { "best_effort" };
+        let text = format!("
+transport: {transport}
+nodes:
+  source: {{publishes: {{/a: {{size: 64 B, rate: 100 Hz, reliability: {reliability}}}}}}}
+  sink:   {{subscribes: {{/a: {{reliability: {reliability}}}}}, publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}}}
+  spun:   {{subscribes: {{/b: {{reliability: {reliability}}}}}, spin: 100 Hz}}
+run: {{duration: 1 s}}
+");
+        let lab = Lab::new();
+        let ran = lab.run(&workload("socket", &text)).unwrap();
+        let sent = figures(&ran, "source").outputs[0].sent;
+        assert_eq!((&figures(&ran, "sink").taken[..], &figures(&ran, "spun").taken[..]), (&[sent][..], &[sent][..]), "{transport}");
+        let events = payloads(&lab.run_directory());
+        let count = |is: fn(&Payload) -> bool| events.iter().filter(|p| is(p)).count() as u64;
+        // A spinning node still is told; nobody is, where the executor itself is woken.
+        assert_eq!(count(|p| matches!(p, Payload::NodeDataAvailable { .. })), sent, "{transport}");
+        let waits = count(|p| matches!(p, Payload::RclcppExecutorWaitForWork { .. }));
+        assert!((sent / 2..2 * sent + 10).contains(&waits), "{transport}: {waits} waits for {sent} messages");
+    }
 }

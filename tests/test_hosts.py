@@ -1,0 +1,150 @@
+"""Hosts of a workload: network namespaces with links of a known rate, delay and loss; nothing of them stays."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(
+        not shutil.which("ip") or subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode != 0,
+        reason="network namespaces cannot be made here: they need iproute2 and CAP_SYS_ADMIN",
+    ),
+]
+
+WORKLOAD = """
+middleware: socket
+transport: {transport}
+hosts: {{vehicle: {{}}, roadside: {{{link}}}}}
+nodes:
+  talker: {{host: vehicle, publishes: {{/out: {{size: {size}, rate: {rate} Hz, reliability: {reliability}}}}}}}
+  listener: {{host: roadside, subscribes: {{/out: {{reliability: {reliability}}}}}}}
+run: {{duration: {seconds} s}}
+"""
+
+
+def write(tacho, name="w.yaml", link="", transport="udp", size="64 B", rate=100, seconds=2):
+    reliability = "reliable" if transport == "tcp" else "best_effort"
+    text = WORKLOAD.format(link=link, transport=transport, size=size, rate=rate, seconds=seconds, reliability=reliability)
+    (tacho.directory / name).write_text(text)
+
+
+def bench(tacho, run, **changes):
+    write(tacho, f"{run}.yaml", **changes)
+    point = tacho.json("bench", f"{run}.yaml", "-o", run)["points"][0]
+    return point, json.loads((tacho.directory / run / "run.json").read_text())
+
+
+def delay_is_missing(info):
+    return any("delay and loss of hosts' links are not there" in text for text in info["missing"])
+
+
+def test_latency_grows_by_the_delay_of_the_link(tacho):
+    plain, info = bench(tacho, "plain")
+    assert [p["host"] for p in info["processes"]] == ["vehicle", "roadside"]
+    assert plain["lost"] == 0 and plain["sent"] > 150
+    medians = []
+    for delay_ms in (5, 10):
+        point, info = bench(tacho, f"delayed-{delay_ms}", link=f"delay: {delay_ms} ms")
+        if delay_is_missing(info):
+            pytest.skip("this kernel has neither netem nor tap devices: " + "; ".join(info["missing"]))
+        medians.append(point["latency_us"]["median"])
+        # Never sooner, on any message.
+        assert point["latency_us"]["min"] >= delay_ms * 1000
+    assert 4000 < medians[1] - medians[0] < 6000
+    assert medians[0] - plain["latency_us"]["median"] > 4500
+
+
+def test_a_message_takes_its_bits_over_the_rate_of_the_link(tacho):
+    slow, _ = bench(tacho, "slow", link="rate: 10 Mbit/s", size="32 KiB", rate=5)
+    fast, _ = bench(tacho, "fast", link="rate: 40 Mbit/s", size="32 KiB", rate=5)
+    wire_us = 32 * 1024 * 8 / 10
+    # Headers come on top; what a link lets go at once comes off.
+    assert 0.9 * wire_us < slow["latency_us"]["median"] < 1.3 * wire_us
+    assert 3 < slow["latency_us"]["median"] / fast["latency_us"]["median"] < 5
+    assert slow["lost"] == 0
+
+
+def test_a_lossy_link_loses_what_was_asked_for_and_tcp_sends_it_again(tacho):
+    lossy, info = bench(tacho, "lossy", link="loss: 20 %", rate=500, seconds=4)
+    if delay_is_missing(info):
+        pytest.skip("this kernel has neither netem nor tap devices: " + "; ".join(info["missing"]))
+    # 2000 draws: a standard deviation is 0.9 %.
+    assert 15 < lossy["loss_percent"] < 25
+    reliable, _ = bench(tacho, "reliable", link="loss: 5 %", transport="tcp", rate=50)
+    assert reliable["lost"] == 0 and reliable["latency_us"]["max"] > 10 * reliable["latency_us"]["median"]
+
+
+def namespaces_of(pids):
+    return {os.readlink(f"/proc/{pid}/ns/net") for pid in pids}
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def runs(pid):
+    """Whether a process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(") ")[-1][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(condition, what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_of_hosts_however_tacho_ends(tacho, ending):
+    write(tacho, link="delay: 1 ms", seconds=60)
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    events = tacho.directory / "run" / "events"
+    wait_for(lambda: len(list(events.glob("*.events"))) == 2, "both nodes to record")
+    nodes = children(process.pid)
+    inside = namespaces_of(nodes)
+    ours = os.readlink("/proc/self/ns/net")
+    assert len(nodes) == 2 and len(inside) == 2 and ours not in inside
+    process.send_signal(ending)
+    process.communicate(timeout=60)
+    wait_for(lambda: not any(map(runs, nodes)), "the nodes to end")
+    # No process is in them, and a namespace without a name that nobody is in is gone.
+    others = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]
+
+    def left():
+        found = set()
+        for pid in others:
+            try:
+                found.add(os.readlink(f"/proc/{pid}/ns/net"))
+            except OSError:
+                continue
+        return found & inside
+
+    wait_for(lambda: not left(), "the namespaces to go")
+    assert not [link for link in os.listdir("/sys/class/net") if link.startswith(("port", "bridge0"))]
+
+
+def test_without_permission_the_error_says_what_is_needed(tacho):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root can give its permissions away, with setpriv")
+    write(tacho)
+    tacho.directory.chmod(0o777)
+    done = subprocess.run(
+        ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", str(tacho.program), "bench", "w.yaml", "-o", "run"],
+        cwd=tacho.directory,
+        env=tacho.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert "CAP_SYS_ADMIN" in done.stderr and "hosts" in done.stderr
