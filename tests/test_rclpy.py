@@ -151,6 +151,25 @@ def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
+def test_nodes_begin_at_once_where_the_start_follows_the_plan(start, executor):
+    talker = start("rclpy", {"name": "talker", "publishes": [publication("/words", 64, 50.0)]},
+                   outputs=[{"publisher_id": 1, "subscribers": 1}], transport=executor)
+    listener = start("rclpy", {"name": "listener", "subscribes": [subscription("/words")]},
+                     inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}], transport=executor)
+    now = time.monotonic_ns()
+    for process in (talker, listener):
+        process.say({"start": {"start_ns": now, "stop_ns": now + 10**12, "end_ns": now + 10**12}})
+    ready = [process.hear("ready") for process in (talker, listener)]
+    assert all(now < r["main_ns"] + 10**9 and r["main_ns"] < r["ready_ns"] for r in ready)
+    time.sleep(2)  # how many messages does not matter
+    for process in (talker, listener):
+        process.say("stop")
+    talked, heard = (process.hear("done")["nodes"][0] for process in (talker, listener))
+    assert talked["outputs"][0]["sent"] > 0 and heard["taken"][0] > 0
+    assert heard["first_message_ns"] > ready[1]["main_ns"]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_publisher_that_falls_behind_by_design_says_what_it_skipped(start, executor):
     talker = start("rclpy", {"name": "talker", "publishes": [publication("/words", 64, 100.0)],
                              "work": {"fixed": {"secs": 0, "nanos": 25_000_000}}},
