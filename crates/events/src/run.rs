@@ -65,7 +65,7 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Kernel release.
     pub kernel: String,
-    /// Its preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC`, ...
+    /// Its preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC (full)`, `voluntary`, ...
     pub preemption: String,
     /// Frequency governor of the first CPU, where there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -1,5 +1,6 @@
 //! The machine that a run ran on, as far as timing depends on it.
 
+use crate::doctor::{self, Preemption};
 use tacho_events::run::Machine;
 
 /// What this machine says of itself; what it does not say is empty or absent.
@@ -11,7 +12,7 @@ pub fn machine() -> Machine {
         cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
         memory_bytes: memory_bytes(&read("/proc/meminfo")).unwrap_or(0),
         kernel,
-        preemption: preemption(&version, &read("/proc/cmdline")),
+        preemption: preemption(&version, doctor::preemption()),
         governor: Some(read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")).filter(|found| !found.is_empty()),
         clocksource: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     }
@@ -48,11 +49,20 @@ fn memory_bytes(meminfo: &str) -> Option<u64> {
     Some(kibibytes.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The preemption model as `uname -v` names it; of a dynamic one, also what the boot command line chose.
-fn preemption(version: &str, command_line: &str) -> String {
+/// The preemption model as `uname -v` names it; of a dynamic one, also which it is at present, or, where only root may read that, what
+/// it was booted or built with.
+fn preemption(version: &str, at_present: Option<Preemption>) -> String {
     let model = version.split_whitespace().find(|word| word.starts_with("PREEMPT")).unwrap_or("none");
-    match command_line.split_whitespace().find_map(|word| word.strip_prefix("preempt=")) {
-        Some(chosen) if model == "PREEMPT_DYNAMIC" => format!("{model} ({chosen})"),
+    let name = match at_present {
+        Some(Preemption::Full) => "full",
+        Some(Preemption::Lazy) => "lazy",
+        Some(Preemption::Voluntary) => "voluntary",
+        Some(Preemption::None) => "none",
+        Some(Preemption::RealTime | Preemption::DynamicUnknown) | None => return model.to_owned(),
+    };
+    match model {
+        "PREEMPT_DYNAMIC" => format!("{model} ({name})"),
+        "none" => name.to_owned(),
         _ => model.to_owned(),
     }
 }
@@ -70,10 +80,11 @@ mod tests {
 
     #[test]
     fn preemption_models_are_read_from_the_kernel_version() {
-        assert_eq!(preemption("#1 SMP PREEMPT_RT Debian 6.1", ""), "PREEMPT_RT");
-        assert_eq!(preemption("#1 SMP PREEMPT_DYNAMIC @0", "quiet preempt=full"), "PREEMPT_DYNAMIC (full)");
-        assert_eq!(preemption("#1 SMP PREEMPT_DYNAMIC @0", "quiet"), "PREEMPT_DYNAMIC");
-        assert_eq!(preemption("#1 SMP Debian 5.10", "preempt=full"), "none");
+        assert_eq!(preemption("#1 SMP PREEMPT_RT Debian 6.1", Some(Preemption::RealTime)), "PREEMPT_RT");
+        assert_eq!(preemption("#1 SMP PREEMPT_DYNAMIC @0", Some(Preemption::Full)), "PREEMPT_DYNAMIC (full)");
+        assert_eq!(preemption("#1 SMP PREEMPT_DYNAMIC @0", Some(Preemption::DynamicUnknown)), "PREEMPT_DYNAMIC");
+        assert_eq!(preemption("#1 SMP Debian 5.10", Some(Preemption::Voluntary)), "voluntary");
+        assert_eq!(preemption("#1 SMP Debian 5.10", None), "none");
     }
 
     #[test]

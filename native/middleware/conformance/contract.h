@@ -14,6 +14,7 @@ struct check {
 };
 
 extern const struct check checks[]; /* ends with a name of NULL */
+void a_descriptor_tells_of_messages(void);
 
 /* Given by the program that runs the checks. */
 extern const struct tacho_middleware *mw;

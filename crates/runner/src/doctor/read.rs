@@ -69,7 +69,7 @@ fn software() -> Software {
     facts
 }
 
-fn kernel() -> Kernel {
+pub(super) fn kernel() -> Kernel {
     let release = text("/proc/sys/kernel/osrelease");
     let configuration = release.as_ref().and_then(|release| text(format!("/boot/config-{release}"))).or_else(|| {
         let unpacked = Command::new("gzip").args(["-dc", "/proc/config.gz"]).output().ok()?;
