@@ -1,13 +1,11 @@
 //! Links by the kernel: a bridge, pairs of veth, queueing disciplines at both ends of each.
 
 use super::namespace::Namespace;
-use super::INTERFACE;
+use super::{INTERFACE, QUEUE_PACKETS};
 use anyhow::Result;
 use tacho_workload::model::Link;
 
-/// Packets that wait for a link, in each direction.
-const QUEUE_PACKETS: u32 = 10_000;
-/// The same of a link with a rate alone, bytes.
+/// What waits for a link with a rate alone, bytes.
 const QUEUE_BYTES: u64 = 4 << 20;
 
 /// Whether the kernel can delay and lose packets, tried in a namespace that has no traffic.

@@ -22,6 +22,9 @@ use tacho_workload::model::{Host, Link};
 /// The interface of every host.
 const INTERFACE: &str = "eth0";
 
+/// Packets that wait for a link, in each direction.
+const QUEUE_PACKETS: u32 = 10_000;
+
 /// What joins the hosts, kept as long as they live.
 enum Joined {
     /// There are none.
@@ -110,7 +113,8 @@ fn nth_address(index: usize) -> Ipv4Addr {
 fn interface_up(address: Ipv4Addr) -> Vec<String> {
     vec![
         "link set lo up".into(),
-        format!("link set {INTERFACE} addrgenmode none"),
+        // Room for the pieces of a message of several MB; a tap device drops what finds none.
+        format!("link set {INTERFACE} addrgenmode none txqueuelen {QUEUE_PACKETS}"),
         format!("address add {address}/16 dev {INTERFACE}"),
         format!("link set {INTERFACE} up"),
         format!("route add 224.0.0.0/4 dev {INTERFACE}"),
