@@ -24,18 +24,26 @@ def bench(tacho, run, middleware="cyclonedds", size="64 B", work=0.01, start="to
     return info, {process["name"]: process for process in info["processes"]}
 
 
-def test_cpu_time_is_that_of_the_work_and_switches_those_of_the_wake_ups(tacho):
-    _, lazy = bench(tacho, "lazy")
+def sent(tacho, run):
+    """Messages of the window; on a machine that has no time for it, fewer than 50 a second."""
+    return json.loads((tacho.directory / run / "summary.json").read_text())["points"][0]["sent"]
+
+
+def test_cpu_time_is_that_of_the_work(tacho):
     _, busy = bench(tacho, "busy", work=8)
-    talker = busy["talker"]["resources"]
-    seconds = talker["over_ns"] / 1e9
-    assert 1.9 < seconds < 2.3
-    # 50 times a second 8 ms of CPU time more, and all else alike.
-    more = talker["cpu_ns"] / talker["over_ns"] - lazy["talker"]["resources"]["cpu_ns"] / lazy["talker"]["resources"]["over_ns"]
-    assert 0.36 < more < 0.48
-    # At least one wake-up a message on either side, and not many more.
-    for process in lazy.values():
-        assert 0.9 * 50 * seconds < process["resources"]["voluntary_switches"] < 10 * 50 * seconds
+    used = busy["talker"]["resources"]
+    assert 1.8e9 < used["over_ns"] < 2.3e9
+    # The readings may be a tenth of a second, five messages, away from the window on either side; publishing costs some, too.
+    messages = sent(tacho, "busy")
+    assert (messages - 6) * 8e6 < used["cpu_ns"] < (messages + 6) * 8e6 + messages * 1e6
+
+
+def test_switches_are_those_of_the_wake_ups(tacho):
+    _, processes = bench(tacho, "lazy")
+    messages = sent(tacho, "lazy")
+    # One a message on either side, and not many more.
+    for process in processes.values():
+        assert 0.9 * messages - 6 < process["resources"]["voluntary_switches"] < 10 * messages
 
 
 def test_memory_grows_by_the_messages(tacho):
