@@ -44,6 +44,10 @@ void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   tcp->check_crc = false;
   tcp->apply_security = false;
   tcp->enable_tcp_nodelay = true;
+  // A send that waits holds what the receiving thread needs: two processes that send each other 1 MiB have been seen to wait for
+  // each other for good. One that does not wait is sent again later, so the buffers hold some messages of study A's largest.
+  tcp->non_blocking_send = true;
+  tcp->sendBufferSize = tcp->receiveBufferSize = 4 << 20;
   qos.transport().user_transports = {tcp, udp(address)};
 
   Locator_t data;
