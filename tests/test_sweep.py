@@ -101,6 +101,18 @@ def test_a_sweep_that_was_interrupted_ends_in_order_and_goes_on_without_its_file
     assert len(read(run / "summary.json")["points"]) == POINTS
 
 
+def test_an_interrupt_at_the_terminal_is_no_failure_of_a_point(tacho):
+    """A terminal sends ^C to the nodes, too."""
+    (tacho.directory / "w.yaml").write_text(SIXTY.replace("0.1 s", "20 s"))
+    run = tacho.directory / "run"
+    process = tacho.start("bench", "w.yaml", "-o", "run", start_new_session=True)
+    wait_for(lambda: list(run.glob("points/*/events/*.events")), "a node to record", process)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "failed" not in err, err
+    assert f"of {POINTS} runs are not finished" in err
+
+
 @pytest.mark.parametrize(
     "change, words",
     [
@@ -124,7 +136,7 @@ def test_without_resume_a_run_is_never_built_upon(tacho):
     (tacho.directory / "w.yaml").write_text(FEW.replace("repeats: 3", "repeats: 1"))
     tacho("bench", "w.yaml", "-o", "run")
     before = started(tacho.directory / "run")
-    tacho("bench", "w.yaml", "-o", "run", expect=2)
+    assert "--resume" in tacho("bench", "w.yaml", "-o", "run", expect=2).stderr
     assert started(tacho.directory / "run") == before
 
 

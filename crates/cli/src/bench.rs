@@ -25,6 +25,10 @@ pub fn run(options: Options) -> Outcome {
     }
     let run = match (&options.out.out, options.resume) {
         (Some(path), true) => sweep::resume(path, &sweep)?,
+        (Some(path), false) if path.join("points").is_dir() => {
+            let expected = "expected a new directory, or --resume to go on with what is there";
+            return Err(Failure::Usage(format!("{}: holds a sweep already; {expected}", path.display())));
+        }
         _ => runs::create(options.out.out.clone(), &name)?,
     };
     let mut running = SweepRun::new(&sweep, &run, &bench, options.discard_events);

@@ -185,6 +185,8 @@ impl<'a> SweepRun<'a> {
         let info = RunInfo { parameters: parameters.clone(), ..info };
         directory.write_info(&info)?;
         match ran {
+            // ^C reaches the nodes of a terminal, too: that they ended is no fault of theirs.
+            Err(_) if self.bench.is_interrupted() => {}
             Err(error) => drop(self.failed.insert(point, format!("{error:#}"))),
             Ok(_) if info.measured_from_ns.is_none() => {}
             Ok(ran) => {
