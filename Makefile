@@ -16,7 +16,7 @@ PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cycloned
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark
 
-.PHONY: help build middleware demo micro micro-demo test bench clean setup web native rust
+.PHONY: help build middleware demo micro micro-demo test bench clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned
 	@workloads/demo
 
 build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
-	@$(MAKE) --no-print-directory native rust
+	@$(MAKE) --no-print-directory native rust plugins
 	@echo "build: build/tacho is ready"
 
 setup:
@@ -48,6 +48,10 @@ native: setup
 	  || { cat build/native.log; exit 1; }
 	@grep -E 'tacho:' build/native.log || true
 	@cmake --build build/native --parallel >>build/native.log || { tail -n 50 build/native.log; exit 1; }
+
+plugins: native ## the middleware plugins in Rust (zenoh, iceoryx), of which the demo needs none
+	@echo "build: the middleware plugins in Rust; the first time takes some minutes"
+	@cmake --build build/native --target rust_plugins >build/plugins.log 2>&1 || { tail -n 50 build/plugins.log; exit 1; }
 
 web: setup
 	@$(MAKE) --no-print-directory build/web/report.html
