@@ -118,6 +118,7 @@ struct SessionNode {
 
 struct tacho_publisher {
   Role role;
+  Peers peers;
   size_t size = 0;
   std::shared_ptr<cyber::Writer<Message>> writer;
   std::vector<Shared> pool; // every message ever lent; one that only the pool holds is free
@@ -127,6 +128,7 @@ struct tacho_publisher {
 
 struct tacho_subscription {
   Role role;
+  Peers peers;
   std::shared_ptr<Queue> queue;
   std::shared_ptr<cyber::Reader<Message>> reader;
   Shared lent;
@@ -267,7 +269,7 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
   return guarded(error, [&] {
     std::vector<cyber::proto::RoleAttributes> readers;
     publisher->writer->GetReaders(&readers);
-    return matched(publisher->role, true, readers, process.configuration.modes);
+    return publisher->peers.count(publisher->role, true, readers, process.configuration.modes);
   });
 }
 
@@ -275,7 +277,7 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
   return guarded(error, [&] {
     std::vector<cyber::proto::RoleAttributes> writers;
     subscription->reader->GetWriters(&writers);
-    return matched(subscription->role, false, writers, process.configuration.modes);
+    return subscription->peers.count(subscription->role, false, writers, process.configuration.modes);
   });
 }
 

@@ -12,9 +12,11 @@ using google::protobuf::MessageLite;
 namespace {
 
 // cyber/proto/role_attributes.proto and qos_profile.proto.
-enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, QOS_PROFILE = 11 };
+enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, ID = 10, QOS_PROFILE = 11 };
 enum QosField { HISTORY = 1, DEPTH = 2, RELIABILITY = 4, DURABILITY = 5 };
 enum { KEEP_LAST = 1, KEEP_ALL = 2, RELIABLE = 1, BEST_EFFORT = 2, TRANSIENT_LOCAL = 1, VOLATILE = 2 };
+
+constexpr std::chrono::milliseconds SETTLED{200};
 
 // One field after the other of a protobuf message; `bytes` is of length-delimited ones.
 class Fields {
@@ -102,16 +104,27 @@ Role role_of(const RoleAttributes &attributes) {
     if (field.number == PROCESS_ID) role.process = static_cast<int32_t>(field.value);
     if (field.number == CHANNEL_NAME) role.channel = field.bytes;
     if (field.number == MESSAGE_TYPE) role.message_type = field.bytes;
+    if (field.number == ID) role.id = field.value;
     if (field.number == QOS_PROFILE) role.qos = qos_of(field.bytes);
   }
   return role;
 }
 
-int matched(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
-  return static_cast<int>(std::count_if(others.begin(), others.end(), [&](const RoleAttributes &attributes) {
+int Peers::count(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
+  const Clock::time_point now = Clock::now();
+  std::map<uint64_t, Clock::time_point> known;
+  int counted = 0;
+  for (const RoleAttributes &attributes : others) {
     const Role other = role_of(attributes);
     const tacho_qos &offered = own_offers ? own.qos : other.qos, &requested = own_offers ? other.qos : own.qos;
-    return other.channel == own.channel && other.message_type == own.message_type && reachable(own, other, modes) &&
-           offered.reliability >= requested.reliability && offered.durability >= requested.durability;
-  }));
+    if (other.channel != own.channel || other.message_type != own.message_type || !reachable(own, other, modes) ||
+        offered.reliability < requested.reliability || offered.durability < requested.durability)
+      continue;
+    const auto before = known_since_.find(other.id);
+    const Clock::time_point since = before == known_since_.end() ? now : before->second;
+    known.emplace(other.id, since);
+    counted += (other.process == own.process && other.host_ip == own.host_ip) || now - since >= SETTLED;
+  }
+  known_since_ = std::move(known);
+  return counted;
 }
