@@ -11,6 +11,8 @@ export TACHO_VENV := $(CURDIR)/build/venv
 PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates
 # ROS 1 for the plugin ros1; without them, it is left out.
 PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
+# What the library of Cyber RT links to, for the plugin cyber.
+PACKAGES_CYBER := libatomic1 libuuid1
 # Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
@@ -40,6 +42,7 @@ middleware: setup
 	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: going on without the middleware of these packages" >&2
 	@setup/debian $(PACKAGES_CYCLONEDDS) || echo "build: going on without these packages of Cyclone DDS" >&2
 	@setup/cyclonedds build/cyclonedds || echo "build: going on without Cyclone DDS 11" >&2
+	@setup/debian $(PACKAGES_CYBER) && setup/cyber build/cyber || echo "build: going on without Cyber RT" >&2
 	@setup/python build/venv-connext setup/connext.txt || echo "build: going on without RTI Connext" >&2
 
 native: setup
