@@ -9,6 +9,7 @@
 
 #include <tacho/middleware.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -25,6 +26,7 @@
 #include "cyber_rt.h"
 #include "failure.h"
 #include "payload.h"
+#include "rtps_matches.h"
 #include "segments.h"
 #include "topology.h"
 
@@ -118,7 +120,6 @@ struct SessionNode {
 
 struct tacho_publisher {
   Role role;
-  Peers peers;
   size_t size = 0;
   std::shared_ptr<cyber::Writer<Message>> writer;
   std::vector<Shared> pool; // every message ever lent; one that only the pool holds is free
@@ -128,7 +129,6 @@ struct tacho_publisher {
 
 struct tacho_subscription {
   Role role;
-  Peers peers;
   std::shared_ptr<Queue> queue;
   std::shared_ptr<cyber::Reader<Message>> reader;
   Shared lent;
@@ -269,7 +269,9 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
   return guarded(error, [&] {
     std::vector<cyber::proto::RoleAttributes> readers;
     publisher->writer->GetReaders(&readers);
-    return publisher->peers.count(publisher->role, true, readers, process.configuration.modes);
+    const Role &role = publisher->role;
+    const Peers known = peers(role, true, readers, process.configuration.modes);
+    return known.otherwise + std::min(known.by_rtps, rtps_readers(role.channel));
   });
 }
 
@@ -277,7 +279,9 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
   return guarded(error, [&] {
     std::vector<cyber::proto::RoleAttributes> writers;
     subscription->reader->GetWriters(&writers);
-    return subscription->peers.count(subscription->role, false, writers, process.configuration.modes);
+    const Role &role = subscription->role;
+    const Peers known = peers(role, false, writers, process.configuration.modes);
+    return known.otherwise + std::min(known.by_rtps, rtps_writers(role.channel));
   });
 }
 

@@ -12,11 +12,9 @@ using google::protobuf::MessageLite;
 namespace {
 
 // cyber/proto/role_attributes.proto and qos_profile.proto.
-enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, ID = 10, QOS_PROFILE = 11 };
+enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, QOS_PROFILE = 11 };
 enum QosField { HISTORY = 1, DEPTH = 2, RELIABILITY = 4, DURABILITY = 5 };
 enum { KEEP_LAST = 1, KEEP_ALL = 2, RELIABLE = 1, BEST_EFFORT = 2, TRANSIENT_LOCAL = 1, VOLATILE = 2 };
-
-constexpr std::chrono::milliseconds SETTLED{200};
 
 // One field after the other of a protobuf message; `bytes` is of length-delimited ones.
 class Fields {
@@ -72,9 +70,15 @@ tacho_qos qos_of(const std::string &profile) {
   return qos;
 }
 
-bool reachable(const Role &own, const Role &other, const Modes &modes) {
-  if (own.host_ip != other.host_ip) return modes.other_host == Mode::Rtps;
-  return own.process == other.process || modes.other_process != Mode::Intra;
+Mode mode_between(const Role &own, const Role &other, const Modes &modes) {
+  if (own.host_ip != other.host_ip) return modes.other_host;
+  return own.process == other.process ? modes.same_process : modes.other_process;
+}
+
+// Pointers stay inside a process, and shared memory inside a machine.
+bool reaches(Mode mode, const Role &own, const Role &other) {
+  const bool same_host = own.host_ip == other.host_ip;
+  return mode == Mode::Rtps || (same_host && (mode == Mode::Shm || own.process == other.process));
 }
 
 }  // namespace
@@ -104,27 +108,20 @@ Role role_of(const RoleAttributes &attributes) {
     if (field.number == PROCESS_ID) role.process = static_cast<int32_t>(field.value);
     if (field.number == CHANNEL_NAME) role.channel = field.bytes;
     if (field.number == MESSAGE_TYPE) role.message_type = field.bytes;
-    if (field.number == ID) role.id = field.value;
     if (field.number == QOS_PROFILE) role.qos = qos_of(field.bytes);
   }
   return role;
 }
 
-int Peers::count(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
-  const Clock::time_point now = Clock::now();
-  std::map<uint64_t, Clock::time_point> known;
-  int counted = 0;
+Peers peers(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
+  Peers counted;
   for (const RoleAttributes &attributes : others) {
     const Role other = role_of(attributes);
     const tacho_qos &offered = own_offers ? own.qos : other.qos, &requested = own_offers ? other.qos : own.qos;
-    if (other.channel != own.channel || other.message_type != own.message_type || !reachable(own, other, modes) ||
-        offered.reliability < requested.reliability || offered.durability < requested.durability)
-      continue;
-    const auto before = known_since_.find(other.id);
-    const Clock::time_point since = before == known_since_.end() ? now : before->second;
-    known.emplace(other.id, since);
-    counted += (other.process == own.process && other.host_ip == own.host_ip) || now - since >= SETTLED;
+    const Mode mode = mode_between(own, other, modes);
+    if (other.channel == own.channel && other.message_type == own.message_type && reaches(mode, own, other) &&
+        offered.reliability >= requested.reliability && offered.durability >= requested.durability)
+      ++(mode == Mode::Rtps ? counted.by_rtps : counted.otherwise);
   }
-  known_since_ = std::move(known);
   return counted;
 }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rtps_matches.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+// As in rtps_matches.h: the library of the wheel finds the definitions below before those of Fast RTPS 1.5 and its own.
+#define IN_FRONT __attribute__((visibility("default")))
+
+namespace eprosima {
+namespace fastrtps {
+
+namespace rtps {
+struct MatchingInfo {
+  enum { MATCHED, REMOVED } status; // the other endpoint's GUID follows
+};
+}  // namespace rtps
+
+class Participant;
+class Publisher;
+class PublisherAttributes;
+class Subscriber;
+class SubscriberAttributes;
+class SubscriberListener;
+
+class PublisherListener {
+ public:
+  virtual ~PublisherListener() = default;
+  virtual void onPublicationMatched(Publisher *publisher, rtps::MatchingInfo &info) = 0;
+};
+
+class IN_FRONT Domain {
+ public:
+  static Publisher *createPublisher(Participant *participant, PublisherAttributes &attributes, PublisherListener *listener);
+  static Subscriber *createSubscriber(Participant *participant, SubscriberAttributes &attributes, SubscriberListener *listener);
+};
+
+}  // namespace fastrtps
+}  // namespace eprosima
+
+namespace apollo {
+namespace cyber {
+namespace proto {
+class QosProfile;
+}
+namespace transport {
+
+class IN_FRONT AttributesFiller {
+ public:
+  static bool FillInPubAttr(const std::string &channel, const proto::QosProfile &qos,
+                            eprosima::fastrtps::PublisherAttributes *attributes);
+  static bool FillInSubAttr(const std::string &channel, const proto::QosProfile &qos,
+                            eprosima::fastrtps::SubscriberAttributes *attributes);
+};
+
+// Virtual there, and mangled the same; here it must not be, or a second vtable would come with it.
+class IN_FRONT SubListener {
+ public:
+  void onSubscriptionMatched(eprosima::fastrtps::Subscriber *subscriber, eprosima::fastrtps::rtps::MatchingInfo &info);
+};
+
+}  // namespace transport
+}  // namespace cyber
+}  // namespace apollo
+
+namespace {
+
+using namespace eprosima::fastrtps;
+using apollo::cyber::transport::AttributesFiller;
+
+class Side {
+ public:
+  void matched(const void *endpoint, const rtps::MatchingInfo &info) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    peers_[endpoint] += info.status == rtps::MatchingInfo::MATCHED ? 1 : -1;
+  }
+  void made(const std::string &channel, const void *endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    endpoints_[channel].push_back(endpoint);
+  }
+  int fewest(const std::string &channel) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const std::vector<const void *> &all = endpoints_[channel];
+    int least = all.empty() ? 0 : peers_[all.front()];
+    for (const void *endpoint : all) least = std::min(least, peers_[endpoint]);
+    return least;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void *, int> peers_; // a match may be told before its endpoint's making has returned
+  std::map<std::string, std::vector<const void *>> endpoints_;
+};
+
+// Never destroyed: threads of Fast RTPS may outlive destructors.
+Side &writers = *new Side, &readers = *new Side;
+
+class : public PublisherListener {
+  void onPublicationMatched(Publisher *publisher, rtps::MatchingInfo &info) override { writers.matched(publisher, info); }
+} &listener = *new std::remove_reference_t<decltype(listener)>;
+
+// Attributes are filled in, and the endpoint made of them next, by one thread; they hold the name, but out of reach.
+thread_local std::string named;
+
+template <class Function>
+Function original(const char *symbol) {
+  void *found = dlsym(RTLD_NEXT, symbol);
+  Function function = nullptr;
+  std::memcpy(&function, &found, sizeof function);
+  if (!function) {
+    std::fprintf(stderr, "cyber: Cyber RT has no %s; expected the library of pycyber 0.0.6\n", symbol);
+    std::abort();
+  }
+  return function;
+}
+
+}  // namespace
+
+bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
+                                     PublisherAttributes *attributes) {
+  static const auto next = original<decltype(&FillInPubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
+  named = channel;
+  return next(channel, qos, attributes);
+}
+
+bool AttributesFiller::FillInSubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
+                                     SubscriberAttributes *attributes) {
+  static const auto next = original<decltype(&FillInSubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInSubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps20SubscriberAttributesE");
+  named = channel;
+  return next(channel, qos, attributes);
+}
+
+Publisher *Domain::createPublisher(Participant *participant, PublisherAttributes &attributes, PublisherListener *theirs) {
+  static const auto next =
+      original<Publisher *(*)(Participant *, PublisherAttributes &, PublisherListener *)>("_ZN8eprosima8fastrtps6Domain15createPublisherEPNS0_11ParticipantERNS0_19PublisherAttributesEPNS0_17PublisherListenerE");
+  Publisher *made = next(participant, attributes, theirs ? theirs : &listener);
+  if (made) writers.made(named, made);
+  return made;
+}
+
+Subscriber *Domain::createSubscriber(Participant *participant, SubscriberAttributes &attributes, SubscriberListener *theirs) {
+  static const auto next =
+      original<Subscriber *(*)(Participant *, SubscriberAttributes &, SubscriberListener *)>("_ZN8eprosima8fastrtps6Domain16createSubscriberEPNS0_11ParticipantERNS0_20SubscriberAttributesEPNS0_18SubscriberListenerE");
+  Subscriber *made = next(participant, attributes, theirs);
+  if (made) readers.made(named, made);
+  return made;
+}
+
+// That of Cyber RT does nothing.
+void apollo::cyber::transport::SubListener::onSubscriptionMatched(Subscriber *subscriber, rtps::MatchingInfo &info) {
+  readers.matched(subscriber, info);
+}
+
+int rtps_readers(const std::string &channel) { return writers.fewest(channel); }
+int rtps_writers(const std::string &channel) { return readers.fewest(channel); }
