@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "cyber_rt.h"
+
 // As in rtps_matches.h: the library of the wheel finds the definitions below before those of Fast RTPS 1.5 and its own.
 #define IN_FRONT __attribute__((visibility("default")))
 
@@ -82,13 +84,13 @@ class Side {
     std::lock_guard<std::mutex> lock(mutex_);
     peers_[endpoint] += info.status == rtps::MatchingInfo::MATCHED ? 1 : -1;
   }
-  void made(const std::string &channel, const void *endpoint) {
+  void made(const std::string &name, const void *endpoint) {
     std::lock_guard<std::mutex> lock(mutex_);
-    endpoints_[channel].push_back(endpoint);
+    endpoints_[name].push_back(endpoint);
   }
-  int fewest(const std::string &channel) {
+  int fewest(const std::string &name) {
     std::lock_guard<std::mutex> lock(mutex_);
-    const std::vector<const void *> &all = endpoints_[channel];
+    const std::vector<const void *> &all = endpoints_[name];
     int least = all.empty() ? 0 : peers_[all.front()];
     for (const void *endpoint : all) least = std::min(least, peers_[endpoint]);
     return least;
@@ -127,7 +129,9 @@ Function original(const char *symbol) {
 bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
                                      PublisherAttributes *attributes) {
   static const auto next = original<decltype(&FillInPubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
-  named = channel;
+  std::string profile;
+  if (!reinterpret_cast<const google::protobuf::MessageLite *>(&qos)->SerializeToString(&profile)) profile.clear();
+  named = channel + profile;
   return next(channel, qos, attributes);
 }
 
@@ -159,5 +163,5 @@ void apollo::cyber::transport::SubListener::onSubscriptionMatched(Subscriber *su
   readers.matched(subscriber, info);
 }
 
-int rtps_readers(const std::string &channel) { return writers.fewest(channel); }
+int rtps_readers(const std::string &channel, const std::string &qos_profile) { return writers.fewest(channel + qos_profile); }
 int rtps_writers(const std::string &channel) { return readers.fewest(channel); }

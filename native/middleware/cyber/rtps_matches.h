@@ -8,8 +8,11 @@
 
 #include <string>
 
-// Readers matched with the writer of this channel in this process; the fewest, where it has several.
-int rtps_readers(const std::string &channel);
+// Endpoints of readers, one a process, matched with the writer of this channel and QoS in this process; the fewest, where there are
+// several such writers. `qos_profile` is a serialised apollo::cyber::proto::QosProfile.
+int rtps_readers(const std::string &channel, const std::string &qos_profile);
+
+// Endpoints of writers matched with this process's endpoint for readers of this channel.
 int rtps_writers(const std::string &channel);
 
 #endif  // TACHO_CYBER_RTPS_MATCHES_H_

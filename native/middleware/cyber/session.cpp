@@ -271,7 +271,9 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
     publisher->writer->GetReaders(&readers);
     const Role &role = publisher->role;
     const Peers known = peers(role, true, readers, process.configuration.modes);
-    return known.otherwise + std::min(known.by_rtps, rtps_readers(role.channel));
+    const int found = rtps_readers(role.channel, qos_profile(role.qos));
+    // All readers of a process share one endpoint of RTPS.
+    return known.otherwise + (found >= known.rtps_processes ? known.by_rtps : std::min(known.by_rtps, found));
   });
 }
 

@@ -2,6 +2,8 @@
 #include "topology.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "failure.h"
 #include "payload.h"
@@ -83,15 +85,20 @@ bool reaches(Mode mode, const Role &own, const Role &other) {
 
 }  // namespace
 
+std::string qos_profile(const tacho_qos &qos) {
+  std::string profile;
+  append(profile, HISTORY, qos.history == TACHO_KEEP_ALL ? KEEP_ALL : KEEP_LAST);
+  append(profile, DEPTH, qos.depth);
+  append(profile, RELIABILITY, qos.reliability == TACHO_RELIABLE ? RELIABLE : BEST_EFFORT);
+  append(profile, DURABILITY, qos.durability == TACHO_TRANSIENT_LOCAL ? TRANSIENT_LOCAL : VOLATILE);
+  return profile;
+}
+
 RoleAttributes attributes_of(const Role &role) {
-  std::string profile, bytes;
-  append(profile, HISTORY, role.qos.history == TACHO_KEEP_ALL ? KEEP_ALL : KEEP_LAST);
-  append(profile, DEPTH, role.qos.depth);
-  append(profile, RELIABILITY, role.qos.reliability == TACHO_RELIABLE ? RELIABLE : BEST_EFFORT);
-  append(profile, DURABILITY, role.qos.durability == TACHO_TRANSIENT_LOCAL ? TRANSIENT_LOCAL : VOLATILE);
+  std::string bytes;
   append(bytes, CHANNEL_NAME, role.channel);
   append(bytes, MESSAGE_TYPE, role.message_type);
-  append(bytes, QOS_PROFILE, profile);
+  append(bytes, QOS_PROFILE, qos_profile(role.qos));
   RoleAttributes attributes;
   if (!reinterpret_cast<MessageLite *>(&attributes)->ParseFromString(bytes))
     fail("cyber: Cyber RT does not read the attributes of %s; expected those of pycyber 0.0.6", role.channel.c_str());
@@ -115,13 +122,17 @@ Role role_of(const RoleAttributes &attributes) {
 
 Peers peers(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
   Peers counted;
+  std::set<std::pair<std::string, int32_t>> processes;
   for (const RoleAttributes &attributes : others) {
     const Role other = role_of(attributes);
     const tacho_qos &offered = own_offers ? own.qos : other.qos, &requested = own_offers ? other.qos : own.qos;
     const Mode mode = mode_between(own, other, modes);
     if (other.channel == own.channel && other.message_type == own.message_type && reaches(mode, own, other) &&
-        offered.reliability >= requested.reliability && offered.durability >= requested.durability)
+        offered.reliability >= requested.reliability && offered.durability >= requested.durability) {
       ++(mode == Mode::Rtps ? counted.by_rtps : counted.otherwise);
+      if (mode == Mode::Rtps) processes.emplace(other.host_ip, other.process);
+    }
   }
+  counted.rtps_processes = static_cast<int>(processes.size());
   return counted;
 }

@@ -22,6 +22,9 @@ struct Role {
   tacho_qos qos{};
 };
 
+// A serialised apollo::cyber::proto::QosProfile.
+std::string qos_profile(const tacho_qos &qos);
+
 apollo::cyber::proto::RoleAttributes attributes_of(const Role &role);
 Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
 
@@ -30,6 +33,7 @@ Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
 // none elsewhere).
 struct Peers {
   int by_rtps = 0, otherwise = 0;
+  int rtps_processes = 0; // that those by RTPS are in
 };
 Peers peers(const Role &own, bool own_offers, const std::vector<apollo::cyber::proto::RoleAttributes> &others, const Modes &modes);
 
