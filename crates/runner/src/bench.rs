@@ -13,7 +13,7 @@ use crate::protocol::{Command, NodeFigures};
 use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
 use crate::resources::Usage;
 use crate::window::Window;
-use anyhow::{Context, Result};
+use anyhow::{bail, Context, Result};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,6 +119,9 @@ impl Bench<'_> {
     ) -> Result<(Vec<NodeFigures>, Vec<String>)> {
         progress(Progress { what: "starting nodes", done: 0.0 });
         let at_once = workload.run.start == Start::AtOnce;
+        if !workload.hosts.is_empty() && run.path().canonicalize()?.starts_with("/dev/shm") {
+            bail!("{}: hosts have shared memory of their own and would not see it; expected a run directory outside of /dev/shm", run.path().display());
+        }
         let hosts = Hosts::make(&workload.hosts)?;
         info.missing = hosts.missing().to_vec();
         let mut background = match workload.run.background_cpu {
@@ -130,7 +133,7 @@ impl Bench<'_> {
         for (index, ProcessPlan { name, host, plan }) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
             let program = self.installation.program(&plan.middleware)?;
-            let place = Place { environment, namespace: hosts.namespace(host) };
+            let place = Place { environment, namespaces: hosts.namespaces(host) };
             let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
             processes.add(process);

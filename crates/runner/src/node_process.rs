@@ -3,8 +3,9 @@
 use crate::protocol::{Answer, Command, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -30,8 +31,8 @@ pub enum Said {
 pub struct Place<'a> {
     /// Added to the runner's own.
     pub environment: &'a [(OsString, OsString)],
-    /// The network namespace of its host; absent: the runner's.
-    pub namespace: Option<BorrowedFd<'a>>,
+    /// The namespaces of its host, network and mounts; absent: the runner's.
+    pub namespaces: Option<[BorrowedFd<'a>; 2]>,
 }
 
 /// A process of nodes. Killed when dropped before it ended.
@@ -60,12 +61,17 @@ impl NodeProcess {
         command.arg(name).envs(place.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
         // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
-        let namespace = place.namespace.map(|namespace| namespace.as_raw_fd());
-        // SAFETY: setns, prctl and signal are async-signal-safe, and the descriptor is open until the child has started.
+        let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
+        // Another namespace of mounts begins at its root.
+        let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
+        // SAFETY: setns, chdir, prctl and signal are async-signal-safe, and the descriptors are open until the child has started.
         unsafe {
             command.pre_exec(move || {
-                if namespace.is_some_and(|namespace| libc::setns(namespace, libc::CLONE_NEWNET) != 0) {
-                    return Err(io::Error::last_os_error());
+                if let Some([network, mounts]) = namespaces {
+                    let inside = libc::setns(network, libc::CLONE_NEWNET) == 0 && libc::setns(mounts, libc::CLONE_NEWNS) == 0;
+                    if !inside || libc::chdir(folder.as_ptr()) != 0 {
+                        return Err(io::Error::last_os_error());
+                    }
                 }
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {

@@ -121,7 +121,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     let (sender, said) = channel();
     let plugin = plan.middleware.clone();
     let log = folder.join(format!("{plugin}.log"));
-    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespace: None }, log, sender)?;
+    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None }, log, sender)?;
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {

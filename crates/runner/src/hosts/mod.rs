@@ -6,14 +6,15 @@
 //! directions, so a one-way delay between two hosts is the sum of their delays.
 //!
 //! The switch is the kernel's bridge in a namespace of its own, and links are pairs of veth, shaped at both ends by netem. Where the kernel has
-//! no netem and a delay or a loss is asked for, the switch is [`switch`], in user space. All hosts share this machine's clock.
+//! no netem and a delay or a loss is asked for, the switch is [`switch`], in user space. All hosts share this machine's clock and
+//! files, but for /dev/shm and /etc/machine-id, which each has of its own.
 
 mod kernel;
 mod namespace;
 mod switch;
 
 use anyhow::{bail, Result};
-use namespace::Namespace;
+use namespace::{Mounts, Namespace};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use switch::Switch;
@@ -37,7 +38,7 @@ enum Joined {
 
 /// Hosts that are up. Nothing is left of them when this is dropped, or when tacho ends in any way.
 pub struct Hosts {
-    hosts: Vec<(String, Namespace)>,
+    hosts: Vec<(String, Namespace, Mounts)>,
     _joined: Joined,
     missing: Vec<String>,
 }
@@ -48,10 +49,11 @@ impl Hosts {
         if hosts.is_empty() {
             return Ok(Hosts { hosts: vec![], _joined: Joined::Nothing, missing: vec![] });
         }
-        let made = hosts.iter().map(|host| Ok((host.name.clone(), Namespace::make()?))).collect::<Result<Vec<_>>>()?;
+        let one = |(number, host): (usize, &Host)| Ok((host.name.clone(), Namespace::make()?, Mounts::make(number)?));
+        let made = hosts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
         let bridge = Namespace::make()?;
         let links: Vec<Link> = hosts.iter().map(|host| host.link).collect();
-        let namespaces: Vec<&Namespace> = made.iter().map(|(_, namespace)| namespace).collect();
+        let namespaces: Vec<&Namespace> = made.iter().map(|(_, namespace, _)| namespace).collect();
 
         let shaped = |link: &Link| link.delay.is_some() || link.loss_percent.is_some();
         let mut missing = Vec::new();
@@ -78,12 +80,15 @@ impl Hosts {
         for (index, namespace) in namespaces.iter().enumerate() {
             namespace.batch("ip", &interface_up(nth_address(index)))?;
         }
+        for namespace in &namespaces {
+            namespace.wait_for_link(INTERFACE)?;
+        }
         Ok(Hosts { hosts: made, _joined: joined, missing })
     }
 
-    /// The namespace of a host; absent: this machine's own.
-    pub fn namespace(&self, host: &str) -> Option<BorrowedFd<'_>> {
-        self.hosts.iter().find(|(name, _)| name == host).map(|(_, namespace)| namespace.as_fd())
+    /// The namespaces of a host, network and mounts; absent: this machine's own.
+    pub fn namespaces(&self, host: &str) -> Option<[BorrowedFd<'_>; 2]> {
+        self.hosts.iter().find(|(name, ..)| name == host).map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
     }
 
     /// What was asked for and is not there, or not as asked for.

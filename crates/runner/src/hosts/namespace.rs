@@ -1,15 +1,61 @@
-//! A network namespace without a name: it lives as long as its descriptor or a process in it, so nothing is left of it after any end.
+//! A network namespace without a name, and what else makes a host: it lives as long as its descriptors or a process in it, so nothing is left
+//! of it after any end.
 
 use anyhow::{bail, Context, Result};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// From setting a link up to the kernel saying that it is.
+const LINK_LIMIT: Duration = Duration::from_secs(5);
 
 /// One namespace.
 #[derive(Debug)]
 pub struct Namespace(File);
+
+/// What a process of a host has to itself besides its network: shared memory, and the machine's identity. Fast DDS takes peers of the same
+/// machine-id to be here, and looks for them on its own addresses and in shared memory alone.
+#[derive(Debug)]
+pub struct Mounts(File);
+
+impl Mounts {
+    /// New ones for the host of this number.
+    pub fn make(number: usize) -> Result<Mounts> {
+        let made = on_a_thread(|| {
+            // SAFETY: plain call; of this thread alone, which ends.
+            if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+            mount(Some(c"tacho"), c"/dev/shm", Some(c"tmpfs"), 0)?;
+            if std::path::Path::new("/etc/machine-id").exists() {
+                std::fs::write("/dev/shm/machine-id", format!("{:032x}\n", (std::process::id() as u128) << 32 | number as u128))?;
+                mount(Some(c"/dev/shm/machine-id"), c"/etc/machine-id", None, libc::MS_BIND)?;
+            }
+            File::open("/proc/thread-self/ns/mnt")
+        });
+        Ok(Mounts(made.context("a host's own shared memory and machine-id")?))
+    }
+}
+
+impl AsFd for Mounts {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn mount(what: Option<&CStr>, on: &CStr, kind: Option<&CStr>, flags: libc::c_ulong) -> io::Result<()> {
+    let pointer = |text: Option<&CStr>| text.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: all texts live through the call.
+    match unsafe { libc::mount(pointer(what), on.as_ptr(), pointer(kind), flags, std::ptr::null()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
 
 impl Namespace {
     /// A new one, with nothing in it but `lo`, which is down.
@@ -45,6 +91,18 @@ impl Namespace {
         })
     }
 
+    /// Waits until a link is up in the eyes of the kernel, which takes a moment; middlewares leave it out until then.
+    pub fn wait_for_link(&self, name: &str) -> Result<()> {
+        let limit = Instant::now() + LINK_LIMIT;
+        while !self.within(|| is_running(name)).with_context(|| format!("link {name}"))? {
+            if Instant::now() > limit {
+                bail!("link {name} of a host was not up after {} s", LINK_LIMIT.as_secs());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
     /// Runs lines through `ip -batch -` or `tc -batch -` inside it.
     pub fn batch(&self, program: &str, lines: &[String]) -> Result<()> {
         let namespace = self.0.as_raw_fd();
@@ -70,6 +128,25 @@ impl Namespace {
 impl AsFd for Namespace {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+/// Whether a link of this thread's namespace is up and its other end, too (netdevice(7): IFF_RUNNING).
+fn is_running(name: &str) -> io::Result<bool> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    // SAFETY: an ifreq of zeros is one; the name is shorter than its field by the check, and ends with a zero.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        if name.len() >= request.ifr_name.len() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        if libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &mut request) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(i32::from(request.ifr_ifru.ifru_flags) & libc::IFF_RUNNING != 0)
     }
 }
 
