@@ -2,10 +2,11 @@
 //! nothing to test, and the test says so by failing: `make test` builds first.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacho_middleware::{available, Endpoint, Error, Header, Middleware};
+use tacho_middleware::{available, listed, Endpoint, Error, Header, Middleware};
 use tacho_workload::model::Qos;
 
 fn folder() -> PathBuf {
@@ -23,7 +24,14 @@ fn wait(what: &str, mut condition: impl FnMut() -> bool) {
 
 fn a_message_travels(name: &str) {
     let middleware = Middleware::load(&folder(), name).unwrap();
-    let session = middleware.open(1 + std::process::id() % 100, "", "").unwrap();
+    let session = match middleware.open(1 + std::process::id() % 100, "", "") {
+        Ok(session) => session,
+        // What its owner must buy is not there on every machine; the words must say what it is.
+        Err(Error::Refused { cause, .. }) if name == "connext" && cause.contains("RTI_LICENSE_FILE") => {
+            return println!("{name} up to its licence check: {cause}");
+        }
+        Err(error) => panic!("{error}"),
+    };
     let node = session.node("talker").unwrap();
     // Best effort, which every transport honours.
     let qos = Qos { reliable: false, ..Qos::default() };
@@ -52,18 +60,30 @@ fn a_message_travels_in_process() {
     a_message_travels("inproc");
 }
 
+/// Each in a process of its own, as in a run: some middlewares bring libraries of which a process can have only one.
 #[test]
 fn a_message_travels_over_every_plugin_that_was_built() {
-    for found in available(&folder()).unwrap() {
-        match found.version {
-            Ok(version) => {
-                assert!(!version.is_empty());
-                a_message_travels(&found.name);
+    for (name, left_out) in listed(&folder()).unwrap() {
+        match left_out {
+            Some(Error::NotBuilt { name, reason }) => println!("{name} not tested: {reason}"),
+            Some(error) => panic!("{name}: {error}"),
+            None => {
+                let mut test = Command::new(std::env::current_exe().unwrap());
+                test.args(["--ignored", "--exact", "--nocapture", "a_message_travels_over_the_plugin_that_is_named"]);
+                let output = test.env("TACHO_TESTED_PLUGIN", &name).output().unwrap();
+                let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+                assert!(output.status.success() && said.contains("1 passed"), "{name}: {}\n{said}", output.status);
             }
-            Err(Error::NotBuilt { name, reason }) => println!("{name} not tested: {reason}"),
-            Err(error) => panic!("{}: {error}", found.name),
         }
     }
+}
+
+#[test]
+#[ignore = "run by the test above for each plugin"]
+fn a_message_travels_over_the_plugin_that_is_named() {
+    let name = std::env::var("TACHO_TESTED_PLUGIN").expect("the name of a plugin");
+    assert!(!Middleware::load(&folder(), &name).unwrap().version().unwrap().is_empty());
+    a_message_travels(&name);
 }
 
 #[test]
