@@ -84,7 +84,8 @@ export interface Point {
   sent: number;
   sent_late?: number;
   received: number;
-  lost: number;
+  /** Absent where events were dropped, or nobody knows what was sent while matched. */
+  lost?: number;
   loss_percent?: number;
   in_time: number;
   late: number;
@@ -100,7 +101,7 @@ export interface Point {
   wakeups_per_s?: number;
   preemptions_per_s?: number;
   publishing: { node: string; topic: string; due?: number; sent: number }[];
-  subscribing: { node: string; topic: string; received: number; lost: number; latency_us?: Distribution }[];
+  subscribing: { node: string; topic: string; received: number; lost?: number; latency_us?: Distribution }[];
   dropped_events: number;
 }
 

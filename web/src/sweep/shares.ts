@@ -12,7 +12,7 @@ export function received(point: Point): Share[] {
   return [
     { kind: "good", title: "in time", messages: point.in_time },
     { kind: "late", title: "late", messages: point.late },
-    { kind: "gone", title: "lost", messages: point.lost },
+    ...(point.lost === undefined ? [] : [{ kind: "gone" as const, title: "lost", messages: point.lost }]),
   ];
 }
 
