@@ -29,6 +29,8 @@ pub fn config(session: &SessionConfig) -> Result<Config> {
     };
     let shm = session.transport == SHM;
     set(&mut config, "transport/shared_memory/enabled", &shm.to_string())?;
+    // All that is made once is made when the session opens; see shared_memory.rs.
+    set(&mut config, "transport/shared_memory/mode", "\"init\"")?;
     // Else messages of some size would be copied into shared memory by zenoh itself, whatever the publisher gave it.
     set(&mut config, "transport/shared_memory/transport_optimization/enabled", "false")?;
     Ok(config)

@@ -8,6 +8,7 @@ mod graph;
 mod keys;
 mod messages;
 mod publisher;
+mod shared_memory;
 mod subscription;
 
 use graph::Graph;
@@ -68,10 +69,15 @@ impl Middleware for Zenoh {
     }
 
     fn open(config: &SessionConfig) -> Result<Self> {
-        let session = zenoh::open(config::config(config)?).wait().say(|| "open".into())?;
+        let shm = config.transport == config::SHM;
+        let session = || zenoh::open(config::config(config)?).wait().say(|| "open".into());
+        let session = if shm { shared_memory::alone(session)? } else { session()? };
+        if shm {
+            shared_memory::end_alone();
+        }
         let (graph, watching) = Graph::watch(&session, config.domain)?;
         let (nodes, next) = Default::default();
-        Ok(Self { nodes, graph, _watching: watching, session, domain: config.domain, shm: config.transport == config::SHM, next })
+        Ok(Self { nodes, graph, _watching: watching, session, domain: config.domain, shm, next })
     }
 
     fn node(&self, name: &str) -> Result<()> {
@@ -90,7 +96,8 @@ impl Middleware for Zenoh {
 
     fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {
         let place = self.place(endpoint, Kind::Publisher)?;
-        Self::Publisher::new(&self.session, self.shm, self.graph.clone(), place, endpoint)
+        let make = || Self::Publisher::new(&self.session, self.shm, self.graph.clone(), place, endpoint);
+        if self.shm { shared_memory::alone(make) } else { make() }
     }
 
     fn subscribe(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self::Subscription> {

@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::keys::Entity;
 use crate::messages::Ros;
-use crate::Place;
+use crate::{shared_memory, Place};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tacho_seam::{Endpoint, Error, Header, Loan, Result, Say, MIB};
 use xxhash_rust::xxh3::xxh3_128;
@@ -31,6 +31,8 @@ pub struct Publisher {
     graph: Graph,
     entity: Entity,
     memory: Option<ShmProvider<PosixShmProviderBackend>>,
+    /// The session, where messages are to go by shared memory.
+    shared: Option<Session>,
     message: Ros,
     filled: bool,
     /// Of the attachment, from 1 as rmw_zenoh_cpp counts.
@@ -67,7 +69,8 @@ impl Publisher {
         // Last: who sees it finds all the rest there.
         let token = session.liveliness().declare_token(place.token).wait().say(|| format!("{topic}: token"))?;
         let memory = memory.transpose()?;
-        Ok(Self { _token: token, port, graph, entity, memory, message, filled: false, sequence: 1, gid })
+        let shared = shm.then(|| session.clone());
+        Ok(Self { _token: token, port, graph, entity, memory, shared, message, filled: false, sequence: 1, gid })
     }
 
     fn serialised(&self) -> Result<ZBytes> {
@@ -97,6 +100,9 @@ impl Publisher {
 
 impl tacho_seam::Publisher for Publisher {
     fn matched(&mut self) -> Result<usize> {
+        if let Some(session) = &self.shared {
+            shared_memory::check(session).say(|| self.entity.topic.clone())?;
+        }
         Ok(self.graph.matched(&self.entity))
     }
 

@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::keys::Entity;
 use crate::messages::Ros;
-use crate::Place;
+use crate::{shared_memory, Place};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,7 +56,8 @@ pub struct Subscription {
     graph: Graph,
     entity: Entity,
     message_type: &'static str,
-    shm: bool,
+    /// The session, where messages are to come by shared memory.
+    shared: Option<Session>,
     lent: Option<Ros>,
 }
 
@@ -91,13 +92,13 @@ impl Subscription {
         // Last: who sees it knows of the subscriber.
         let token = session.liveliness().declare_token(place.token).wait().say(|| format!("{topic}: token"))?;
         let message_type = endpoint.message_type;
-        Ok(Self { _token: token, _port: port, queue, graph, entity, message_type, shm, lent: None })
+        Ok(Self { _token: token, _port: port, queue, graph, entity, message_type, shared: shm.then(|| session.clone()), lent: None })
     }
 
     fn deserialised(&self, sample: &Sample) -> Result<Option<Ros>> {
         let topic = &self.entity.topic;
         let memory = sample.payload().as_shm();
-        if self.shm && memory.is_none() {
+        if self.shared.is_some() && memory.is_none() {
             return Err(Error::new(format!(
                 "{topic}: a message came by TCP, not in shared memory; give its publisher transport: shm, too"
             )));
@@ -113,6 +114,9 @@ impl Subscription {
 
 impl tacho_seam::Subscription for Subscription {
     fn matched(&mut self) -> Result<usize> {
+        if let Some(session) = &self.shared {
+            shared_memory::check(session).say(|| self.entity.topic.clone())?;
+        }
         Ok(self.graph.matched(&self.entity))
     }
 
