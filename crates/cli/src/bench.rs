@@ -4,7 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Bench as Options;
 use crate::progress::Progress;
 use crate::sweep::SweepRun;
-use crate::{check, explain, generate, interrupt, runs, sweep};
+use crate::{check, explain, generate, interrupt, report, runs, sweep};
 use anyhow::Context;
 use std::path::Path;
 use tacho_events::run::RunDirectory;
@@ -34,6 +34,7 @@ pub fn run(options: Options) -> Outcome {
     let mut running = SweepRun::new(&sweep, &run, &bench, options.discard_events);
     let failures = running.run()?;
     explain::show(&run, &running.figures()?, options.json)?;
+    report::write(&[run.clone()], &run.path().join("report.html"))?;
     eprintln!("tacho: run: {}", run.path().display());
     verdict(&failures)
 }

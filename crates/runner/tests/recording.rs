@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
 use tacho_events::RunDirectory;
@@ -176,7 +177,16 @@ fn signals_of_tacho_reach_the_command_and_the_run_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
         let command = [run.clone().into(), built().recorder().into(), built().program("fires"), "5".into(), "60".into()];
-        let mut tacho = Command::new(&example).args(command).spawn().unwrap();
+        let mut tacho = Command::new(&example);
+        // Who runs the tests in the background may have begun them with SIGINT ignored.
+        // SAFETY: signal is async-signal-safe.
+        unsafe {
+            tacho.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
+        }
+        let mut tacho = tacho.args(command).spawn().unwrap();
         let is_event_file = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|x| x == "events");
         wait_until(|| std::fs::read_dir(run.join("events")).into_iter().flatten().flatten().any(is_event_file));
         // SAFETY: a child of ours that was not waited for.
