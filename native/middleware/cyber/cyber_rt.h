@@ -63,6 +63,7 @@ class Reader {
  public:
   void Shutdown();
   void GetWriters(std::vector<proto::RoleAttributes> *writers);
+  const void *receiver() const { return *reinterpret_cast<void *const *>(reinterpret_cast<const char *>(this) + 0xd0); }
 };
 
 template <class Message>
@@ -71,6 +72,7 @@ class Writer {
   void Shutdown();
   void GetReaders(std::vector<proto::RoleAttributes> *readers);
   bool Write(const std::shared_ptr<Message> &message);
+  const void *transmitter() const { return *reinterpret_cast<void *const *>(reinterpret_cast<const char *>(this) + 0xc0); }
 };
 
 // The half of a node that has readers and writers.

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rtps_matches.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <type_traits>
 #include <vector>
 
 #include "cyber_rt.h"
-
-// As in rtps_matches.h: the library of the wheel finds the definitions below before those of Fast RTPS 1.5 and its own.
-#define IN_FRONT __attribute__((visibility("default")))
+#include "in_front.h"
 
 namespace eprosima {
 namespace fastrtps {
@@ -112,23 +105,11 @@ class : public PublisherListener {
 // Attributes are filled in, and the endpoint made of them next, by one thread; they hold the name, but out of reach.
 thread_local std::string named;
 
-template <class Function>
-Function original(const char *symbol) {
-  void *found = dlsym(RTLD_NEXT, symbol);
-  Function function = nullptr;
-  std::memcpy(&function, &found, sizeof function);
-  if (!function) {
-    std::fprintf(stderr, "cyber: Cyber RT has no %s; expected the library of pycyber 0.0.6\n", symbol);
-    std::abort();
-  }
-  return function;
-}
-
 }  // namespace
 
 bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
                                      PublisherAttributes *attributes) {
-  static const auto next = original<decltype(&FillInPubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
+  static const auto next = behind<decltype(&FillInPubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
   std::string profile;
   if (!reinterpret_cast<const google::protobuf::MessageLite *>(&qos)->SerializeToString(&profile)) profile.clear();
   named = channel + profile;
@@ -137,14 +118,14 @@ bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::c
 
 bool AttributesFiller::FillInSubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
                                      SubscriberAttributes *attributes) {
-  static const auto next = original<decltype(&FillInSubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInSubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps20SubscriberAttributesE");
+  static const auto next = behind<decltype(&FillInSubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInSubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps20SubscriberAttributesE");
   named = channel;
   return next(channel, qos, attributes);
 }
 
 Publisher *Domain::createPublisher(Participant *participant, PublisherAttributes &attributes, PublisherListener *theirs) {
   static const auto next =
-      original<Publisher *(*)(Participant *, PublisherAttributes &, PublisherListener *)>("_ZN8eprosima8fastrtps6Domain15createPublisherEPNS0_11ParticipantERNS0_19PublisherAttributesEPNS0_17PublisherListenerE");
+      behind<Publisher *(*)(Participant *, PublisherAttributes &, PublisherListener *)>("_ZN8eprosima8fastrtps6Domain15createPublisherEPNS0_11ParticipantERNS0_19PublisherAttributesEPNS0_17PublisherListenerE");
   Publisher *made = next(participant, attributes, theirs ? theirs : &listener);
   if (made) writers.made(named, made);
   return made;
@@ -152,7 +133,7 @@ Publisher *Domain::createPublisher(Participant *participant, PublisherAttributes
 
 Subscriber *Domain::createSubscriber(Participant *participant, SubscriberAttributes &attributes, SubscriberListener *theirs) {
   static const auto next =
-      original<Subscriber *(*)(Participant *, SubscriberAttributes &, SubscriberListener *)>("_ZN8eprosima8fastrtps6Domain16createSubscriberEPNS0_11ParticipantERNS0_20SubscriberAttributesEPNS0_18SubscriberListenerE");
+      behind<Subscriber *(*)(Participant *, SubscriberAttributes &, SubscriberListener *)>("_ZN8eprosima8fastrtps6Domain16createSubscriberEPNS0_11ParticipantERNS0_20SubscriberAttributesEPNS0_18SubscriberListenerE");
   Subscriber *made = next(participant, attributes, theirs);
   if (made) readers.made(named, made);
   return made;

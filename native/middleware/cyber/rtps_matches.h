@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of Cyber RT's RTPS endpoints are matched. Its topology knows of a reader before the endpoint of the writer is even made;
-// what is sent until the two have found each other is lost. Cyber RT listens to no match, so this does: it stands before the
-// functions of Fast RTPS by which Cyber RT makes endpoints, passes every call on, and counts.
+// what is sent until the two have found each other is lost. Cyber RT listens to no match, so this does.
 #ifndef TACHO_CYBER_RTPS_MATCHES_H_
 #define TACHO_CYBER_RTPS_MATCHES_H_
 

@@ -24,6 +24,7 @@
 
 #include "configuration.h"
 #include "cyber_rt.h"
+#include "enabled.h"
 #include "failure.h"
 #include "payload.h"
 #include "rtps_matches.h"
@@ -181,8 +182,12 @@ void close(tacho_session *session) {
     }
     if (subscription->reader) subscription->reader->Shutdown();
   }
-  for (auto &publisher : session->publishers)
-    if (publisher->writer) publisher->writer->Shutdown();
+  for (auto &publisher : session->publishers) {
+    if (!publisher->writer) continue;
+    const void *transmitter = publisher->writer->transmitter();
+    publisher->writer->Shutdown();
+    forget(transmitter); // receivers stay as long as the process
+  }
   delete session;
 }
 
@@ -270,7 +275,7 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
     std::vector<cyber::proto::RoleAttributes> readers;
     publisher->writer->GetReaders(&readers);
     const Role &role = publisher->role;
-    const Peers known = peers(role, true, readers, process.configuration.modes);
+    const Peers known = peers(role, true, readers, enabled_peers(publisher->writer->transmitter()), process.configuration.modes);
     const int found = rtps_readers(role.channel, qos_profile(role.qos));
     // All readers of a process share one endpoint of RTPS.
     return known.otherwise + (found >= known.rtps_processes ? known.by_rtps : std::min(known.by_rtps, found));
@@ -282,7 +287,7 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
     std::vector<cyber::proto::RoleAttributes> writers;
     subscription->reader->GetWriters(&writers);
     const Role &role = subscription->role;
-    const Peers known = peers(role, false, writers, process.configuration.modes);
+    const Peers known = peers(role, false, writers, enabled_peers(subscription->reader->receiver()), process.configuration.modes);
     return known.otherwise + std::min(known.by_rtps, rtps_writers(role.channel));
   });
 }

@@ -14,7 +14,7 @@ using google::protobuf::MessageLite;
 namespace {
 
 // cyber/proto/role_attributes.proto and qos_profile.proto.
-enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, QOS_PROFILE = 11 };
+enum Field { HOST_IP = 2, PROCESS_ID = 3, CHANNEL_NAME = 6, MESSAGE_TYPE = 8, ID = 10, QOS_PROFILE = 11 };
 enum QosField { HISTORY = 1, DEPTH = 2, RELIABILITY = 4, DURABILITY = 5 };
 enum { KEEP_LAST = 1, KEEP_ALL = 2, RELIABLE = 1, BEST_EFFORT = 2, TRANSIENT_LOCAL = 1, VOLATILE = 2 };
 
@@ -115,20 +115,22 @@ Role role_of(const RoleAttributes &attributes) {
     if (field.number == PROCESS_ID) role.process = static_cast<int32_t>(field.value);
     if (field.number == CHANNEL_NAME) role.channel = field.bytes;
     if (field.number == MESSAGE_TYPE) role.message_type = field.bytes;
+    if (field.number == ID) role.id = field.value;
     if (field.number == QOS_PROFILE) role.qos = qos_of(field.bytes);
   }
   return role;
 }
 
-Peers peers(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others, const Modes &modes) {
+Peers peers(const Role &own, bool own_offers, const std::vector<RoleAttributes> &others,
+            const std::set<uint64_t> &connected, const Modes &modes) {
   Peers counted;
   std::set<std::pair<std::string, int32_t>> processes;
   for (const RoleAttributes &attributes : others) {
     const Role other = role_of(attributes);
     const tacho_qos &offered = own_offers ? own.qos : other.qos, &requested = own_offers ? other.qos : own.qos;
     const Mode mode = mode_between(own, other, modes);
-    if (other.channel == own.channel && other.message_type == own.message_type && reaches(mode, own, other) &&
-        offered.reliability >= requested.reliability && offered.durability >= requested.durability) {
+    if (connected.count(other.id) && other.channel == own.channel && other.message_type == own.message_type &&
+        reaches(mode, own, other) && offered.reliability >= requested.reliability && offered.durability >= requested.durability) {
       ++(mode == Mode::Rtps ? counted.by_rtps : counted.otherwise);
       if (mode == Mode::Rtps) processes.emplace(other.host_ip, other.process);
     }

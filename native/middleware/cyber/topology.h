@@ -7,6 +7,7 @@
 #include <tacho/middleware.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Role {
   int32_t process = 0;
   std::string channel;
   std::string message_type;
+  uint64_t id = 0; // unique on all hosts
   tacho_qos qos{};
 };
 
@@ -28,13 +30,14 @@ std::string qos_profile(const tacho_qos &qos);
 apollo::cyber::proto::RoleAttributes attributes_of(const Role &role);
 Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
 
-// Peers of one endpoint by what carries messages between them: those of the other side that can be reached by the transport,
-// have the same type, and offer at least what is requested (DDS 1.4, 2.2.3; Cyber RT leaves the comparison to RTPS and makes
-// none elsewhere).
+// Peers of one endpoint by what carries messages between them: those of the other side that are connected with it and reached by
+// the transport, have the same type, and offer at least what is requested (DDS 1.4, 2.2.3; Cyber RT leaves the comparison to
+// RTPS and makes none elsewhere).
 struct Peers {
   int by_rtps = 0, otherwise = 0;
   int rtps_processes = 0; // that those by RTPS are in
 };
-Peers peers(const Role &own, bool own_offers, const std::vector<apollo::cyber::proto::RoleAttributes> &others, const Modes &modes);
+Peers peers(const Role &own, bool own_offers, const std::vector<apollo::cyber::proto::RoleAttributes> &others,
+            const std::set<uint64_t> &connected, const Modes &modes);
 
 #endif  // TACHO_CYBER_TOPOLOGY_H_
