@@ -60,6 +60,12 @@ export function table({ points }: Sweep, dimensions: readonly string[]): HTMLEle
 export function lacking({ points }: Sweep): HTMLElement | undefined {
   const without = points.filter(({ figures, missing }) => figures === null || missing.length > 0);
   if (without.length === 0) return undefined;
+  // One reason is often that of many points.
+  const reasons = new Map<string, string[]>();
+  for (const point of without) {
+    const reason = point.missing.length === 0 ? "nothing was measured" : point.missing.join("; ");
+    reasons.set(reason, [...(reasons.get(reason) ?? []), point.figures === null ? point.name : label(point)]);
+  }
   return h(
     "div",
     { class: "notes", id: "lacking" },
@@ -67,9 +73,7 @@ export function lacking({ points }: Sweep): HTMLElement | undefined {
     h(
       "ul",
       {},
-      ...without.map((point) =>
-        h("li", {}, h("b", {}, point.figures === null ? point.name : label(point)), `: ${point.missing.length === 0 ? "nothing was measured" : point.missing.join("; ")}`),
-      ),
+      ...[...reasons].map(([reason, names]) => h("li", {}, h("b", {}, names.join(", ")), `: ${reason}`)),
     ),
   );
 }
