@@ -72,7 +72,7 @@ fn plugin(plugin: &Plugin) -> Finding {
             let finding = if needed { Finding::broken(name, "not built", cost) } else { Finding::costs(name, "not built", cost) };
             finding.mend(reason).mend(BUILD)
         }
-        PluginState::Unusable { cause } => Finding::broken(name, cause, cost).mend("mend what it says, then build again: make build"),
+        PluginState::Unusable { cause } => Finding::broken(name, cause, cost).mend("mend what it says; after a library that was missing, make build"),
         PluginState::NotTried => Finding::unknown(name, "built; not tried: no node process could be started"),
     };
     Finding { needed, ..finding }
