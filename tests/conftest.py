@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from domains import free_domain
 from places import ROOT
 
 
@@ -45,12 +46,6 @@ class Tacho:
     def json(self, *arguments: object):
         """Runs a verb with --json and reads what it prints."""
         return json.loads(self(*arguments, "--json").stdout)
-
-
-def free_domain() -> int:
-    """A DDS domain that no other test running now has: worker number and process id spread them over 1..100."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    return 1 + (os.getpid() * 7 + worker * 31) % 100
 
 
 @pytest.fixture

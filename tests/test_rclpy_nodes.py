@@ -10,7 +10,7 @@ import time
 import pyarrow.parquet as parquet
 import pytest
 
-from conftest import free_domain
+from domains import free_domain
 from places import ROOT
 
 pytestmark = pytest.mark.timing

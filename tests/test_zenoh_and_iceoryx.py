@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zenoh
 
-from conftest import free_domain
+from domains import free_domain
 
 # Queues that hold all that is sent, so that a busy machine loses nothing.
 FAN = """
