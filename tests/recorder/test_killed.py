@@ -24,13 +24,16 @@ def committed(path):
         return 0
 
 
-def child_of(pid):
-    """The process that `tacho record` runs."""
-    while True:
+def child_of(pid, program):
+    """The process of `tacho record` that executes a program; it may have had others before."""
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
-            children = file.read().split()
-        if children:
-            return int(children[0])
+            for child in map(int, file.read().split()):
+                if executes(child, program):
+                    return child
+        time.sleep(0.001)
+    raise AssertionError(f"no child of {pid} executes {program}")
 
 
 def executes(pid, program):
@@ -49,9 +52,7 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
         run, counts = tacho.directory / f"run-{kill}", tacho.directory / f"counts-{kill}"
         # A quarter have so little room that they drop.
         process = tacho.start("record", "--max-mib", 2 if kill % 4 == 0 else 64, "-o", run, "--", VICTIM, "on", counts, 0)
-        pid = child_of(process.pid)
-        while not executes(pid, VICTIM):
-            time.sleep(0.001)
+        pid = child_of(process.pid, VICTIM)
         if kill % 2:
             time.sleep(moments.random() * 0.01)
         else:
