@@ -23,7 +23,7 @@ def home(tacho):
     home = tacho.directory / "home"
     (home / "lib").mkdir(parents=True)
     for library in (BUILD / "lib").iterdir():
-        shutil.copy(library, home / "lib")
+        (shutil.copytree if library.is_dir() else shutil.copy)(library, home / "lib" / library.name)
     (home / "tacho-node").symlink_to(BUILD / "tacho-node")
     (home / "venv").symlink_to(BUILD / "venv")
     tacho.environment["TACHO_HOME"] = str(home)
