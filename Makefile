@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR ?= $(HOME)/.cache/tachograph/target
 export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
-PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates
+PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates iproute2
 # ROS 1 for the plugin ros1; without them, it is left out.
 PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
 # What the library of Cyber RT links to, for the plugin cyber.
