@@ -27,6 +27,8 @@ pub enum Layer {
     Transport,
     /// The recorder itself.
     Recorder,
+    /// The scheduler and the interrupts of the operating system.
+    Kernel,
 }
 
 /// What happens.
@@ -51,6 +53,7 @@ pub enum Action {
     Arrive,
     Skip,
     Due,
+    Switch,
     Synchronise,
 }
 
@@ -72,6 +75,8 @@ pub enum Entity {
     Executor,
     Buffer,
     StateMachine,
+    Thread,
+    Interrupt,
     Clock,
 }
 
@@ -244,6 +249,10 @@ macro_rules! with_kinds {
             54 RclcppRingBufferDequeue rclcpp_ring_buffer_dequeue (ClientLibrary, Dequeue, Buffer)
                 { buffer: Handle, index: u64, size: u64 },
             55 RclcppRingBufferClear rclcpp_ring_buffer_clear (ClientLibrary, Clear, Buffer) { buffer: Handle },
+            56 MessageLinkPeriodicAsync message_link_periodic_async (Application, Link, Subscription)
+                { subscription: Handle, publisher: Handle },
+            57 MessageLinkPartialSync message_link_partial_sync (Application, Link, Subscription)
+                { subscription: Handle, publisher: Handle },
 
             120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
 
@@ -255,6 +264,14 @@ macro_rules! with_kinds {
             131 NodeSkipped node_skipped (Application, Skip, Message) { publisher: Handle, count: u64 },
             132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
             133 NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
+
+            144 SchedSwitch sched_switch (Kernel, Switch, Thread)
+                { prev_tid: u64, prev_state: u64, next_tid: u64, prev_comm: Text, next_comm: Text },
+            145 SchedWakeup sched_wakeup (Kernel, Wake, Thread) { tid: u64, target_cpu: u64, waker_tid: u64, comm: Text },
+            146 IrqEntry irq_entry (Kernel, Start, Interrupt) { irq: u64, name: Text },
+            147 IrqExit irq_exit (Kernel, End, Interrupt) { irq: u64 },
+            148 SoftirqEntry softirq_entry (Kernel, Start, Interrupt) { vector: u64 },
+            149 SoftirqExit softirq_exit (Kernel, End, Interrupt) { vector: u64 },
         }
     };
 }

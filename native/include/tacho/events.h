@@ -130,6 +130,10 @@ enum tacho_kind {
   TACHO_RCLCPP_RING_BUFFER_DEQUEUE, /* buffer, index, size */
   TACHO_RCLCPP_RING_BUFFER_CLEAR,   /* buffer */
 
+  /* what a node's author says about which input made which output (link annotations of tracetools), a record a pair */
+  TACHO_MESSAGE_LINK_PERIODIC_ASYNC, /* subscription_handle, publisher_handle: published on a timer from the latest input */
+  TACHO_MESSAGE_LINK_PARTIAL_SYNC,   /* subscription_handle, publisher_handle: published when all linked inputs are there */
+
   /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
    * and rmw_publisher_handle from Jazzy on. */
   TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE = 120, /* message or rmw_publisher_handle */
@@ -141,6 +145,15 @@ enum tacho_kind {
   TACHO_NODE_SKIPPED = 131,         /* publisher_handle, count: sends that were due and did not happen */
   TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
   TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
+
+  /* of the kernel, in a file of pid 0, whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread ids are
+   * those of the host's first pid namespace; 0 is the CPU's idle thread. */
+  TACHO_SCHED_SWITCH = 144, /* prev_tid, prev_state, next_tid; text: prev_comm, next_comm; state 0: could have gone on */
+  TACHO_SCHED_WAKEUP = 145, /* tid, target_cpu, waker_tid; text: comm */
+  TACHO_IRQ_ENTRY = 146,    /* irq; text: name */
+  TACHO_IRQ_EXIT = 147,     /* irq */
+  TACHO_SOFTIRQ_ENTRY = 148, /* vector */
+  TACHO_SOFTIRQ_EXIT = 149, /* vector */
 };
 
 #endif /* TACHO_EVENTS_H_ */
