@@ -265,6 +265,9 @@ macro_rules! with_kinds {
             132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
             133 NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
 
+            134 CallbackCpu callback_cpu (Recorder, Start, Callback) { cpu_ns: i64 },
+
+            143 KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
             144 SchedSwitch sched_switch (Kernel, Switch, Thread)
                 { prev_tid: u64, prev_state: u64, next_tid: u64, prev_comm: Text, next_comm: Text },
             145 SchedWakeup sched_wakeup (Kernel, Wake, Thread) { tid: u64, target_cpu: u64, waker_tid: u64, comm: Text },

@@ -146,8 +146,12 @@ enum tacho_kind {
   TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
   TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
 
+  TACHO_CALLBACK_CPU = 134, /* cpu_ns: CLOCK_THREAD_CPUTIME_ID, read just before a callback_start and just after a callback_end */
+
   /* of the kernel, in a file of pid 0, whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread ids are
-   * those of the host's first pid namespace; 0 is the CPU's idle thread. */
+   * those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm: as told of that thread before. waker_tid 0: an
+   * interrupt, or not known. */
+  TACHO_KERNEL_EVENTS_LOST = 143, /* count: that the kernel had no room for since the previous event of this CPU */
   TACHO_SCHED_SWITCH = 144, /* prev_tid, prev_state, next_tid; text: prev_comm, next_comm; state 0: could have gone on */
   TACHO_SCHED_WAKEUP = 145, /* tid, target_cpu, waker_tid; text: comm */
   TACHO_IRQ_ENTRY = 146,    /* irq; text: name */
