@@ -142,6 +142,7 @@ impl<'a> Tracer<'a> {
                 end_ns: end.output_ns,
                 end_to_end_ns: end.output_ns - first.start_ns,
                 computation_ns: trail.computation,
+                preemption_ns: None,
                 alignment_ns: trail.alignment,
                 queueing_ns: trail.queueing,
                 transport_ns: trail.transport,

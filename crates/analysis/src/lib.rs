@@ -125,6 +125,8 @@ impl Analysis {
             chains: chains.chains,
             instances: chains.instances,
             hops: chains.hops,
+            preemptions: Vec::new(),
+            executors: Vec::new(),
             notes,
         }
     }

@@ -54,6 +54,15 @@ impl Tables {
             row.execution = row.execution.map(|execution| execution + executions);
             row
         }));
+        self.preemptions.extend(other.preemptions.into_iter().map(|mut row| {
+            row.process += processes;
+            row.execution = row.execution.map(|execution| execution + executions);
+            row
+        }));
+        self.executors.extend(other.executors.into_iter().map(|mut row| {
+            row.process += processes;
+            row
+        }));
         for note in other.notes {
             match self.notes.iter_mut().find(|known| known.name == note.name && known.text == note.text) {
                 Some(known) => known.count += note.count,
@@ -96,6 +105,7 @@ mod tests {
                 end_ns: 4,
                 end_to_end_ns: 4,
                 computation_ns: 1,
+                preemption_ns: None,
                 alignment_ns: 1,
                 queueing_ns: 1,
                 transport_ns: 1,

@@ -106,16 +106,21 @@ tables! {
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
-    executions: Execution { callback, tid, start_ns, end_ns }
+    executions: Execution { callback, tid, start_ns, end_ns, cpu_ns }
     publications: Publication { publisher, publish_ns, due_ns, sequence, execution }
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery,
     }
     chains: Chain { name, path, critical, lost, evidence }
     instances: Instance {
-        chain, start_ns, end_ns, end_to_end_ns, computation_ns, alignment_ns, queueing_ns, transport_ns,
+        chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,
     }
     hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns }
+    preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, cpu, by_tid, by_comm, by_ns }
+    executors: ExecutorThread {
+        process, tid, from_ns, to_ns, waiting_ns, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns, voluntary_switches,
+        involuntary_switches,
+    }
     notes: Note { name, count, text }
 }
 

@@ -27,6 +27,10 @@ pub struct Tables {
     pub instances: Vec<Instance>,
     /// One row a node of an instance of a chain.
     pub hops: Vec<Hop>,
+    /// One row an interval in which a thread that executes callbacks could not go on: CPU taken away, or waiting for it, or blocked.
+    pub preemptions: Vec<Preemption>,
+    /// One row a thread that executes callbacks: how its time divides.
+    pub executors: Vec<ExecutorThread>,
     /// What is missing, doubtful or lost, in words, with a count: stands beside every figure that it touches.
     pub notes: Vec<Note>,
 }
@@ -136,6 +140,9 @@ pub struct Execution {
     pub start_ns: i64,
     /// callback_end; absent where the process ended inside.
     pub end_ns: Option<i64>,
+    /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were recorded, else by its
+    /// CPU-time clock where that was; absent where neither was.
+    pub cpu_ns: Option<i64>,
 }
 
 /// A publish call, whether or not anybody subscribes.
@@ -206,7 +213,7 @@ pub struct Chain {
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
-/// up to `end_to_end_ns`. A part is absent where the events cannot tell it from its neighbour, and is then in that one,
+/// up to `end_to_end_ns` (an absent one counts as nothing: it is then part of computation). A part is absent where the events cannot tell it from its neighbour, and is then in that one,
 /// as [`Chain::evidence`] says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
@@ -218,8 +225,10 @@ pub struct Instance {
     pub end_ns: i64,
     /// end - start.
     pub end_to_end_ns: i64,
-    /// Inside callbacks of the chain, from start to publish.
+    /// Inside callbacks of the chain, from start to publish, less `preemption_ns` where that is known.
     pub computation_ns: i64,
+    /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler events of all of it.
+    pub preemption_ns: Option<i64>,
     /// Message there, executor asleep: waiting for the node to wake (study E).
     pub alignment_ns: i64,
     /// Message there, executor busy with other callbacks.
@@ -247,6 +256,73 @@ pub struct Hop {
     pub output_ns: i64,
     /// Of the time between arrival and start: executor busy with other callbacks.
     pub queueing_ns: i64,
+}
+
+/// Why a thread is off the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OffCpu {
+    /// It could go on: the CPU was taken from it, or it was woken and has not got one yet.
+    Runnable,
+    /// It waits: for a lock, a device, a page, a time.
+    Blocked,
+}
+
+/// An interval in which a thread that executes callbacks was off the CPU: inside a callback, or outside of one between its wake-up and its
+/// getting a CPU. Waiting for work outside of callbacks is no row. Known only where scheduler events were recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Preemption {
+    /// Index into [`Tables::processes`].
+    pub process: u32,
+    /// The thread.
+    pub tid: u32,
+    /// Index into [`Tables::executions`], the innermost; absent outside of callbacks.
+    pub execution: Option<u32>,
+    /// When it went off the CPU, or was woken.
+    pub from_ns: i64,
+    /// When it came back, or was woken where it was blocked.
+    pub to_ns: i64,
+    /// Why. A thread that blocked and was woken has two rows, one after the other.
+    pub state: OffCpu,
+    /// The CPU that it was taken from or waited for.
+    pub cpu: u32,
+    /// Runnable: the thread that held that CPU for the longest part of the interval. Blocked: the thread that woke it. Absent where no thread
+    /// did (an idle CPU, an interrupt) or it is not known.
+    pub by_tid: Option<u32>,
+    /// Its name.
+    pub by_comm: Option<String>,
+    /// How long it held that CPU in the interval; absent for blocked.
+    pub by_ns: Option<i64>,
+}
+
+/// A thread that executes callbacks, in the measured window. waiting + ready + executing make the span from `from_ns` to `to_ns`; so do running +
+/// runnable + blocked, where they are known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExecutorThread {
+    /// Index into [`Tables::processes`].
+    pub process: u32,
+    /// The thread.
+    pub tid: u32,
+    /// Its first event, or the start of the window.
+    pub from_ns: i64,
+    /// Its last event, or the end of the window.
+    pub to_ns: i64,
+    /// Inside the executor's wait; absent where its waits are not recorded.
+    pub waiting_ns: Option<i64>,
+    /// Neither waiting nor executing: taking messages, looking for what is ready; absent like `waiting_ns`.
+    pub ready_ns: Option<i64>,
+    /// Inside callbacks.
+    pub executing_ns: i64,
+    /// On a CPU; absent, like all below, without scheduler events of the whole span.
+    pub running_ns: Option<i64>,
+    /// Off the CPU and able to go on.
+    pub runnable_ns: Option<i64>,
+    /// Off the CPU, asleep or blocked.
+    pub blocked_ns: Option<i64>,
+    /// Times it gave the CPU up.
+    pub voluntary_switches: Option<u64>,
+    /// Times the CPU was taken from it.
+    pub involuntary_switches: Option<u64>,
 }
 
 /// Something missing, doubtful or lost.

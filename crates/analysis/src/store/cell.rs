@@ -1,6 +1,6 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a LIST.
 
-use crate::tables::{CallbackKind, Delivery, EndpointKind};
+use crate::tables::{CallbackKind, Delivery, EndpointKind, OffCpu};
 use parquet::basic::{LogicalType, Repetition};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -64,7 +64,7 @@ macro_rules! word {
             s => serde_json::from_value(s.as_utf8()?.into()).map_err(|e| ParquetError::General(e.to_string())));)*
     };
 }
-word!(EndpointKind, CallbackKind, Delivery);
+word!(EndpointKind, CallbackKind, Delivery, OffCpu);
 
 fn primitive<V: Value>(name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(name, V::Stored::get_physical_type())

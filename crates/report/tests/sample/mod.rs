@@ -126,6 +126,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 end_ns: 0,
                 end_to_end_ns: 0,
                 computation_ns: 0,
+                preemption_ns: None,
                 alignment_ns: 0,
                 queueing_ns: 0,
                 transport_ns: 0,
