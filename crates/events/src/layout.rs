@@ -22,6 +22,8 @@ pub enum TickSource {
     Cntvct,
     /// ns of CLOCK_MONOTONIC.
     Monotonic,
+    /// ns of a microcontroller's own clock, each file's its own; `board_to_host` and `host_to_board` relate it.
+    Board,
 }
 
 /// One reading of all clocks: `ticks` lie within `bound_ns` of `monotonic_ns`.
@@ -140,7 +142,8 @@ impl FileHeader {
             1 => TickSource::Tsc,
             2 => TickSource::Cntvct,
             3 => TickSource::Monotonic,
-            other => return bad("unknown-clock", 16, format!("clock {other}; expected 1, 2 or 3")),
+            4 => TickSource::Board,
+            other => return bad("unknown-clock", 16, format!("clock {other}; expected 1 to 4")),
         };
         let release = u32_at(page, 28);
         Ok(FileHeader {
@@ -177,6 +180,7 @@ impl FileHeader {
             TickSource::Tsc => 1,
             TickSource::Cntvct => 2,
             TickSource::Monotonic => 3,
+            TickSource::Board => 4,
         };
         put(16, &clock.to_le_bytes());
         put(20, &self.pid.to_le_bytes());

@@ -275,6 +275,11 @@ macro_rules! with_kinds {
             147 IrqExit irq_exit (Kernel, End, Interrupt) { irq: u64 },
             148 SoftirqEntry softirq_entry (Kernel, Start, Interrupt) { vector: u64 },
             149 SoftirqExit softirq_exit (Kernel, End, Interrupt) { vector: u64 },
+
+            150 BoardToHost board_to_host (Recorder, Synchronise, Clock) { board_ns: i64, monotonic_ns: i64 },
+            151 HostToBoard host_to_board (Recorder, Synchronise, Clock) { monotonic_ns: i64, board_ns: i64 },
+            152 BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
+            153 BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
         }
     };
 }

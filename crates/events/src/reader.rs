@@ -317,16 +317,21 @@ impl Reader {
     /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
     fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
         type Counter = (TickSource, String);
-        let counter = |header: &FileHeader| -> Counter { (header.ticks, header.boot_id.clone()) };
+        let counter = |process: &ProcessFacts| -> Counter {
+            match process.header.ticks {
+                TickSource::Board => (TickSource::Board, process.file.display().to_string()),
+                ticks => (ticks, process.header.boot_id.clone()),
+            }
+        };
         let mut readings: BTreeMap<Counter, Vec<Sync>> = BTreeMap::new();
         for process in &self.processes {
-            readings.entry(counter(&process.header)).or_default().push(process.header.start);
+            readings.entry(counter(process)).or_default().push(process.header.start);
         }
         for stream in &self.streams {
-            let header = &self.processes[stream.file as usize].header;
-            if header.ticks != TickSource::Monotonic {
+            let process = &self.processes[stream.file as usize];
+            if process.header.ticks != TickSource::Monotonic {
                 let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
-                readings.entry(counter(header)).or_default().extend(found);
+                readings.entry(counter(process)).or_default().extend(found);
             }
         }
         if let Some(path) = clock_sync {
@@ -340,7 +345,7 @@ impl Reader {
             }
             let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
             let mut hosts: Vec<_> =
-                readings.iter_mut().filter(|(counter, _)| counter.0 != TickSource::Monotonic).collect();
+                readings.iter_mut().filter(|(counter, _)| matches!(counter.0, TickSource::Tsc | TickSource::Cntvct)).collect();
             match hosts.as_mut_slice() {
                 [] => {}
                 [(_, only)] => only.extend(records),
@@ -358,7 +363,7 @@ impl Reader {
             })
             .collect();
         for (file, process) in self.processes.iter().enumerate() {
-            let clock = clocks.get(&counter(&process.header)).cloned().flatten();
+            let clock = clocks.get(&counter(process)).cloned().flatten();
             self.clocks.push(match clock {
                 Some(clock) => clock,
                 None => {
@@ -446,6 +451,10 @@ fn clock_syncs(bytes: &[u8], chunks: &[u32]) -> Vec<Sync> {
 
 /// Ticks a second of this machine's counter, where the events are of its present boot.
 fn frequency_here((source, boot_id): &(TickSource, String)) -> Option<f64> {
+    // As its one reading says; what relates it better is for who reads the events to use.
+    if *source == TickSource::Board {
+        return Some(1e9);
+    }
     let ours = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     if ours.trim() != boot_id.as_str() {
         return None;

@@ -36,6 +36,7 @@ enum tacho_clock {
   TACHO_CLOCK_TSC = 1,       /* x86-64 rdtsc */
   TACHO_CLOCK_CNTVCT = 2,    /* aarch64 cntvct_el0 */
   TACHO_CLOCK_MONOTONIC = 3, /* clock_gettime, ticks are ns */
+  TACHO_CLOCK_BOARD = 4,     /* a microcontroller's own, ticks are its ns since it started; kinds 150 and 151 relate it to CLOCK_MONOTONIC */
 };
 
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
@@ -158,6 +159,12 @@ enum tacho_kind {
   TACHO_IRQ_EXIT = 147,     /* irq */
   TACHO_SOFTIRQ_ENTRY = 148, /* vector */
   TACHO_SOFTIRQ_EXIT = 149, /* vector */
+
+  /* of a microcontroller, in a file of its own whose ticks are TACHO_CLOCK_BOARD */
+  TACHO_BOARD_TO_HOST = 150, /* board_ns, monotonic_ns: what it sent at board_ns was here by monotonic_ns */
+  TACHO_HOST_TO_BOARD = 151, /* monotonic_ns, board_ns: what was sent here at monotonic_ns was there by board_ns */
+  TACHO_BOARD_MATCHED = 152, /* endpoint_handle, peers */
+  TACHO_BOARD_TAKE = 153,    /* subscription_handle, writer_gid, writer_gid, sequence: of RTPS, from 1 */
 };
 
 #endif /* TACHO_EVENTS_H_ */
