@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// round_trip PLUGIN.so ping|pong DOMAIN SIZE SECONDS: round trips through the middleware seam between two processes, as ddsperf's
+// round_trip PLUGIN.so TRANSPORT ping|pong DOMAIN SIZE SECONDS: round trips through the middleware seam between two processes, as ddsperf's
 // `ping waitset` makes them: the pong of one ping sends the next from the thread that took it, reliable, keep last 1.
 // ping prints the median of each second after the first, us; pong runs until its standard input ends.
 #include <dlfcn.h>
@@ -100,8 +100,8 @@ static void pong(struct tacho_publisher *out, struct tacho_subscription *in, sem
 }
 
 int main(int count, char **arguments) {
-  if (count != 6) {
-    fprintf(stderr, "usage: round_trip PLUGIN.so ping|pong DOMAIN SIZE SECONDS\n");
+  if (count != 7) {
+    fprintf(stderr, "usage: round_trip PLUGIN.so TRANSPORT ping|pong DOMAIN SIZE SECONDS\n");
     return 2;
   }
   void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
@@ -113,16 +113,16 @@ int main(int count, char **arguments) {
     snprintf(error, sizeof error, "%s", cause ? cause : "another ABI of middleware.h");
     fail(arguments[1]);
   }
-  int pings = !strcmp(arguments[2], "ping"), traced;
-  size_t size = (size_t)atol(arguments[4]);
+  int pings = !strcmp(arguments[3], "ping"), traced;
+  size_t size = (size_t)atol(arguments[5]);
   const void *handle;
   sem_t there;
   sem_init(&there, 0, 0);
-  struct tacho_endpoint_config ping_topic = {arguments[2], "/ping", "", size, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}};
+  struct tacho_endpoint_config ping_topic = {arguments[3], "/ping", "", size, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}};
   struct tacho_endpoint_config pong_topic = ping_topic;
   pong_topic.topic = "/pong";
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[3]), "", ""}, error);
-  if (!session || mw->node(session, arguments[2], &handle, &traced, error) < 0) fail("open");
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[4]), arguments[2], ""}, error);
+  if (!session || mw->node(session, arguments[3], &handle, &traced, error) < 0) fail("open");
   struct tacho_publisher *out = mw->advertise(session, pings ? &ping_topic : &pong_topic, &handle, error);
   if (!out) fail("advertise");
   struct tacho_subscription *in = mw->subscribe(session, pings ? &pong_topic : &ping_topic, wake, &there, &handle, error);
@@ -130,7 +130,7 @@ int main(int count, char **arguments) {
   if (pings) {
     while (mw->publisher_matched(out, error) < 1 || mw->subscription_matched(in, error) < 1)
       nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    ping(out, in, &there, atoi(arguments[5]));
+    ping(out, in, &there, atoi(arguments[6]));
   } else {
     pong(out, in, &there);
   }
