@@ -46,6 +46,7 @@ struct Open {
     middleware: Middleware,
     raw: abi::RawSession,
     /// Boxed twice: the plugin holds the address of the inner box.
+    #[allow(clippy::vec_box)]
     notified: Mutex<Vec<Box<OnData>>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn mix(seed: u64) -> u64 {
 }
 
 fn prime_from(least: u32) -> u32 {
-    let is_prime = |n: u32| n >= 2 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    let is_prime = |n: u32| n >= 2 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
     (least..).find(|n| is_prime(*n)).unwrap_or(least)
 }
 

@@ -4,7 +4,7 @@ use crate::node::signal::{Available, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::Draws;
 use crate::protocol::{Input, NodePlan, Output};
-use std::ffi::{c_void, CString};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use tacho_middleware::{Endpoint, Error, NodeHandle, Publisher, Session, Subscription};
@@ -13,10 +13,6 @@ use tacho_workload::model::Publication;
 /// An address that nothing else has for as long as the process runs; what stands for an object of the client library.
 pub fn address() -> u64 {
     Box::leak(Box::new(0u64)) as *mut u64 as u64
-}
-
-fn pointer(address: u64) -> *const c_void {
-    address as *const c_void
 }
 
 fn c_text(text: &str) -> CString {
@@ -79,7 +75,7 @@ pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHan
     let node = session.node(&plan.node.name)?;
     if !node.traced {
         let (name, namespace) = (c_text(&plan.node.name), c_text("/"));
-        trace.rcl_node_init(pointer(node.handle.0), pointer(0), name.as_ptr(), namespace.as_ptr());
+        trace.rcl_node_init(node.handle.0, 0, &name, &namespace);
     }
     Ok(node)
 }
@@ -124,13 +120,13 @@ pub fn subscription(
     if !node.traced {
         let topic = c_text(&of_workload.topic);
         let depth = of_workload.qos.depth as usize;
-        trace.rcl_subscription_init(pointer(raw), pointer(node.handle.0), pointer(raw), topic.as_ptr(), depth);
+        trace.rcl_subscription_init(raw, node.handle.0, raw, &topic, depth);
     }
     let (object, callback) = (address(), address());
     let symbol = c_text(&format!("{}::on({})", node.name, of_workload.topic));
-    trace.rclcpp_subscription_init(pointer(raw), pointer(object));
-    trace.rclcpp_subscription_callback_added(pointer(object), pointer(callback));
-    trace.rclcpp_callback_register(pointer(callback), symbol.as_ptr());
+    trace.rclcpp_subscription_init(raw, object);
+    trace.rclcpp_subscription_callback_added(object, callback);
+    trace.rclcpp_callback_register(callback, &symbol);
     handle.store(raw, Ordering::Release);
     if available.is_set() {
         trace.node_data_available(raw);
@@ -159,7 +155,7 @@ pub fn publisher(
     if !node.traced {
         let topic = c_text(&of_workload.topic);
         let depth = of_workload.qos.depth as usize;
-        trace.rcl_publisher_init(pointer(handle), pointer(node.handle.0), pointer(handle), topic.as_ptr(), depth);
+        trace.rcl_publisher_init(handle, node.handle.0, handle, &topic, depth);
     }
     // Now, so that the first message costs what the others do.
     draws.fill(publisher.borrow()?.data);
@@ -180,9 +176,9 @@ pub fn publisher(
 pub fn timer(node: &NodeHandle, hz: f64, what: &str, trace: &Trace) -> Timer {
     let (handle, callback) = (address(), address());
     let symbol = c_text(&format!("{}::{what}", node.name));
-    trace.rcl_timer_init(pointer(handle), (1e9 / hz).round() as i64);
-    trace.rclcpp_timer_callback_added(pointer(handle), pointer(callback));
-    trace.rclcpp_callback_register(pointer(callback), symbol.as_ptr());
-    trace.rclcpp_timer_link_node(pointer(handle), pointer(node.handle.0));
+    trace.rcl_timer_init(handle, (1e9 / hz).round() as i64);
+    trace.rclcpp_timer_callback_added(handle, callback);
+    trace.rclcpp_callback_register(callback, &symbol);
+    trace.rclcpp_timer_link_node(handle, node.handle.0);
     Timer { handle, callback }
 }

@@ -7,14 +7,9 @@ use crate::node::signal::{Poll, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
-use std::ffi::c_void;
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Session};
 use tacho_workload::model::{Executor, Work};
-
-fn pointer(address: u64) -> *const c_void {
-    address as *const c_void
-}
 
 /// A node with its entities, ready to run.
 pub struct NodeExecutor {
@@ -287,13 +282,13 @@ impl NodeExecutor {
         if !input.available.take() {
             return Ok(false);
         }
-        trace.rclcpp_executor_execute(pointer(input.handle));
+        trace.rclcpp_executor_execute(input.handle);
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         // More may be there: the middleware need not say so again until the queue was empty.
         input.available.set();
         input.taken += 1;
-        trace.rclcpp_take(pointer(message.handle().0));
-        trace.callback_start(pointer(input.callback), false);
+        trace.rclcpp_take(message.handle().0);
+        trace.callback_start(input.callback, false);
         let is_first = self.figures.first_message_ns.is_none();
         let start_ns = if self.log.is_some() || is_first { now_ns() } else { 0 };
         let header = message.header();
@@ -311,14 +306,14 @@ impl NodeExecutor {
             log.callback(false, index as u32, start_ns, now_ns());
         }
         self.figures.callbacks += 1;
-        trace.callback_end(pointer(callback));
+        trace.callback_end(callback);
         Ok(true)
     }
 
     /// Runs a timer's callback, which computes and publishes by each of `publishers` what was due then.
     fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Error> {
-        self.trace.rclcpp_executor_execute(pointer(timer.handle));
-        self.trace.callback_start(pointer(timer.callback), false);
+        self.trace.rclcpp_executor_execute(timer.handle);
+        self.trace.callback_start(timer.callback, false);
         let start_ns = if self.log.is_some() { now_ns() } else { 0 };
         compute(self.draws.work_ns(&self.work));
         for (index, due_ns) in publishers {
@@ -330,7 +325,7 @@ impl NodeExecutor {
             log.callback(true, number as u32, start_ns, now_ns());
         }
         self.figures.callbacks += 1;
-        self.trace.callback_end(pointer(timer.callback));
+        self.trace.callback_end(timer.callback);
         Ok(())
     }
 
@@ -350,7 +345,7 @@ impl NodeExecutor {
         if !buffer.kept {
             self.draws.fill(buffer.data);
         }
-        let message = pointer(buffer.message.0);
+        let message = buffer.message.0;
         let header = tacho_middleware::Header {
             sequence: output.sequence,
             stamp_ns: now_ns(),
@@ -358,9 +353,9 @@ impl NodeExecutor {
             ..Default::default()
         };
         self.trace.node_publish(output.handle, output.id, output.sequence, output.size);
-        self.trace.rclcpp_publish(pointer(output.handle), message);
+        self.trace.rclcpp_publish(output.handle, message);
         if !self.traced {
-            self.trace.rcl_publish(pointer(output.handle), message);
+            self.trace.rcl_publish(output.handle, message);
         }
         output.publisher.publish(&header)?;
         output.sequence += 1;

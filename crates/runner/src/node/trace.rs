@@ -1,9 +1,7 @@
 //! The trace events of a node, in rclcpp's order, through the functions of tracetools that the preloaded recorder defines.
 //! Without a recorder there are none, and nothing is emitted.
 
-use std::ffi::{c_char, c_void, CString};
-
-type Pointer = *const c_void;
+use std::ffi::{c_char, c_void, CStr, CString};
 
 /// Kinds of native/include/tacho/events.h that nodes of tacho add.
 const NODE_PUBLISH: u32 = 128;
@@ -13,13 +11,40 @@ const NODE_SKIPPED: u32 = 131;
 const NODE_WAKE: u32 = 132;
 const NODE_DUE: u32 = 133;
 
+/// What an argument is in C: an address is a pointer there, though nobody follows it, and text ends with NUL.
+trait InC {
+    type Type;
+    fn in_c(self) -> Self::Type;
+}
+
+macro_rules! in_c {
+    ($($rust:ty => $c:ty, |$value:ident| $expression:expr;)*) => {
+        $(impl InC for $rust {
+            type Type = $c;
+            #[inline]
+            fn in_c(self) -> $c {
+                let $value = self;
+                $expression
+            }
+        })*
+    };
+}
+
+in_c! {
+    u64 => *const c_void, |address| address as *const c_void;
+    &CStr => *const c_char, |text| text.as_ptr();
+    i64 => i64, |ns| ns;
+    usize => usize, |count| count;
+    bool => bool, |whether| whether;
+}
+
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         /// The functions, each absent where no loaded library defines it.
         #[derive(Clone, Copy)]
         struct Functions {
             record: Option<unsafe extern "C" fn(u32, *const u64, u32)>,
-            $($name: Option<unsafe extern "C" fn($($type),*)>,)*
+            $($name: Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>,)*
         }
 
         impl Functions {
@@ -28,7 +53,7 @@ macro_rules! functions {
                 unsafe {
                     Functions {
                         record: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(u32, *const u64, u32)>>(symbol("tacho_record")),
-                        $($name: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn($($type),*)>>(
+                        $($name: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>>(
                             symbol(concat!("ros_trace_", stringify!($name))),
                         ),)*
                     }
@@ -42,8 +67,8 @@ macro_rules! functions {
                 #[inline]
                 pub fn $name(&self $(, $argument: $type)*) {
                     if let Some(function) = self.0.$name {
-                        // SAFETY: handles are only recorded, never followed; text is NUL-terminated.
-                        unsafe { function($($argument),*) }
+                        // SAFETY: addresses are only recorded, never followed; text lives through the call.
+                        unsafe { function($($argument.in_c()),*) }
                     }
                 }
             )*
@@ -56,22 +81,22 @@ macro_rules! functions {
 pub struct Trace(Functions);
 
 functions! {
-    rcl_node_init(node: Pointer, rmw_node: Pointer, name: *const c_char, namespace: *const c_char);
-    rcl_publisher_init(publisher: Pointer, node: Pointer, rmw_publisher: Pointer, topic: *const c_char, depth: usize);
-    rcl_subscription_init(subscription: Pointer, node: Pointer, rmw_subscription: Pointer, topic: *const c_char, depth: usize);
-    rclcpp_subscription_init(subscription_handle: Pointer, subscription: Pointer);
-    rclcpp_subscription_callback_added(subscription: Pointer, callback: Pointer);
-    rclcpp_callback_register(callback: Pointer, symbol: *const c_char);
-    rcl_timer_init(timer: Pointer, period_ns: i64);
-    rclcpp_timer_callback_added(timer: Pointer, callback: Pointer);
-    rclcpp_timer_link_node(timer: Pointer, node: Pointer);
+    rcl_node_init(node: u64, rmw_node: u64, name: &CStr, namespace: &CStr);
+    rcl_publisher_init(publisher: u64, node: u64, rmw_publisher: u64, topic: &CStr, depth: usize);
+    rcl_subscription_init(subscription: u64, node: u64, rmw_subscription: u64, topic: &CStr, depth: usize);
+    rclcpp_subscription_init(subscription_handle: u64, subscription: u64);
+    rclcpp_subscription_callback_added(subscription: u64, callback: u64);
+    rclcpp_callback_register(callback: u64, symbol: &CStr);
+    rcl_timer_init(timer: u64, period_ns: i64);
+    rclcpp_timer_callback_added(timer: u64, callback: u64);
+    rclcpp_timer_link_node(timer: u64, node: u64);
     rclcpp_executor_wait_for_work(timeout_ns: i64);
-    rclcpp_executor_execute(handle: Pointer);
-    rclcpp_take(message: Pointer);
-    callback_start(callback: Pointer, is_intra_process: bool);
-    callback_end(callback: Pointer);
-    rclcpp_publish(publisher: Pointer, message: Pointer);
-    rcl_publish(publisher: Pointer, message: Pointer);
+    rclcpp_executor_execute(handle: u64);
+    rclcpp_take(message: u64);
+    callback_start(callback: u64, is_intra_process: bool);
+    callback_end(callback: u64);
+    rclcpp_publish(publisher: u64, message: u64);
+    rcl_publish(publisher: u64, message: u64);
 }
 
 /// Address of a symbol that some loaded library exports; null where none does.
