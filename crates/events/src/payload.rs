@@ -254,6 +254,17 @@ macro_rules! with_kinds {
             57 MessageLinkPartialSync message_link_partial_sync (Application, Link, Subscription)
                 { subscription: Handle, publisher: Handle },
 
+            64 RmwPublishCalled rmw_publish_called (Rmw, Start, Message) { rmw_publisher: Handle, message: Handle },
+            65 RmwTakeCalled rmw_take_called (Rmw, Start, Message) { rmw_subscription: Handle },
+            66 DdsSend dds_send (Transport, Send, Message)
+                { writer: Gid, sequence: i64, source_timestamp: i64, first_fragment: u64, fragments: u64,
+                  of_fragments: u64, transport: u64 },
+            67 DdsReceive dds_receive (Transport, Arrive, Message)
+                { writer: Gid, sequence: i64, source_timestamp: i64, first_fragment: u64, fragments: u64,
+                  of_fragments: u64, transport: u64 },
+            68 DdsDataAvailable dds_data_available (Transport, Arrive, Message)
+                { reader: Gid, writer: Gid, first_sequence: i64, last_sequence: i64 },
+
             120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
 
             128 NodePublish node_publish (Application, Publish, Message)

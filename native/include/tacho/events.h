@@ -39,6 +39,13 @@ enum tacho_clock {
   TACHO_CLOCK_BOARD = 4,     /* a microcontroller's own, ticks are its ns since it started; kinds 150 and 151 relate it to CLOCK_MONOTONIC */
 };
 
+/* What carries RTPS messages from participant to participant. */
+enum tacho_transport {
+  TACHO_TRANSPORT_SOCKET = 1,
+  TACHO_TRANSPORT_SHARED_MEMORY = 2,
+  TACHO_TRANSPORT_OTHER = 3, /* seen where a DDS takes messages from all of its transports, and was in no socket */
+};
+
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
 struct tacho_file_header {
   char magic[8]; /* TACHO_MAGIC, written last: without it the process ended before it could record anything */
@@ -134,6 +141,17 @@ enum tacho_kind {
   /* what a node's author says about which input made which output (link annotations of tracetools), a record a pair */
   TACHO_MESSAGE_LINK_PERIODIC_ASYNC, /* subscription_handle, publisher_handle: published on a timer from the latest input */
   TACHO_MESSAGE_LINK_PARTIAL_SYNC,   /* subscription_handle, publisher_handle: published when all linked inputs are there */
+
+  /* below rcl: entering rmw, where tracetools has no event */
+  TACHO_RMW_PUBLISH_CALLED = 64, /* rmw_publisher_handle, message: rmw_publish or a variant of it was called */
+  TACHO_RMW_TAKE_CALLED = 65,    /* rmw_subscription_handle: rmw_take or a variant of it was called */
+
+  /* below rmw: RTPS messages (OMG DDSI-RTPS 2.5) between a DDS and its transport. sequence is the sample's, from 1;
+   * source_timestamp its INFO_TS in ns of the Unix epoch, 0 where it has none. A sample that is sent whole is fragment 1 of 1; of one in
+   * pieces, the message carries `fragments` from first_fragment on, of of_fragments. transport: enum tacho_transport */
+  TACHO_DDS_SEND = 66,           /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: handed over */
+  TACHO_DDS_RECEIVE = 67,        /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: returned by it */
+  TACHO_DDS_DATA_AVAILABLE = 68, /* reader_gid, reader_gid, writer_gid, writer_gid, first_sequence, last_sequence: the reader has it */
 
   /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
    * and rmw_publisher_handle from Jazzy on. */
