@@ -14,20 +14,21 @@ pub const CHUNK_HEADER_SIZE: usize = 64;
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 
 /// What ticks count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TickSource {
     /// x86-64 `rdtsc`.
     Tsc,
     /// aarch64 `cntvct_el0`.
     Cntvct,
     /// ns of CLOCK_MONOTONIC.
+    #[default]
     Monotonic,
     /// ns of a microcontroller's own clock, each file's its own; `board_to_host` and `host_to_board` relate it.
     Board,
 }
 
 /// One reading of all clocks: `ticks` lie within `bound_ns` of `monotonic_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sync {
     /// Ticks of the events' clock.
     pub ticks: u64,
@@ -55,7 +56,7 @@ impl Sync {
 }
 
 /// Page 0: the process that wrote the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileHeader {
     /// What its ticks count.
     pub ticks: TickSource,

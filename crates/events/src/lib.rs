@@ -15,6 +15,7 @@ pub mod run;
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod writer;
 
 pub use payload::{Action, Entity, Gid, Handle, Layer, Payload};
 pub use problem::{Problem, Problems};

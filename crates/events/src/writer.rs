@@ -1,0 +1,187 @@
+//! Writing an event file from outside of the process it is about: the kernel's, a microcontroller's, an attached program's.
+//!
+//! A program that writes about itself uses `native/recorder`, whose hot path this is not. What was flushed may be read at once.
+//!
+//! ```
+//! use tacho_events::{layout::FileHeader, writer::EventFile};
+//! let path = std::env::temp_dir().join(format!("tacho-doc-{}.events", std::process::id()));
+//! let mut file = EventFile::create(&path, FileHeader::default()).unwrap();
+//! file.put(7, 1_000, 17, &[0x10, 0x11], &["talker", "/"]).unwrap(); // rcl_node_init by thread 7
+//! file.finish().unwrap();
+//! # std::fs::remove_file(&path).unwrap();
+//! ```
+
+use crate::layout::{ChunkHeader, FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Longest text, `TACHO_TEXT_MAX`.
+const TEXT_MAX: usize = 4095;
+const KIND_TEXT: u16 = 1;
+/// Payload words of one record, `TACHO_MAX_WORDS`.
+const WORDS_MAX: usize = 63;
+
+/// An event file that is being written.
+pub struct EventFile {
+    file: File,
+    /// What page 0 says; written with each flush.
+    pub header: FileHeader,
+    chunks: u64,
+    threads: HashMap<u32, Thread>,
+}
+
+/// A thread's chunk that is being filled.
+struct Thread {
+    chunk: u64,
+    sequence: u64,
+    base: u64,
+    last: u64,
+    bytes: Vec<u8>,
+    /// Bytes that are in the file.
+    flushed: usize,
+}
+
+impl EventFile {
+    /// Makes the file, which must not be there yet.
+    pub fn create(path: &Path, header: FileHeader) -> io::Result<EventFile> {
+        let file = File::options().write(true).create_new(true).open(path)?;
+        file.write_all_at(&header.write(0), 0)?;
+        Ok(EventFile { file, header, chunks: 0, threads: HashMap::new() })
+    }
+
+    /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is given that one's
+    /// ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could not hold it.
+    pub fn put(&mut self, tid: u32, ticks: u64, kind: u16, words: &[u64], texts: &[&str]) -> io::Result<()> {
+        let texts: Vec<u8> = texts.iter().flat_map(|text| cut(text).into_iter().chain([0])).collect();
+        let text_words = texts.len().div_ceil(8);
+        let size = 8 * (1 + words.len() + text_words + text_words.div_ceil(WORDS_MAX));
+        let known = self.threads.get(&tid);
+        let ticks = known.map_or(ticks, |thread| ticks.max(thread.last));
+        if known.is_none_or(|thread| thread.bytes.len() + size > CHUNK_SIZE || (ticks - thread.base) >> 48 != 0) {
+            let sequence = known.map_or(0, |thread| thread.sequence + 1);
+            if let Some(full) = self.threads.get_mut(&tid) {
+                full.flush(&self.file)?;
+            }
+            let head = ChunkHeader { tid, sequence, base_ticks: ticks, dropped_before: 0 };
+            let fresh = Thread { chunk: self.chunks, sequence, base: ticks, last: ticks, bytes: head.write().to_vec(), flushed: 0 };
+            self.chunks += 1;
+            self.threads.insert(tid, fresh);
+        }
+        let Some(thread) = self.threads.get_mut(&tid) else { return Ok(()) };
+        thread.last = ticks;
+        for part in texts.chunks(8 * WORDS_MAX) {
+            thread.record(KIND_TEXT, part);
+        }
+        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        thread.record(kind, &words);
+        Ok(())
+    }
+
+    /// Brings what was put, and the header, into the file.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let needed = HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64;
+        if self.file.metadata()?.len() < needed {
+            self.file.set_len(needed)?;
+        }
+        for thread in self.threads.values_mut() {
+            thread.flush(&self.file)?;
+        }
+        self.file.write_all_at(&self.header.write(self.chunks)[8..], 8) // the magic stands already
+    }
+
+    /// The last of it: its subject ended in order.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.header.closed = true;
+        self.flush()
+    }
+}
+
+impl Thread {
+    fn record(&mut self, kind: u16, payload: &[u8]) {
+        let words = payload.len().div_ceil(8);
+        self.bytes.extend(((self.last - self.base) << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes());
+        self.bytes.extend(payload);
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+    }
+
+    /// The first word last: it is a chunk's magic or a record's head, and nothing behind it counts before it is there.
+    fn flush(&mut self, file: &File) -> io::Result<()> {
+        let fresh = &self.bytes[self.flushed..];
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let at = HEADER_SIZE as u64 + self.chunk * CHUNK_SIZE as u64 + self.flushed as u64;
+        file.write_all_at(&fresh[8..], at + 8)?;
+        file.write_all_at(&fresh[..8], at)?;
+        self.flushed = self.bytes.len();
+        Ok(())
+    }
+}
+
+fn cut(text: &str) -> Vec<u8> {
+    let text = text.split('\0').next().unwrap_or_default();
+    if text.len() <= TEXT_MAX {
+        return text.into();
+    }
+    let end = (0..=TEXT_MAX - 3).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    [&text.as_bytes()[..end], b"..."].concat()
+}
+
+const _: () = assert!(CHUNK_HEADER_SIZE.is_multiple_of(8));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{Sync, TickSource};
+    use crate::{Payload, Reader, RunDirectory};
+
+    fn written(put: impl FnOnce(&mut EventFile)) -> (tempfile::TempDir, Reader) {
+        let folder = tempfile::tempdir().expect("folder");
+        let run = RunDirectory::new(folder.path());
+        std::fs::create_dir(run.events()).expect("events");
+        let start = Sync { ticks: 0, monotonic_ns: 0, realtime_ns: 0, bound_ns: 0 };
+        let header = FileHeader { pid: 5, ticks: TickSource::Monotonic, start, ..FileHeader::default() };
+        let mut file = EventFile::create(&run.events().join("5-0.events"), header).expect("file");
+        put(&mut file);
+        file.flush().expect("flush");
+        let reader = Reader::open(&run).expect("reader");
+        (folder, reader)
+    }
+
+    #[test]
+    fn what_was_put_is_read_in_the_order_of_time_over_threads_and_chunks() {
+        let (_folder, mut reader) = written(|file| {
+            for i in 0..5000u64 {
+                file.put((i % 2) as u32, i, 22, &[i, 2 * i], &[]).expect("put");
+            }
+        });
+        for i in 0..5000u64 {
+            let event = reader.next_event().expect("an event");
+            assert_eq!((event.thread.0, event.time.as_ns()), ((i % 2) as u32, i as i64));
+            let Payload::RclPublish { publisher, message } = event.payload else { panic!("{:?}", event.payload) };
+            assert_eq!((publisher.0, message.0), (i, 2 * i));
+        }
+        assert!(reader.next_event().is_none());
+    }
+
+    #[test]
+    fn texts_are_read_as_they_were_put_and_long_ones_are_cut() {
+        let long = "ü".repeat(3000);
+        let (_folder, mut reader) = written(|file| {
+            file.put(1, 10, 17, &[1, 2], &["talker", &long]).expect("put");
+            file.put(1, 5, 17, &[1, 2], &["", "/"]).expect("put");
+        });
+        let event = reader.next_event().expect("an event");
+        let Payload::RclNodeInit { name, namespace, .. } = event.payload else { panic!("{:?}", event.payload) };
+        assert_eq!(reader.texts().get(name), "talker");
+        let cut = reader.texts().get(namespace);
+        assert!(cut.len() <= TEXT_MAX && cut.len() > TEXT_MAX - 4 && cut.ends_with("ü..."), "{}", cut.len());
+        let second = reader.next_event().expect("an event");
+        assert_eq!(second.time.as_ns(), 10, "a thread's time does not go back");
+        let Payload::RclNodeInit { name, namespace, .. } = second.payload else { panic!("{:?}", second.payload) };
+        assert_eq!((reader.texts().get(name), reader.texts().get(namespace)), ("", "/"));
+    }
+}
