@@ -17,6 +17,7 @@ mod check;
 mod diagnostic;
 mod document;
 mod grammar;
+pub mod links;
 pub mod model;
 mod rates;
 mod read;
