@@ -1,98 +1,108 @@
 //! Instances of chains: each output of the last node followed back to the input it descends from.
 
-use crate::graph::{is_called, Path};
+use crate::graph::Path;
 use crate::link::Linked;
 use crate::observed::{Observed, INTERNAL};
-use crate::tables::{Chain, Hop, Instance, Note};
-use crate::wait::{split, Arrival, Busy, Passage};
+use crate::reaction;
+use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
+use crate::ties::{Tie, Ties};
+use crate::usage::Usage;
+use crate::wait::{split, Arrival, Busy, Passage, Split};
 use crate::Options;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
-/// Rows of three tables.
+/// Hops that the paths without a name may have together: beyond it memory would be spent on paths that nobody asked for.
+const MOST_HOPS: usize = 16_000_000;
+
+/// Rows of the tables of chains.
 #[derive(Default)]
 pub(crate) struct Chains {
     pub chains: Vec<Chain>,
     pub instances: Vec<Instance>,
     pub hops: Vec<Hop>,
+    pub inputs: Vec<ChainInput>,
+    pub links: Vec<Link>,
     pub notes: Vec<Note>,
+    /// What each chain was made of.
+    pub made_of: Vec<MadeOf>,
+}
+
+/// The path of a chain, its ties, and its inputs that led to nothing (publications of its first node).
+pub(crate) struct MadeOf {
+    pub path: Path,
+    pub ties: Vec<Tie>,
+    pub lost: Vec<u32>,
 }
 
 /// Follows links through one run.
 pub(crate) struct Tracer<'a> {
-    seen: &'a Observed,
-    linked: &'a Linked,
-    options: &'a Options,
-    busy: Busy,
-    /// Takes by (node, topic), in order.
-    takes: HashMap<(u32, u32), Vec<u32>>,
-    /// By execution.
-    taken_in: Vec<Vec<u32>>,
-    published_in: Vec<Vec<u32>>,
-    /// Executions that published something, by publishing node.
-    publishing: HashMap<u32, Vec<u32>>,
-}
-
-/// How a node's output is tied to its input on one topic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tie {
-    /// Published in the callback that took it.
-    SameCallback,
-    /// Published by another callback, with the latest message taken before.
-    Latest,
+    pub seen: &'a Observed,
+    pub linked: &'a Linked,
+    pub options: &'a Options,
+    pub usage: &'a Usage,
+    pub ties: Ties<'a>,
+    pub busy: Busy,
 }
 
 /// A chain's last output: where it came about, and when.
-struct Output {
-    execution: Option<u32>,
-    time: i64,
+#[derive(Clone, Copy)]
+pub(crate) struct Output {
+    pub execution: Option<u32>,
+    pub time: i64,
 }
 
 /// One instance while it is followed back, last hop first.
 #[derive(Default)]
-struct Trail {
-    hops: Vec<Hop>,
-    transport: i64,
-    alignment: i64,
-    queueing: i64,
-    computation: i64,
+pub(crate) struct Trail {
+    pub hops: Vec<Hop>,
+    /// Of each hop but the first node's, last first.
+    pub waits: Vec<Wait>,
     arrival: Option<Arrival>,
     origin: Option<u32>,
 }
 
+/// What an input waited for, from its publish call to the callback that used it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    pub split: Split,
+    /// Thread that took it.
+    pub stream: Option<u32>,
+    pub published: i64,
+    /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
+    pub began: i64,
+    pub start: i64,
+}
+
 impl<'a> Tracer<'a> {
-    pub fn new(seen: &'a Observed, linked: &'a Linked, options: &'a Options) -> Self {
-        let mut takes: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
-        let mut taken_in = vec![Vec::new(); seen.executions.len()];
-        let mut published_in = vec![Vec::new(); seen.executions.len()];
-        let mut publishing: HashMap<u32, Vec<u32>> = HashMap::new();
-        for (index, take) in seen.takes.iter().enumerate() {
-            let endpoint = &seen.endpoints[take.endpoint as usize];
-            takes.entry((endpoint.node, endpoint.topic)).or_default().push(index as u32);
-            if let Some(execution) = take.execution {
-                taken_in[execution as usize].push(index as u32);
-            }
-        }
-        for (index, publication) in seen.publications.iter().enumerate() {
-            if let (Some(execution), Some(endpoint)) =
-                (publication.execution, publication.endpoint.filter(|e| *e != INTERNAL))
-            {
-                published_in[execution as usize].push(index as u32);
-                let of_node = publishing.entry(seen.endpoints[endpoint as usize].node).or_default();
-                if of_node.last() != Some(&execution) {
-                    of_node.push(execution);
-                }
-            }
-        }
-        Tracer { seen, linked, options, busy: Busy::new(seen), takes, taken_in, published_in, publishing }
+    pub fn new(
+        seen: &'a Observed,
+        linked: &'a Linked,
+        usage: &'a Usage,
+        options: &'a Options,
+        workload: Option<&'a Workload>,
+        stated: &'a Links,
+    ) -> Self {
+        Tracer { seen, linked, options, usage, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
     }
 
     /// All instances of all paths.
-    pub fn trace(&self, paths: &[Path], workload: Option<&Workload>) -> Chains {
+    pub fn trace(&mut self, paths: Vec<Path>) -> Chains {
         let mut tables = Chains::default();
+        let mut cut = 0;
         for path in paths {
-            self.trace_path(path, workload, &mut tables);
+            if !path.named && tables.hops.len() > MOST_HOPS {
+                cut += 1;
+                continue;
+            }
+            self.trace_path(path, &mut tables);
         }
+        if cut > 0 {
+            let text = format!("paths not followed: the others have more than {MOST_HOPS} hops together; name the chains that matter");
+            tables.notes.push(Note { name: "paths-cut".into(), count: cut, text });
+        }
+        tables.links = self.ties.links();
         let mut worst = vec![None; tables.chains.len()];
         for instance in &tables.instances {
             let of = &mut worst[instance.chain as usize];
@@ -107,18 +117,22 @@ impl<'a> Tracer<'a> {
         tables
     }
 
-    fn trace_path(&self, path: &Path, workload: Option<&Workload>, tables: &mut Chains) {
+    fn trace_path(&mut self, path: Path, tables: &mut Chains) {
         let last = path.nodes.len() - 1;
         let ties: Vec<Tie> = (1..=last)
-            .map(|i| self.tie(path.nodes[i], path.topics[i - 1], path.topics.get(i).copied(), workload))
+            .map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.topics.get(i).copied()))
             .collect();
+        if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
+            return;
+        }
         let chain = tables.chains.len() as u32;
-        let (mut outside, mut weakest, mut descended) = (0u64, None, HashSet::new());
-        let mut outputs = self.outputs(path.nodes[last], path.topics[last - 1], ties[last - 1]);
+        let (mut outside, mut weakest) = (0u64, None);
+        let mut outputs = self.outputs(path.nodes[last], path.topics[last - 1], ties[last - 1].rule);
         outputs.sort_by_key(|o| o.time);
         let mut worst = 0;
-        for output in outputs {
-            let trail = match self.follow(path, &ties, output) {
+        let mut descents: Vec<(u32, i64)> = Vec::new();
+        for output in &outputs {
+            let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
                 Ok(None) => continue,
                 Err(PublishedOutside) => {
@@ -128,25 +142,13 @@ impl<'a> Tracer<'a> {
             };
             let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
             worst = worst.max(end.output_ns - first.start_ns);
-            if let Some(origin) = trail.origin {
-                descended.insert(origin);
-            }
+            descents.extend(trail.origin.map(|origin| (origin, output.time)));
             if !self.options.measures(first.start_ns) {
                 continue;
             }
             weakest = weakest.max(trail.arrival);
             let instance = tables.instances.len() as u32;
-            tables.instances.push(Instance {
-                chain,
-                start_ns: first.start_ns,
-                end_ns: end.output_ns,
-                end_to_end_ns: end.output_ns - first.start_ns,
-                computation_ns: trail.computation,
-                preemption_ns: None,
-                alignment_ns: trail.alignment,
-                queueing_ns: trail.queueing,
-                transport_ns: trail.transport,
-            });
+            tables.instances.push(trail.instance(chain));
             tables.hops.extend(trail.hops.into_iter().rev().map(|hop| Hop { instance, ..hop }));
         }
         if outside > 0 {
@@ -158,17 +160,32 @@ impl<'a> Tracer<'a> {
         for (topic, node) in path.topics.iter().zip(&path.nodes[1..]) {
             words.extend([self.seen.topics.names[*topic as usize].clone(), named(*node)]);
         }
+        let origins = self.origins(&path);
+        tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
+        let lost = self.without_descendant(&path, &origins, &descents, worst);
         tables.chains.push(Chain {
             name: path.name.clone(),
             path: words,
             critical: false,
-            lost: self.without_descendant(path, &descended, worst),
-            evidence: self.evidence(path, &ties, weakest),
+            lost: lost.len() as u64,
+            evidence: self.evidence(&path, &ties, weakest),
+            deadline_ns: path.deadline_ns,
         });
+        tables.made_of.push(MadeOf { path, ties, lost });
+    }
+
+    /// Publications of a path's first node on its first topic, in order.
+    fn origins(&self, path: &Path) -> Vec<u32> {
+        let of = &self.linked.topics[path.topics[0] as usize];
+        let endpoints = &self.seen.endpoints;
+        let mine = |p: &&u32| {
+            self.seen.publications[**p as usize].endpoint.is_some_and(|e| endpoints[e as usize].node == path.nodes[0])
+        };
+        of.publications.iter().filter(mine).copied().collect()
     }
 
     /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
-    fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
+    pub fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
         let seen = self.seen;
         let mut trail = Trail::default();
         let (mut execution, mut time) = (output.execution, output.time);
@@ -176,9 +193,16 @@ impl<'a> Tracer<'a> {
             let Some(running) = execution else { return Err(PublishedOutside) };
             let (node, topic) = (path.nodes[position], path.topics[position - 1]);
             let start = seen.executions[running as usize].start_ns;
-            let input = match ties[position - 1] {
-                Tie::SameCallback => self.taken_by(running, node, topic),
-                Tie::Latest => self.latest_before(node, topic, start),
+            let own = || self.usage.taken_in(seen, running, node, topic, time);
+            let input = match ties[position - 1].rule {
+                LinkRule::SameCallback => own(),
+                // A callback that polls may have taken it itself.
+                LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
+                LinkRule::Match => trail
+                    .origin
+                    .zip(path.topics.get(position))
+                    .and_then(|(made, output)| self.ties.matched(node, topic, *output, made)),
+                LinkRule::Unrelated => None,
             };
             let Some(input) = input.map(|i| &seen.takes[i as usize]) else { return Ok(None) };
             let Some(publication) = input.publication else { return Ok(None) };
@@ -194,18 +218,19 @@ impl<'a> Tracer<'a> {
                 return Ok(None);
             }
             // A message kept for later waits twice: for its own callback, then for the one that uses it.
-            let kept = matches!(ties[position - 1], Tie::Latest);
+            let kept = input.execution != Some(running);
             let taken_in = if kept { input.execution } else { Some(running) };
             let began = match (kept, taken_in) {
                 (true, Some(e)) => seen.executions[e as usize].start_ns.clamp(source.time, start),
                 (true, None) => input.time.clamp(source.time, start),
                 (false, _) => start,
             };
+            let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
             let split = split(
                 seen,
                 &self.busy,
                 &Passage {
-                    stream: taken_in.map(|e| seen.execution_stream[e as usize]),
+                    stream,
                     published: source.time,
                     arrival: input.arrival,
                     records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
@@ -213,11 +238,8 @@ impl<'a> Tracer<'a> {
                     start: began,
                 },
             );
-            trail.transport += split.transport;
-            trail.queueing += split.queueing;
-            trail.alignment += split.alignment + (start - began);
-            trail.computation += time - start;
             trail.arrival = trail.arrival.max(Some(split.evidence));
+            trail.waits.push(Wait { split, stream, published: source.time, began, start });
             trail.hops.push(Hop {
                 instance: 0,
                 position: position as u32,
@@ -232,7 +254,6 @@ impl<'a> Tracer<'a> {
             trail.origin = Some(publication);
         }
         let start = execution.map_or(time, |e| seen.executions[e as usize].start_ns);
-        trail.computation += time - start;
         trail.hops.push(Hop {
             instance: 0,
             position: 0,
@@ -246,88 +267,39 @@ impl<'a> Tracer<'a> {
         Ok(Some(trail))
     }
 
-    /// The first message that a callback took on a topic.
-    fn taken_by(&self, execution: u32, node: u32, topic: u32) -> Option<u32> {
-        self.taken_in[execution as usize].iter().copied().find(|t| {
-            let endpoint = &self.seen.endpoints[self.seen.takes[*t as usize].endpoint as usize];
-            (endpoint.node, endpoint.topic) == (node, topic)
-        })
-    }
-
-    fn latest_before(&self, node: u32, topic: u32, instant: i64) -> Option<u32> {
-        let takes = self.takes.get(&(node, topic))?;
-        let before = takes.partition_point(|t| self.seen.takes[*t as usize].time <= instant);
-        before.checked_sub(1).map(|last| takes[last])
-    }
-
     /// The outputs of a chain's last node that `topic` may lead to: its last publish call in each execution, else the end of
     /// each callback that took a message.
-    fn outputs(&self, node: u32, topic: u32, tie: Tie) -> Vec<Output> {
+    fn outputs(&self, node: u32, topic: u32, rule: LinkRule) -> Vec<Output> {
         let seen = self.seen;
         let of_node =
             |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == node);
         let mut outputs = Vec::new();
-        for execution in self.publishing.get(&node).into_iter().flatten() {
-            if let Some(last) = self.published_in[*execution as usize].iter().rfind(|p| of_node(p)) {
-                if tie == Tie::Latest || self.taken_by(*execution, node, topic).is_some() {
-                    outputs.push(Output { execution: Some(*execution), time: seen.publications[*last as usize].time });
+        for execution in self.usage.publishing(node) {
+            if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
+                let time = seen.publications[*last as usize].time;
+                if rule == LinkRule::Latest || self.usage.taken_in(seen, *execution, node, topic, time).is_some() {
+                    outputs.push(Output { execution: Some(*execution), time });
                 }
             }
         }
-        if !outputs.is_empty() || tie == Tie::Latest {
+        if !outputs.is_empty() || rule == LinkRule::Latest {
             return outputs;
         }
-        let takes = self.takes.get(&(node, topic)).map_or(&[][..], Vec::as_slice);
+        let takes = self.usage.takes(node, topic);
         let mut executions: Vec<u32> = takes.iter().filter_map(|t| seen.takes[*t as usize].execution).collect();
         executions.dedup();
         let ends = executions.into_iter().filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), time }).collect()
     }
 
-    /// How `node` ties what it publishes on `output` (anything, for the last node) to what it takes on `input`.
-    fn tie(&self, node: u32, input: u32, output: Option<u32>, workload: Option<&Workload>) -> Tie {
-        let seen = self.seen;
-        let says = workload.and_then(|w| w.nodes.iter().find(|n| is_called(&seen.nodes[node as usize].name, &n.name)));
-        if let Some(subscription) =
-            says.and_then(|n| n.subscribes.iter().find(|s| s.topic == seen.topics.names[input as usize]))
-        {
-            let publishes = says.is_some_and(|n| !n.publishes.is_empty());
-            return if subscription.latest && publishes { Tie::Latest } else { Tie::SameCallback };
-        }
-        let fits = |p: &u32| match seen.publications[*p as usize].endpoint {
-            Some(e) => {
-                seen.endpoints[e as usize].node == node && output.is_none_or(|o| seen.endpoints[e as usize].topic == o)
-            }
-            None => false,
-        };
-        let mut other = false;
-        for execution in self.publishing.get(&node).into_iter().flatten() {
-            if self.published_in[*execution as usize].iter().any(fits) {
-                if self.taken_by(*execution, node, input).is_some() {
-                    return Tie::SameCallback;
-                }
-                other = true;
-            }
-        }
-        if other {
-            Tie::Latest
-        } else {
-            Tie::SameCallback
-        }
-    }
-
     /// Publications of the first node that led to nothing. Those after the last one that did may still be on their way for as long as
     /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
     /// node took, when the two may not have found each other yet.
-    fn without_descendant(&self, path: &Path, descended: &HashSet<u32>, worst: i64) -> u64 {
+    fn without_descendant(&self, path: &Path, origins: &[u32], descents: &[(u32, i64)], worst: i64) -> Vec<u32> {
         let seen = self.seen;
-        let of = &self.linked.topics[path.topics[0] as usize];
-        let mine = |p: &&u32| {
-            seen.publications[**p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == path.nodes[0])
-        };
-        let origins: Vec<u32> = of.publications.iter().filter(mine).copied().collect();
+        let descended: HashSet<u32> = descents.iter().map(|(origin, _)| *origin).collect();
         let last = origins.iter().rposition(|p| descended.contains(p));
-        let takes = self.takes.get(&(path.nodes[1], path.topics[0])).map_or(&[][..], Vec::as_slice);
+        let takes = self.usage.takes(path.nodes[1], path.topics[0]);
         let taken: HashSet<u32> = takes.iter().filter_map(|t| seen.takes[*t as usize].publication).collect();
         let first = origins.iter().position(|p| taken.contains(p));
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
@@ -342,28 +314,50 @@ impl<'a> Tracer<'a> {
                 let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
                 !descended.contains(p) && self.options.measures(time) && !on_its_way
             })
-            .count() as u64
+            .map(|(_, publication)| *publication)
+            .collect()
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {
         let Some(arrival) = arrival else { return "no instance came through".into() };
-        let latest: Vec<&str> = ties
-            .iter()
-            .zip(&path.nodes[1..])
-            .filter(|(tie, _)| **tie == Tie::Latest)
-            .map(|(_, node)| self.seen.nodes[*node as usize].name.as_str())
-            .collect();
+        let at = |rule: LinkRule| -> Vec<&str> {
+            let nodes = ties.iter().zip(&path.nodes[1..]).filter(|(tie, _)| tie.rule == rule);
+            nodes.map(|(_, node)| self.seen.nodes[*node as usize].name.as_str()).collect()
+        };
+        let (latest, matched) = (at(LinkRule::Latest), at(LinkRule::Match));
         let mut words = Vec::new();
-        if latest.len() < ties.len() {
+        if latest.len() + matched.len() < ties.len() {
             words.push("published in the callback that took the input".to_string());
         }
         if !latest.is_empty() {
             words.push(format!("latest message taken before, at {}", latest.join(", ")));
+        }
+        if !matched.is_empty() {
+            words.push(format!("matched by a message filter, at {}", matched.join(", ")));
         }
         words.push(arrival.words().to_string());
         words.join("; ")
     }
 }
 
+impl Trail {
+    /// Its row: the parts of all hops added up.
+    fn instance(&self, chain: u32) -> Instance {
+        let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
+        let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
+        Instance {
+            chain,
+            start_ns: first.start_ns,
+            end_ns: end.output_ns,
+            end_to_end_ns: end.output_ns - first.start_ns,
+            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum(),
+            preemption_ns: None,
+            alignment_ns: waits(|w| w.split.alignment + (w.start - w.began)),
+            queueing_ns: waits(|w| w.split.queueing),
+            transport_ns: waits(|w| w.split.transport),
+        }
+    }
+}
+
 /// The chain passes through a publish call that no callback made.
-struct PublishedOutside;
+pub(crate) struct PublishedOutside;

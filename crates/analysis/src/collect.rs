@@ -4,7 +4,7 @@
 
 use crate::handles::{Handles, NOBODY};
 use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
-use crate::tables::{Execution, Process};
+use crate::tables::{Execution, LinkRule, Process};
 use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 
 /// State of the events so far, one process and one thread at a time.
@@ -180,8 +180,28 @@ impl Collector {
                     self.seen.endpoints[*endpoint as usize].arrivals.push(now);
                 }
             }
+            Payload::MessageLinkPeriodicAsync { subscription, publisher } => {
+                self.annotate(process, subscription, publisher, LinkRule::Latest);
+            }
+            Payload::MessageLinkPartialSync { subscription, publisher } => {
+                self.annotate(process, subscription, publisher, LinkRule::Match);
+            }
             Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
             _ => {}
+        }
+    }
+
+    fn annotate(&mut self, process: u32, subscription: Handle, publisher: Handle, rule: LinkRule) {
+        let handles = &self.handles[process as usize];
+        let (from, to) = (handles.subscriptions.get(&subscription), handles.publishers.get(&publisher));
+        match (from.filter(|e| **e != INTERNAL), to.filter(|e| **e != INTERNAL)) {
+            (Some(from), Some(to)) => {
+                let link = (*from, *to, rule);
+                if !self.seen.annotations.contains(&link) {
+                    self.seen.annotations.push(link);
+                }
+            }
+            _ => self.seen.counters.unknown_annotation += 1,
         }
     }
 

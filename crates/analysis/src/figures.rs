@@ -291,7 +291,7 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let most = so_far.iter().filter_map(worst).max_by(f64::total_cmp);
     let critical = most.and_then(|most| so_far.iter().position(|c| worst(c) == Some(most)));
     let several = repeats.len() > 1;
-    order
+    let mut figures: Vec<ChainFigures> = order
         .into_iter()
         .zip(so_far)
         .enumerate()
@@ -310,7 +310,10 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 alignment_ms: Distribution::of(alignment),
                 queueing_ms: Distribution::of(queueing),
                 transport_ms: Distribution::of(transport),
+                ..ChainFigures::default()
             }
         })
-        .collect()
+        .collect();
+    crate::explained::explain(&mut figures, repeats);
+    figures
 }

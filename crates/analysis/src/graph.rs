@@ -4,6 +4,7 @@ use crate::link::Linked;
 use crate::observed::Observed;
 use crate::tables::Note;
 use std::collections::BTreeSet;
+use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
 /// Source-to-sink paths looked at; systems with more are cut, and a note says so.
@@ -17,6 +18,10 @@ pub(crate) struct Path {
     pub name: String,
     pub nodes: Vec<u32>,
     pub topics: Vec<u32>,
+    /// Whether somebody asked for it.
+    pub named: bool,
+    /// By when an instance must be through.
+    pub deadline_ns: Option<i64>,
 }
 
 /// Edges between nodes: a topic that one publishes and another subscribes to.
@@ -26,10 +31,15 @@ struct Graph {
 }
 
 /// Named chains of the workload first, then every other source-to-sink path.
-pub(crate) fn paths(seen: &Observed, linked: &Linked, workload: Option<&Workload>) -> (Vec<Path>, Vec<Note>) {
+pub(crate) fn paths(
+    seen: &Observed,
+    linked: &Linked,
+    workload: Option<&Workload>,
+    stated: &Links,
+) -> (Vec<Path>, Vec<Note>) {
     let graph = Graph::new(seen, linked);
     let mut notes = Vec::new();
-    let mut paths = named(&graph, seen, workload, &mut notes);
+    let mut paths = named(&graph, seen, workload, stated, &mut notes);
     let mut all = Vec::new();
     let whole = graph.source_to_sink(seen, &mut all);
     if !whole {
@@ -42,6 +52,7 @@ pub(crate) fn paths(seen: &Observed, linked: &Linked, workload: Option<&Workload
             paths.push(path);
         }
     }
+    deadlines(&mut paths, stated, &mut notes);
     (paths, notes)
 }
 
@@ -50,11 +61,33 @@ pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
     full_name == name || full_name.strip_prefix('/') == Some(name)
 }
 
-fn named(graph: &Graph, seen: &Observed, workload: Option<&Workload>, notes: &mut Vec<Note>) -> Vec<Path> {
+/// Deadlines that are stated for chains that have their name already.
+fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
+    for chain in &stated.chains {
+        let mut found = false;
+        for path in paths.iter_mut().filter(|p| p.name == chain.name) {
+            path.deadline_ns = chain.deadline.map(|d| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX));
+            found = true;
+        }
+        if !found && chain.nodes.is_empty() {
+            let text = format!("a deadline is stated for chain {}, and no chain has that name", chain.name);
+            notes.push(Note { name: "chain-not-found".into(), count: 1, text });
+        }
+    }
+}
+
+fn named(
+    graph: &Graph,
+    seen: &Observed,
+    workload: Option<&Workload>,
+    stated: &Links,
+    notes: &mut Vec<Note>,
+) -> Vec<Path> {
     let mut paths = Vec::new();
-    for chain in workload.into_iter().flat_map(|w| &w.chains) {
-        let nodes: Option<Vec<u32>> = chain
-            .nodes
+    let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes));
+    let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes));
+    for (chain, wanted) in of_workload.chain(of_links) {
+        let nodes: Option<Vec<u32>> = wanted
             .iter()
             .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(|n| n as u32))
             .collect();
@@ -71,17 +104,16 @@ fn named(graph: &Graph, seen: &Observed, workload: Option<&Workload>, notes: &mu
                     // Two topics between the same nodes: two paths, told apart by what they run over.
                     let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t as usize].as_str()).collect();
                     let name =
-                        if several { format!("{} over {}", chain.name, over.join(" ")) } else { chain.name.clone() };
-                    paths.push(Path { name, nodes: nodes.clone(), topics });
+                        if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
+                    paths.push(Path { name, nodes: nodes.clone(), topics, named: true, deadline_ns: None });
                 }
             }
             _ => notes.push(Note {
                 name: "chain-not-found".into(),
                 count: 1,
                 text: format!(
-                    "chain {} ({}): not all of its nodes were seen, or no topic connects two of them",
-                    chain.name,
-                    chain.nodes.join(" -> ")
+                    "chain {chain} ({}): not all of its nodes were seen, or no topic connects two of them",
+                    wanted.join(" -> ")
                 ),
             }),
         }
@@ -137,6 +169,8 @@ impl Graph {
                 name: format!("{} to {}", name(nodes[0]), name(here)),
                 nodes: nodes.clone(),
                 topics: topics.clone(),
+                named: false,
+                deadline_ns: None,
             });
             return true;
         }

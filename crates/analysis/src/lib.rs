@@ -1,9 +1,11 @@
 //! Events into tables: messages, callbacks, chains; tables into figures. `docs/figures.md` defines every one.
 
+mod causes;
 mod chains;
 mod collect;
 mod distribution;
 mod due;
+mod explained;
 mod figures;
 mod graph;
 mod handles;
@@ -13,11 +15,15 @@ mod observed;
 mod point;
 mod points;
 mod promise;
+mod queue;
+mod reaction;
 mod runs;
 mod statistics;
 pub mod store;
 pub mod summary;
 pub mod tables;
+mod ties;
+mod usage;
 mod wait;
 
 pub use figures::{summarise, Repeat};
@@ -27,6 +33,7 @@ pub use runs::{analyse, analyse_and_store, figures_of, Error};
 use collect::Collector;
 use tables::{CallbackKind, Endpoint, Note, Tables};
 use tacho_events::{Event, ProcessFacts, Texts};
+use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
 /// What analysis must be told besides the events.
@@ -73,15 +80,23 @@ impl Analysis {
 
     /// Links what was seen and makes the tables. `workload` is what ran, where it is known: it names chains and rates.
     pub fn finish(self, workload: Option<&Workload>) -> Tables {
+        self.finish_with(workload, &Links::default())
+    }
+
+    /// The same, with what a links file states.
+    pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector } = self;
         let mut seen = collector.seen;
         let linked = link::link(&mut seen, &options);
         let (publications, messages, message_notes) = link::messages(&seen, &linked, &options, workload);
-        let (mut paths, path_notes) = graph::paths(&seen, &linked, workload);
+        let (mut paths, path_notes) = graph::paths(&seen, &linked, workload, stated);
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
         paths.retain(|path| path.nodes[1..].iter().all(|node| !silent.contains(&seen.nodes[*node as usize].process)));
-        let chains = chains::Tracer::new(&seen, &linked, &options).trace(&paths, workload);
+        let usage = usage::Usage::new(&seen);
+        let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &options, workload, stated);
+        let chains = tracer.trace(paths);
+        let causes = causes::causes(&tracer, &chains, &[]);
         let mut notes = seen.notes();
         notes.extend(linked.notes);
         notes.extend(message_notes);
@@ -125,6 +140,9 @@ impl Analysis {
             chains: chains.chains,
             instances: chains.instances,
             hops: chains.hops,
+            links: chains.links,
+            inputs: chains.inputs,
+            causes,
             preemptions: Vec::new(),
             executors: Vec::new(),
             notes,

@@ -63,6 +63,20 @@ impl Tables {
             row.process += processes;
             row
         }));
+        self.links.extend(other.links.into_iter().map(|mut row| {
+            row.node += nodes;
+            row
+        }));
+        self.inputs.extend(other.inputs.into_iter().map(|mut row| {
+            row.chain = chains[row.chain as usize];
+            row
+        }));
+        self.causes.extend(other.causes.into_iter().map(|mut row| {
+            row.chain = chains[row.chain as usize];
+            row.instance = row.instance.map(|instance| instance + instances);
+            row.execution = row.execution.map(|execution| execution + executions);
+            row
+        }));
         for note in other.notes {
             match self.notes.iter_mut().find(|known| known.name == note.name && known.text == note.text) {
                 Some(known) => known.count += note.count,
@@ -98,6 +112,7 @@ mod tests {
                 critical: true,
                 lost,
                 evidence: String::new(),
+                deadline_ns: None,
             }],
             instances: vec![Instance {
                 chain: 0,

@@ -1,6 +1,6 @@
 //! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
 
-use crate::tables::{Callback, EndpointKind, Execution, Node, Note, Process};
+use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use std::collections::HashMap;
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
@@ -22,6 +22,8 @@ pub(crate) struct Observed {
     pub takes: Vec<TakeSeen>,
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
+    /// Link annotations: subscription, publisher, what they say; each once.
+    pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
 }
 
@@ -107,6 +109,7 @@ pub(crate) struct Counters {
     pub unknown_subscription: u64,
     pub intra_unlinked: u64,
     pub requests: u64,
+    pub unknown_annotation: u64,
 }
 
 impl Topics {
@@ -187,6 +190,11 @@ impl Observed {
             "services-not-linked",
             counters.requests,
             "service requests: in the callback times, but not in messages or chains",
+        );
+        add(
+            "unknown-annotation",
+            counters.unknown_annotation,
+            "link annotations that name a subscription or publisher whose creation was not recorded; left out",
         );
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
         add("unknown-publisher", unknown,

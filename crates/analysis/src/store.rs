@@ -111,7 +111,7 @@ tables! {
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery,
     }
-    chains: Chain { name, path, critical, lost, evidence }
+    chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,
     }
@@ -121,6 +121,9 @@ tables! {
         process, tid, from_ns, to_ns, waiting_ns, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns, voluntary_switches,
         involuntary_switches,
     }
+    links: Link { node, input, output, rule, evidence, confidence, outputs, followed }
+    inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
+    causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
     notes: Note { name, count, text }
 }
 

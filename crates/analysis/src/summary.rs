@@ -1,5 +1,6 @@
 //! `RUN/summary.json`: the figures of a run, every name with its unit, absent where not measured.
 
+use crate::tables::{CauseKind, LinkEvidence, LinkRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -307,4 +308,93 @@ pub struct ChainFigures {
     /// See `computation_ms`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transport_ms: Option<Distribution>,
+    /// An input change that was just missed to the first output that reflects it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reaction_time_ms: Option<Distribution>,
+    /// From an input to the last output that still uses it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub data_age_ms: Option<Distribution>,
+    /// From an input to the moment when an output of another one replaces the last that uses it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub data_age_held_ms: Option<Distribution>,
+    /// By when an instance must be through; absent where nobody says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub deadline_ms: Option<f64>,
+    /// Instances that took longer than that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late_instances: Option<u64>,
+    /// How outputs were tied to inputs at each node, in the order of the path.
+    #[serde(default)]
+    pub links: Vec<LinkFigures>,
+    /// The worst instances (those past the deadline, where there is one) with what took their time, worst first; at most ten.
+    #[serde(default)]
+    pub worst: Vec<LateInstance>,
+    /// What became of the inputs that led to no output, most first.
+    #[serde(default)]
+    pub lost_inputs: Vec<LostInputs>,
+}
+
+/// How one output of a node was tied to one of its inputs; see [`crate::tables::Link`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkFigures {
+    /// Node.
+    pub node: String,
+    /// Topic that it takes.
+    pub input: String,
+    /// Topic that it publishes; absent for the last node.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output: Option<String>,
+    /// How.
+    pub rule: LinkRule,
+    /// What says so.
+    pub evidence: LinkEvidence,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Outputs since the first input was taken.
+    pub outputs: u64,
+    /// Of those, the ones that the rule finds an input for.
+    pub followed: u64,
+}
+
+/// An instance of a chain with everything that took its time; the parts add up to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LateInstance {
+    /// Which repeat it is of; absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeat: Option<u32>,
+    /// Start of the first node's callback, ns of CLOCK_MONOTONIC.
+    pub start_ns: i64,
+    /// First node's callback start to last node's output.
+    pub end_to_end_ms: f64,
+    /// In the order of the path.
+    pub parts: Vec<LatePart>,
+}
+
+/// What took a part of an instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatePart {
+    /// Node where it happened; of transport and waits the one that receives.
+    pub node: String,
+    /// What.
+    pub kind: CauseKind,
+    /// By whom.
+    pub by: String,
+    /// How long.
+    pub ms: f64,
+    /// Median of the same part over all instances; absent where that says nothing of this one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub usual_ms: Option<f64>,
+}
+
+/// Inputs of a chain that no output descends from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LostInputs {
+    /// Node where they ended.
+    pub node: String,
+    /// How.
+    pub kind: CauseKind,
+    /// By whom.
+    pub by: String,
+    /// How many.
+    pub inputs: u64,
 }

@@ -27,6 +27,12 @@ pub struct Tables {
     pub instances: Vec<Instance>,
     /// One row a node of an instance of a chain.
     pub hops: Vec<Hop>,
+    /// One row an input and an output of a node on a chain: how the one was tied to the other.
+    pub links: Vec<Link>,
+    /// One row an input of a chain: when it was first reflected and last used.
+    pub inputs: Vec<ChainInput>,
+    /// One row a part of a late instance, and one row a reason why inputs of a chain led to no output.
+    pub causes: Vec<Cause>,
     /// One row an interval in which a thread that executes callbacks could not go on: CPU taken away, or waiting for it, or blocked.
     pub preemptions: Vec<Preemption>,
     /// One row a thread that executes callbacks: how its time divides.
@@ -210,6 +216,8 @@ pub struct Chain {
     pub lost: u64,
     /// How outputs were tied to inputs, weakest link, in words.
     pub evidence: String,
+    /// By when an instance must be through, as the links file says; absent where nobody says.
+    pub deadline_ns: Option<i64>,
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
@@ -323,6 +331,123 @@ pub struct ExecutorThread {
     pub voluntary_switches: Option<u64>,
     /// Times the CPU was taken from it.
     pub involuntary_switches: Option<u64>,
+}
+
+/// How an output of a node follows from an input of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkRule {
+    /// Published by the callback that took the input.
+    SameCallback,
+    /// Made of the latest input that was taken before.
+    Latest,
+    /// Made when an input of each topic was there, each used once: message filters.
+    Match,
+    /// Not made of this input; no chain runs through it.
+    Unrelated,
+}
+
+/// What says so, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkEvidence {
+    /// The workload or the links file.
+    Stated,
+    /// The node's author, by a link annotation of tracetools.
+    Annotated,
+    /// The output was published by the callback that took the input.
+    Observed,
+    /// Where takes and publish calls stand in time.
+    Inferred,
+}
+
+/// How one output of a node is tied to one input of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Index into [`Tables::nodes`].
+    pub node: u32,
+    /// Topic that it takes.
+    pub input: String,
+    /// Topic that it publishes; absent for the last node of a chain: whatever it publishes, else the end of its callback.
+    pub output: Option<String>,
+    /// How.
+    pub rule: LinkRule,
+    /// What says so.
+    pub evidence: LinkEvidence,
+    /// From 0 to 1: what the rule is worth, times the part of the outputs that it explains. docs/figures.md, "links".
+    pub confidence: f64,
+    /// Outputs since the first input was taken.
+    pub outputs: u64,
+    /// Of those, the ones that the rule finds an input for.
+    pub followed: u64,
+}
+
+/// One input of a chain: a publish call of its first node, on the chain's first topic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChainInput {
+    /// Index into [`Tables::chains`].
+    pub chain: u32,
+    /// Start of the first node's callback: when it read what it publishes.
+    pub start_ns: i64,
+    /// Start of the input before: a change just after it was missed by that one. Absent for the first.
+    pub previous_ns: Option<i64>,
+    /// First output that descends from this input or a later one; absent where there was none.
+    pub reflected_ns: Option<i64>,
+    /// Last output that descends from this input; absent where none does.
+    pub last_used_ns: Option<i64>,
+    /// The output after that one, which replaces it; absent where there was none.
+    pub replaced_ns: Option<i64>,
+}
+
+/// What took a part of the time of a late instance, or kept an input from becoming an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CauseKind {
+    /// Inside a callback of the chain, on the CPU or blocked.
+    Computation,
+    /// Inside a callback of the chain, with the CPU taken away.
+    Preemption,
+    /// Publish call to message there.
+    Transport,
+    /// Message there, executor neither awake for it nor in a callback.
+    WakeUp,
+    /// Message there, executor inside another callback.
+    ExecutorBusy,
+    /// Message taken and kept for a later callback.
+    Kept,
+    /// Overwritten by a later message in a queue that was full.
+    Overwritten,
+    /// Sent, and never taken for another or no known reason.
+    Lost,
+    /// Taken, and a newer one was taken before the node made its next output.
+    Superseded,
+    /// Taken, and its callback published nothing.
+    NoOutput,
+}
+
+/// A part of a late instance, with what took it; or, without an instance, why inputs led to no output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Index into [`Tables::chains`].
+    pub chain: u32,
+    /// Index into [`Tables::instances`]; absent for inputs that no output descends from.
+    pub instance: Option<u32>,
+    /// Node on the path where it happened, 0 for the first; of transport and waits the node that receives.
+    pub position: u32,
+    /// What.
+    pub kind: CauseKind,
+    /// By whom, in words: the callback that the executor was busy with, the thread that had the CPU, the topic, `queue of depth 1`.
+    pub by: String,
+    /// Index into [`Tables::executions`], where it is one.
+    pub execution: Option<u32>,
+    /// Where it began, where it is one interval.
+    pub from_ns: Option<i64>,
+    /// How long. Of one instance all durations add up to its end-to-end time.
+    pub duration_ns: Option<i64>,
+    /// Median of the same part (position and kind) over all instances of the chain; absent where fewer than three have it.
+    pub usual_ns: Option<i64>,
+    /// 1, or the inputs that ended this way.
+    pub count: u64,
 }
 
 /// Something missing, doubtful or lost.

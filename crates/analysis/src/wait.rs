@@ -76,6 +76,16 @@ impl Busy {
         let thread = &self.threads[stream as usize];
         thread.until(to) - thread.until(from)
     }
+
+    /// The outermost executions of a thread between two instants, each with its part of that time.
+    pub fn executions(&self, seen: &Observed, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
+        let spans = &self.threads[stream as usize].spans;
+        let first = spans.partition_point(|s| s.1 <= from);
+        let rows = spans.iter().zip(&seen.streams[stream as usize].executions).skip(first);
+        rows.take_while(|(span, _)| span.0 < to)
+            .map(|(span, execution)| (*execution, span.0.max(from), span.1.min(to)))
+            .collect()
+    }
 }
 
 impl ThreadBusy {

@@ -25,7 +25,7 @@ fn every_row_and_every_absence_comes_back_from_parquet() {
     assert_eq!(store::read(&directory.tables()).expect("read"), tables);
     let left: Vec<_> = std::fs::read_dir(directory.tables()).expect("tables").map(|e| e.expect("entry").file_name()).collect();
     assert!(left.iter().all(|n| n.to_string_lossy().ends_with(".parquet")), "{left:?}");
-    assert_eq!(left.len(), 13);
+    assert_eq!(left.len(), 16);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn empty_tables_and_empty_lists_come_back_too() {
     store::write(folder.path(), &tables).expect("write");
     assert_eq!(store::read(folder.path()).expect("read"), tables);
     for path in [vec![], vec!["/a".to_string()], vec![], vec!["/a".into(), "".into()]] {
-        tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new() });
+        tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new(), deadline_ns: None });
     }
     store::write(folder.path(), &tables).expect("write");
     assert_eq!(store::read(folder.path()).expect("read"), tables);

@@ -172,6 +172,7 @@ mod tests {
             critical: true,
             lost: 0,
             evidence: String::new(),
+            deadline_ns: None,
         };
         Tables {
             executions: vec![

@@ -1,8 +1,8 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a LIST.
 
-use crate::tables::{CallbackKind, Delivery, EndpointKind, OffCpu};
+use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, OffCpu};
 use parquet::basic::{LogicalType, Repetition};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::writer::SerializedRowGroupWriter;
@@ -53,6 +53,7 @@ macro_rules! value {
 value!(u32, Int32Type, Some(LogicalType::integer(32, false)), v => *v as i32, s => Ok(s as u32));
 value!(u64, Int64Type, Some(LogicalType::integer(64, false)), v => *v as i64, s => Ok(s as u64));
 value!(i64, Int64Type, None, v => *v, s => Ok(s));
+value!(f64, DoubleType, None, v => *v, s => Ok(s));
 value!(bool, BoolType, None, v => *v, s => Ok(s));
 value!(String, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_bytes().to_vec()), s => Ok(s.as_utf8()?.to_string()));
 
@@ -64,7 +65,7 @@ macro_rules! word {
             s => serde_json::from_value(s.as_utf8()?.into()).map_err(|e| ParquetError::General(e.to_string())));)*
     };
 }
-word!(EndpointKind, CallbackKind, Delivery, OffCpu);
+word!(EndpointKind, CallbackKind, Delivery, OffCpu, LinkRule, LinkEvidence, CauseKind);
 
 fn primitive<V: Value>(name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(name, V::Stored::get_physical_type())

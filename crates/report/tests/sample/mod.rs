@@ -86,6 +86,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             critical: true,
             lost: 2,
             evidence: EVIDENCE.into(),
+            deadline_ns: None,
         }],
         ..Tables::default()
     };
