@@ -85,4 +85,6 @@ pub struct Table {
     pub descriptor: Option<unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int>,
 }
 
+/// `tacho_take_within`, exported beside the table where a plugin has it.
+pub type TakeWithin = unsafe extern "C" fn(RawSubscription, i64, *mut RawMessage, *mut c_char) -> c_int;
 pub type Entry = unsafe extern "C" fn() -> *const Table;

@@ -18,6 +18,7 @@ const RECORDER: &str = "recorder";
 #[derive(Clone, Copy)]
 pub struct Middleware {
     pub(crate) table: &'static abi::Table,
+    pub(crate) take_within: Option<abi::TakeWithin>,
 }
 
 // The table is constant, and middleware.h asks that a session can be used from several threads.
@@ -100,9 +101,11 @@ impl Middleware {
             entry().as_ref()
         };
         let found = table.map_or(0, |table| table.abi);
+        // SAFETY: the type is the one of middleware.h. Without the symbol there is no such function, as most have none.
+        let take_within = unsafe { library.get::<abi::TakeWithin>(b"tacho_take_within\0") }.ok().map(|function| *function);
         std::mem::forget(library);
         match table {
-            Some(table) if found == abi::ABI => Ok(Middleware { table }),
+            Some(table) if found == abi::ABI => Ok(Middleware { table, take_within }),
             _ => Err(Error::Abi { path, found, expected: abi::ABI }),
         }
     }
@@ -139,6 +142,11 @@ impl Middleware {
     /// Whether its subscriptions have a descriptor to wait on, and no thread of the middleware is needed to be woken by.
     pub fn has_descriptors(&self) -> bool {
         self.table.descriptor.is_some()
+    }
+
+    /// Whether its subscriptions have [`take_within`](crate::Subscription::take_within).
+    pub fn has_take_within(&self) -> bool {
+        self.take_within.is_some()
     }
 
     /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.

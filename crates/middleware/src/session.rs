@@ -3,7 +3,7 @@
 use crate::abi::{self, Header};
 use crate::library::{checked, Middleware};
 use crate::Error;
-use std::ffi::{c_int, c_void, CString};
+use std::ffi::{c_char, c_int, c_void, CString};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
 use tacho_workload::model::Qos;
@@ -149,7 +149,7 @@ impl Session {
         action: &str,
         node: &NodeHandle,
         endpoint: &Endpoint,
-        call: impl FnOnce(*const abi::EndpointConfig, *mut *const c_void, *mut std::ffi::c_char) -> bool,
+        call: impl FnOnce(*const abi::EndpointConfig, *mut *const c_void, *mut c_char) -> bool,
     ) -> Result<Handle, Error> {
         let name = text("node", &node.name)?;
         let topic = text("topic", endpoint.topic)?;
@@ -275,15 +275,30 @@ impl Subscription {
     /// The oldest message of the queue, if there is one. Given back when dropped.
     pub fn take(&mut self) -> Result<Option<Message<'_>>, Error> {
         let (table, raw) = (self.table(), self.raw);
+        // SAFETY: no message is out: the last one borrowed self.
+        self.taken(|message, error| unsafe { (table.take)(raw, message, error) })
+    }
+
+    /// As [`take`](Subscription::take), but waits for a message where there is none, for `limit_ns` at the most. Of a subscription without
+    /// `on_data`, of a middleware that [can](crate::Middleware::has_take_within).
+    pub fn take_within(&mut self, limit_ns: i64) -> Result<Option<Message<'_>>, Error> {
+        let (function, raw) = (self.session.0.middleware.take_within, self.raw);
+        self.taken(|message, error| match function {
+            // SAFETY: as above.
+            Some(function) => unsafe { function(raw, limit_ns, message, error) },
+            None => -1,
+        })
+    }
+
+    #[inline]
+    fn taken(&mut self, take: impl FnOnce(*mut abi::RawMessage, *mut c_char) -> c_int) -> Result<Option<Message<'_>>, Error> {
         let mut message = abi::RawMessage {
             header: Header::default(),
             data: std::ptr::null(),
             size: 0,
             loan: std::ptr::null_mut(),
         };
-        // SAFETY: no message is out: the last one borrowed self.
-        let taken =
-            checked(|| format!("take from {}", self.topic), |error| unsafe { (table.take)(raw, &mut message, error) })?;
+        let taken = checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
         // Made only where there is one: dropping it gives it back.
         Ok((taken == 1).then(|| Message { subscription: self, raw: message }))
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tacho_events::{Payload, Reader};
 use tacho_events::run::RunDirectory;
-use tacho_runner::bench::{Bench, Ran};
+use tacho_runner::bench::{Bench, Progress, Ran};
 use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
 use tacho_runner::protocol::NodeFigures;
@@ -387,17 +387,39 @@ nodes:
   source: {{publishes: {{/a: {{size: 64 B, rate: 100 Hz, reliability: {reliability}}}}}}}
   sink:   {{subscribes: {{/a: {{reliability: {reliability}}}}}, publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}}}
   spun:   {{subscribes: {{/b: {{reliability: {reliability}}}}}, spin: 100 Hz}}
+  both:   {{subscribes: {{/a: {{reliability: {reliability}}}, /b: {{reliability: {reliability}}}}}}}
 run: {{duration: 1 s}}
 ");
         let lab = Lab::new();
         let ran = lab.run(&workload("socket", &text)).unwrap();
         let sent = figures(&ran, "source").outputs[0].sent;
         assert_eq!((&figures(&ran, "sink").taken[..], &figures(&ran, "spun").taken[..]), (&[sent][..], &[sent][..]), "{transport}");
+        // One input is waited for inside its take, two in a poll.
+        assert_eq!(figures(&ran, "both").taken, [sent, sent], "{transport}");
         let events = payloads(&lab.run_directory());
         let count = |is: fn(&Payload) -> bool| events.iter().filter(|p| is(p)).count() as u64;
         // A spinning node still is told; nobody is, where the executor itself is woken.
         assert_eq!(count(|p| matches!(p, Payload::NodeDataAvailable { .. })), sent, "{transport}");
         let waits = count(|p| matches!(p, Payload::RclcppExecutorWaitForWork { .. }));
-        assert!((sent / 2..2 * sent + 10).contains(&waits), "{transport}: {waits} waits for {sent} messages");
+        // Of `sink` one a message, of `both` one or two; fewer where messages came while a node was busy.
+        assert!((sent / 2..5 * sent + 20).contains(&waits), "{transport}: {waits} waits for {sent} messages");
     }
+}
+
+#[test]
+fn a_node_that_waits_in_a_take_hears_that_the_user_ends_the_run() {
+    // After its first message nothing comes for longer than the runner waits for the end of a node.
+    let text = "
+transport: udp
+nodes:
+  source: {publishes: {/a: {size: 64 B, rate: 0.01 Hz, reliability: best_effort}}}
+  sink:   {subscribes: {/a: {reliability: best_effort}}}
+run: {duration: 300 s}
+";
+    let lab = Lab::new();
+    let mut interrupt = |progress: Progress<'_>| lab.interrupted.store(progress.what == "measuring", Ordering::Relaxed);
+    let ran = lab.bench(|bench| bench.repeat(&workload("socket", text), 0, &lab.run_directory(), &mut interrupt)).unwrap();
+    assert!(ran.info.cut_short);
+    assert_eq!(ran.failures, Vec::<String>::new());
+    assert_eq!(ran.nodes.len(), 2, "both said what they did: {:?}", ran.nodes);
 }

@@ -73,21 +73,21 @@ void Poller::add(Source &source) {
 
 void Poller::stop() { eventfd_write(stop_, 1); }
 
-bool Poller::wait(bool forever) {
+bool Poller::wait(int limit_ms) {
   std::array<epoll_event, 32> events;
-  const int count = epoll_wait(epoll_, events.data(), events.size(), forever ? -1 : 0);
+  const int count = epoll_wait(epoll_, events.data(), events.size(), limit_ms);
   for (int i = 0; i < count; i++) {
     Source *source = static_cast<Source *>(events[i].data.ptr);
     if (!source) return false; // stop_
     source->ready();
   }
-  return forever || count > 0; // interrupted: wait again
+  return limit_ms < 0 || count > 0; // interrupted: wait again
 }
 
 Receiver::Receiver() {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "receiver");
-    while (poller_.wait(true)) {}
+    while (poller_.wait(-1)) {}
   });
 }
 
@@ -99,7 +99,7 @@ Receiver::~Receiver() {
 namespace {
 
 Descriptor bound(int type, in_addr address, uint16_t *port) {
-  Descriptor made(socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Descriptor made(socket(AF_INET, type | SOCK_CLOEXEC, 0));
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_addr = address;
@@ -114,7 +114,7 @@ Descriptor bound(int type, in_addr address, uint16_t *port) {
 
 // UDP
 
-class UdpSource : public Source {
+class UdpSource : public BlockingSource {
  public:
   UdpSource(Queue &queue, in_addr address, uint16_t *port)
       : queue_(queue), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, address, port)) {
@@ -124,9 +124,7 @@ class UdpSource : public Source {
         setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &wish, sizeof wish) != 0)
       fail("socket: SO_RCVBUF: %m");
     for (size_t i = 0; i < SLOTS; i++) {
-      slots_[i] = queue_.fresh(slot_size_);
       parts_[2 * i] = {&fragments_[i], sizeof(Fragment)};
-      parts_[2 * i + 1] = {slots_[i]->bytes.get(), slot_size_};
       datagrams_[i].msg_hdr.msg_iov = &parts_[2 * i];
       datagrams_[i].msg_hdr.msg_iovlen = 2;
     }
@@ -135,25 +133,26 @@ class UdpSource : public Source {
   int descriptor() const override { return socket_; }
 
   bool ready() override {
+    for (size_t i = 0; i < SLOTS; i++) fill(i);
     const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT, nullptr);
-    for (int i = 0; i < count; i++) {
-      const Fragment &fragment = fragments_[i];
-      const size_t length = datagrams_[i].msg_len - std::min<size_t>(datagrams_[i].msg_len, sizeof fragment);
-      // Ports may be reused: what a stranger sends is not ours.
-      const bool ours = datagrams_[i].msg_len >= sizeof fragment && fragment.magic == FRAGMENT_MAGIC &&
-                        !(datagrams_[i].msg_hdr.msg_flags & MSG_TRUNC) && fragment.total <= queue_.frame &&
-                        fragment.total >= FRAME_HEADER && fragment.offset + length <= fragment.total;
-      if (!ours) continue;
-      if (length == fragment.total) {
-        slots_[i]->size = length;
-        queue_.put(std::move(slots_[i]));
-        slots_[i] = queue_.fresh(slot_size_);
-        parts_[2 * i + 1].iov_base = slots_[i]->bytes.get();
-      } else {
-        assemble(fragment, slots_[i]->bytes.get(), length);
-      }
-    }
+    for (int i = 0; i < count; i++)
+      if (BufferPointer frame = frame_of(i, datagrams_[i].msg_len)) queue_.put(std::move(frame));
     return count == static_cast<int>(SLOTS);
+  }
+
+  BufferPointer receive(std::chrono::microseconds limit) override {
+    // No limit at all is what the kernel takes 0 for.
+    limit = std::max(limit, std::chrono::microseconds(1));
+    if (limit != limit_) {
+      const timeval kernels{limit.count() / 1000000, limit.count() % 1000000};
+      if (setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kernels, sizeof kernels) != 0) fail("socket: SO_RCVTIMEO: %m");
+      limit_ = limit;
+    }
+    fill(0);
+    const ssize_t length = recvmsg(socket_, &datagrams_[0].msg_hdr, 0);
+    if (length >= 0) return frame_of(0, static_cast<size_t>(length));
+    if (errno != EAGAIN && errno != EINTR) fail("socket: receiving a datagram: %m");
+    return nullptr;
   }
 
  private:
@@ -166,7 +165,28 @@ class UdpSource : public Source {
     BufferPointer buffer;
   };
 
-  void assemble(const Fragment &fragment, const unsigned char *piece, size_t length) {
+  // A buffer for the slot's next datagram, where its last one went away with a frame.
+  void fill(size_t slot) {
+    if (slots_[slot]) return;
+    slots_[slot] = queue_.fresh(slot_size_);
+    parts_[2 * slot + 1] = {slots_[slot]->bytes.get(), slot_size_};
+  }
+
+  // The frame that the slot's datagram is, or completes.
+  BufferPointer frame_of(size_t slot, size_t size) {
+    const Fragment &fragment = fragments_[slot];
+    const size_t length = size - std::min(size, sizeof fragment);
+    // Ports may be reused: what a stranger sends is not ours.
+    const bool ours = size >= sizeof fragment && fragment.magic == FRAGMENT_MAGIC &&
+                      !(datagrams_[slot].msg_hdr.msg_flags & MSG_TRUNC) && fragment.total <= queue_.frame &&
+                      fragment.total >= FRAME_HEADER && fragment.offset + length <= fragment.total;
+    if (!ours) return nullptr;
+    if (length != fragment.total) return assembled(fragment, slots_[slot]->bytes.get(), length);
+    slots_[slot]->size = length;
+    return std::move(slots_[slot]);
+  }
+
+  BufferPointer assembled(const Fragment &fragment, const unsigned char *piece, size_t length) {
     Assembly &assembly = assemblies_[fragment.writer];
     if (!assembly.buffer) assembly.buffer = queue_.fresh(queue_.frame);
     if (assembly.have == 0 || assembly.number != fragment.number) {
@@ -175,19 +195,20 @@ class UdpSource : public Source {
     }
     if (fragment.offset != assembly.have) { // a piece is lost, and with it the frame
       assembly.have = 0;
-      return;
+      return nullptr;
     }
     std::memcpy(assembly.buffer->bytes.get() + fragment.offset, piece, length);
     assembly.have += length;
-    if (assembly.have < fragment.total) return;
+    if (assembly.have < fragment.total) return nullptr;
     assembly.buffer->size = fragment.total;
     assembly.have = 0;
-    queue_.put(std::move(assembly.buffer));
+    return std::move(assembly.buffer);
   }
 
   Queue &queue_;
   const size_t slot_size_;
   Descriptor socket_;
+  std::chrono::microseconds limit_{0}; // of a receive that waits, as the kernel knows it
   std::array<BufferPointer, SLOTS> slots_;
   std::array<Fragment, SLOTS> fragments_{};
   std::array<iovec, 2 * SLOTS> parts_{};
@@ -244,7 +265,7 @@ class TcpConnection : public Source {
 class TcpSource : public Source {
  public:
   TcpSource(Queue &queue, Poller &poller, in_addr address, uint16_t *port)
-      : queue_(queue), poller_(poller), socket_(bound(SOCK_STREAM, address, port)) {
+      : queue_(queue), poller_(poller), socket_(bound(SOCK_STREAM | SOCK_NONBLOCK, address, port)) {
     if (listen(socket_, SOMAXCONN) != 0) fail("socket: listen: %m");
   }
   int descriptor() const override { return socket_; }
@@ -274,7 +295,7 @@ class TcpSource : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> udp_source(Queue &queue, in_addr address, uint16_t *port) {
+std::unique_ptr<BlockingSource> udp_source(Queue &queue, in_addr address, uint16_t *port) {
   return std::make_unique<UdpSource>(queue, address, port);
 }
 

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <tacho/middleware.h>
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -52,12 +53,19 @@ class Source {
   virtual bool ready() = 0; // whether more may be there
 };
 
+// One that the thread which takes may wait for inside the kernel's receive.
+class BlockingSource : public Source {
+ public:
+  // Receives once, waiting at most this long: a frame, where that completed one.
+  virtual BufferPointer receive(std::chrono::microseconds limit) = 0;
+};
+
 // Waits for sources. They are added at any time and outlive it.
 class Poller {
  public:
   Poller();
   void add(Source &source);
-  bool wait(bool forever); // reads those that have data; false: there was none, or stopped
+  bool wait(int limit_ms); // reads those that have data; -1: no limit; false: there was none, or stopped
   void stop();
   int descriptor() const { return epoll_; }
 
@@ -79,7 +87,7 @@ class Receiver {
 };
 
 // Binds a socket for the queue; *port is where.
-std::unique_ptr<Source> udp_source(Queue &queue, in_addr address, uint16_t *port);
+std::unique_ptr<BlockingSource> udp_source(Queue &queue, in_addr address, uint16_t *port);
 // Connections are read by the poller that this source is added to.
 std::unique_ptr<Source> tcp_source(Queue &queue, Poller &poller, in_addr address, uint16_t *port);
 

@@ -49,6 +49,7 @@ struct tacho_subscription {
   std::unique_ptr<Queue> queue;
   std::unique_ptr<Poller> poller; // of its connections; absent where the session's thread reads, and of UDP
   std::unique_ptr<Source> source;
+  BlockingSource *blocking = nullptr; // source, of UDP
   bool notified;
   BufferPointer lent;
 };
@@ -229,8 +230,13 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     if (made->notified && !session->receiver) session->receiver = std::make_unique<Receiver>();
     if (!made->notified && session->tcp) made->poller = std::make_unique<Poller>();
     Poller *const poller = made->notified ? &session->receiver->poller() : made->poller.get();
-    made->source = session->tcp ? tcp_source(*made->queue, *poller, session->address, &made->endpoint.port)
-                                : udp_source(*made->queue, session->address, &made->endpoint.port);
+    if (session->tcp) {
+      made->source = tcp_source(*made->queue, *poller, session->address, &made->endpoint.port);
+    } else {
+      auto source = udp_source(*made->queue, session->address, &made->endpoint.port);
+      made->blocking = source.get();
+      made->source = std::move(source);
+    }
     if (poller) poller->add(*made->source);
     tacho_subscription *subscription = made.get();
     session->subscriptions.push_back(std::move(made));
@@ -273,23 +279,35 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
   });
 }
 
+void check_not_notified(const tacho_subscription &subscription) {
+  if (subscription.notified)
+    fail("socket: %s: a subscription with on_data is read by a thread; expected one without", subscription.endpoint.topic.c_str());
+}
+
+void check_nothing_lent(const tacho_subscription &subscription) {
+  if (subscription.lent)
+    fail("socket: %s: take before the last message was given back", subscription.endpoint.topic.c_str());
+}
+
+int lend(tacho_subscription &subscription, BufferPointer buffer, tacho_message *message) {
+  if (!buffer) return 0;
+  std::memcpy(&message->header, buffer->bytes.get(), sizeof message->header);
+  message->data = buffer->bytes.get() + FRAME_HEADER;
+  message->size = buffer->size - FRAME_HEADER;
+  message->loan = buffer.get();
+  subscription.lent = std::move(buffer);
+  return 1;
+}
+
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
   return guarded(error, [&] {
-    if (subscription->lent)
-      fail("socket: %s: take before the last message was given back", subscription->endpoint.topic.c_str());
+    check_nothing_lent(*subscription);
     // All that came: keep last keeps the newest, which the kernel's buffer would not.
     if (subscription->poller)
-      while (subscription->poller->wait(false)) {}
+      while (subscription->poller->wait(0)) {}
     else if (!subscription->notified)
       while (subscription->source->ready()) {}
-    BufferPointer buffer = subscription->queue->take();
-    if (!buffer) return 0;
-    std::memcpy(&message->header, buffer->bytes.get(), sizeof message->header);
-    message->data = buffer->bytes.get() + FRAME_HEADER;
-    message->size = buffer->size - FRAME_HEADER;
-    message->loan = buffer.get();
-    subscription->lent = std::move(buffer);
-    return 1;
+    return lend(*subscription, subscription->queue->take(), message);
   });
 }
 
@@ -300,8 +318,7 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
 
 int descriptor(tacho_subscription *subscription, char *error) {
   return guarded(error, [&] {
-    if (subscription->notified)
-      fail("socket: %s: a subscription with on_data is read by a thread; expected one without", subscription->endpoint.topic.c_str());
+    check_not_notified(*subscription);
     return subscription->poller ? subscription->poller->descriptor() : subscription->source->descriptor();
   });
 }
@@ -311,6 +328,23 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", tran
                                             take, give_back, descriptor};
 
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) int tacho_take_within(tacho_subscription *subscription, int64_t limit_ns,
+                                                                        tacho_message *message, char *error) {
+  using namespace std::chrono;
+  return guarded(error, [&] {
+    check_not_notified(*subscription);
+    check_nothing_lent(*subscription);
+    const auto until = steady_clock::now() + nanoseconds(limit_ns);
+    for (nanoseconds left(limit_ns); left.count() > 0; left = until - steady_clock::now()) {
+      BufferPointer buffer = subscription->queue->take();
+      if (!buffer && subscription->blocking) buffer = subscription->blocking->receive(ceil<microseconds>(left));
+      else if (!buffer) subscription->poller->wait(static_cast<int>(ceil<milliseconds>(left).count()));
+      if (buffer) return lend(*subscription, std::move(buffer), message);
+    }
+    return 0;
+  });
+}
 
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
   return &middleware;

@@ -8,8 +8,11 @@ use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
-use tacho_middleware::{Error, Handle, Session};
+use tacho_middleware::{Error, Handle, Header, Message, Session};
 use tacho_workload::model::{Executor, Work};
+
+/// How long a thread that waits inside a take may not hear of a stop, such as ^C.
+const LONGEST_TAKE_NS: i64 = 200_000_000;
 
 /// A node with its entities, ready to run.
 pub struct NodeExecutor {
@@ -25,6 +28,8 @@ pub struct NodeExecutor {
     /// Timers of the node and the publishers that each serves; under spin the one of the wakes.
     timers: Vec<(Timer, Vec<usize>)>,
     signal: Arc<Signal>,
+    /// Whether the thread waits inside the middleware's take: it has that, and nothing but one subscription's messages is waited for.
+    waits_in_take: bool,
     stop: Arc<StopTime>,
     /// When it ends unless it is stopped before.
     end_ns: i64,
@@ -32,6 +37,16 @@ pub struct NodeExecutor {
     /// The in-node clock, where it was asked for.
     pub log: Option<ClockLog>,
     figures: NodeFigures,
+}
+
+/// The first line of a callback. When that is, where somebody asks, is read before anything else is done with the message.
+fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: Message<'_>) -> (Header, i64) {
+    trace.rclcpp_take(message.handle().0);
+    trace.callback_start(callback, false);
+    let start_ns = if clocked { now_ns() } else { 0 };
+    let header = message.header();
+    trace.node_take(subscription, header.publisher, header.sequence, header.stamp_ns);
+    (header, start_ns)
 }
 
 /// An endpoint that still lacks peers.
@@ -76,6 +91,7 @@ impl NodeExecutor {
                 .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
                 .collect(),
         };
+        let waits_in_take = polls && timers.is_empty() && subscriptions.len() == 1 && session.middleware().has_take_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
             handle: handle.handle,
@@ -88,6 +104,7 @@ impl NodeExecutor {
             publishers,
             timers,
             signal,
+            waits_in_take,
             stop,
             end_ns: i64::MAX,
             trace,
@@ -231,7 +248,9 @@ impl NodeExecutor {
             for index in 0..self.subscriptions.len() {
                 ran |= self.take_one(index)?;
             }
-            if !ran {
+            if !ran && self.waits_in_take {
+                self.wait_in_take()?;
+            } else if !ran {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
                 self.wait_until(next.unwrap_or(i64::MAX).min(self.end_now_ns()), &mut poll);
             }
@@ -250,6 +269,20 @@ impl NodeExecutor {
         let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
         let descriptors = self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
         Ok(Some(Poll::new(&descriptors, event)))
+    }
+
+    /// Waits inside the take of the one subscription, as a plain program would, and runs the callback of what came. As in
+    /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
+    fn wait_in_take(&mut self) -> Result<(), Error> {
+        let limit_ns = (self.end_now_ns() - now_ns()).clamp(1, LONGEST_TAKE_NS);
+        let (trace, clocked) = (self.trace, self.is_clocked());
+        trace.rclcpp_executor_wait_for_work(limit_ns);
+        let input = &mut self.subscriptions[0];
+        input.available.set(); // what comes behind it is looked for by a take that does not wait
+        let Some(message) = input.subscription.take_within(limit_ns)? else { return Ok(()) };
+        trace.rclcpp_executor_execute(input.handle);
+        let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, message);
+        self.subscription_callback(0, header, start_ns)
     }
 
     /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an event itself: its end
@@ -277,27 +310,31 @@ impl NodeExecutor {
     /// Takes a message, if the middleware said that one is there, and runs its callback; whether there was. The order of events is
     /// rclcpp's: execute, takes of the layers below, take, start.
     fn take_one(&mut self, index: usize) -> Result<bool, Error> {
+        let (trace, clocked) = (self.trace, self.is_clocked());
         let input = &mut self.subscriptions[index];
-        let trace = self.trace;
         if !input.available.take() {
             return Ok(false);
         }
         trace.rclcpp_executor_execute(input.handle);
         let Some(message) = input.subscription.take()? else { return Ok(false) };
+        let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, message);
         // More may be there: the middleware need not say so again until the queue was empty.
         input.available.set();
+        self.subscription_callback(index, header, start_ns)?;
+        Ok(true)
+    }
+
+    /// Whether the next callback reads the clock.
+    fn is_clocked(&self) -> bool {
+        self.log.is_some() || self.figures.first_message_ns.is_none()
+    }
+
+    /// What the callback of a subscription does from its second line on.
+    fn subscription_callback(&mut self, index: usize, header: Header, start_ns: i64) -> Result<(), Error> {
+        let input = &mut self.subscriptions[index];
         input.taken += 1;
-        trace.rclcpp_take(message.handle().0);
-        trace.callback_start(input.callback, false);
-        let is_first = self.figures.first_message_ns.is_none();
-        let start_ns = if self.log.is_some() || is_first { now_ns() } else { 0 };
-        let header = message.header();
-        trace.node_take(input.handle, header.publisher, header.sequence, header.stamp_ns);
-        drop(message);
-        if is_first {
-            self.figures.first_message_ns = Some(start_ns);
-        }
         let (callback, latest) = (input.callback, input.latest);
+        self.figures.first_message_ns.get_or_insert(start_ns);
         if !latest {
             self.compute_and_publish(|p| p.rate_hz.is_none())?;
         }
@@ -306,8 +343,8 @@ impl NodeExecutor {
             log.callback(false, index as u32, start_ns, now_ns());
         }
         self.figures.callbacks += 1;
-        trace.callback_end(callback);
-        Ok(true)
+        self.trace.callback_end(callback);
+        Ok(())
     }
 
     /// Runs a timer's callback, which computes and publishes by each of `publishers` what was due then.
@@ -346,7 +383,7 @@ impl NodeExecutor {
             self.draws.fill(buffer.data);
         }
         let message = buffer.message.0;
-        let header = tacho_middleware::Header {
+        let header = Header {
             sequence: output.sequence,
             stamp_ns: now_ns(),
             publisher: output.id,
