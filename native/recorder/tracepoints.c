@@ -71,6 +71,8 @@ static inline void put_rmw_publish(const void *first, const void *second, int64_
 DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), put_rmw_publish(first, second, third);)
 
 EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
+EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
+                               uint32_t text_count);
 EXPORT int tacho_recording(void);
 
 /* For programs of our own: one event of a kind of events.h with `count` words (at most TACHO_MAX_WORDS). */
@@ -78,6 +80,14 @@ EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count)
 {
   if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
   thread_put(kind, words, count);
+}
+
+/* The same, with texts. */
+EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
+                               uint32_t text_count)
+{
+  if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
+  thread_put_texts(kind, words, count, texts, text_count);
 }
 
 EXPORT int tacho_recording(void)

@@ -212,7 +212,7 @@ impl Collector {
             None => handles.new_callback(&mut self.seen, process, callback),
         };
         let execution = self.seen.executions.len() as u32;
-        self.seen.executions.push(Execution { callback, tid: event.thread.0, start_ns: now, end_ns: None, cpu_ns: None });
+        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None });
         self.seen.execution_stream.push(stream as u32);
         let thread = &mut self.threads[stream];
         if thread.running.is_empty() {

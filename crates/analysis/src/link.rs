@@ -187,6 +187,7 @@ pub(crate) fn messages(
             execution: take.execution,
             published_in: publication.and_then(|p| p.execution),
             delivery: if late { Delivery::Late } else { Delivery::InTime },
+            lost_in: None,
         });
     }
     if not_recorded > 0 {
@@ -301,6 +302,7 @@ fn lost(
                         execution: None,
                         published_in: row.execution,
                         delivery: Delivery::Lost,
+                        lost_in: None,
                     });
                 }
             }

@@ -106,10 +106,10 @@ tables! {
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
-    executions: Execution { callback, tid, start_ns, end_ns, cpu_ns }
+    executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns }
     publications: Publication { publisher, publish_ns, due_ns, sequence, execution }
     messages: Message {
-        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery,
+        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in,
     }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {

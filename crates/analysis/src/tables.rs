@@ -142,6 +142,8 @@ pub struct Execution {
     pub callback: u32,
     /// Thread it ran on.
     pub tid: u32,
+    /// When it was put into its callback queue; known for timers and services of ROS 1. Of a subscription's, its message's arrival says so.
+    pub queued_ns: Option<i64>,
     /// callback_start.
     pub start_ns: i64,
     /// callback_end; absent where the process ended inside.
@@ -178,6 +180,18 @@ pub enum Delivery {
     Lost,
 }
 
+/// Where a lost message was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LostIn {
+    /// Overwritten in the publisher's outgoing queue before the transport had it.
+    PublisherQueue,
+    /// Handed to the transport and never received.
+    Transport,
+    /// Overwritten in the subscription's queue before its callback ran.
+    SubscriptionQueue,
+}
+
 /// A message on its way to one subscription.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -201,6 +215,8 @@ pub struct Message {
     pub published_in: Option<u32>,
     /// Against its deadline.
     pub delivery: Delivery,
+    /// Where it was lost; absent for one that was not, and where the events do not tell.
+    pub lost_in: Option<LostIn>,
 }
 
 /// A path through the graph.

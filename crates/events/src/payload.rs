@@ -265,6 +265,37 @@ macro_rules! with_kinds {
             68 DdsDataAvailable dds_data_available (Transport, Arrive, Message)
                 { reader: Gid, writer: Gid, first_sequence: i64, last_sequence: i64 },
 
+            80 Ros1NodeInit ros1_node_init (ClientLibrary, Init, Node) { node: Handle, name: Text },
+            81 Ros1PublisherInit ros1_publisher_init (ClientLibrary, Init, Publisher)
+                { publisher: Handle, node: Handle, queue_size: u64, latch: bool, topic: Text, datatype: Text },
+            82 Ros1Publish ros1_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
+            83 Ros1Serialized ros1_serialized (ClientLibrary, Link, Message)
+                { buffer: Handle, size_bytes: u64, message: Handle },
+            84 Ros1SubscriberLinkInit ros1_subscriber_link_init (Transport, Init, Subscription)
+                { link: Handle, connection: Handle, transport: u64, local_port: u64, remote_port: u64, topic: Text, subscriber: Text },
+            85 Ros1Enqueue ros1_enqueue (ClientLibrary, Enqueue, Message) { link: Handle, buffer: Handle },
+            86 Ros1Write ros1_write (Transport, Send, Message)
+                { connection: Handle, sequence: u64, buffer: Handle, digest: u64 },
+            87 Ros1PublisherLinkInit ros1_publisher_link_init (Transport, Init, Publisher)
+                { link: Handle, transport: u64, local_port: u64, remote_port: u64, received_before: u64, topic: Text },
+            88 Ros1Receive ros1_receive (Transport, Arrive, Message)
+                { link: Handle, sequence: u64, buffer: Handle, message: Handle, digest: u64 },
+            89 Ros1Received ros1_received (Transport, End, Message) { link: Handle },
+            90 Ros1SubscriptionInit ros1_subscription_init (ClientLibrary, Init, Subscription)
+                { callback: Handle, node: Handle, queue_size: u64, topic: Text, datatype: Text },
+            91 Ros1SubscriptionEnd ros1_subscription_end (ClientLibrary, End, Subscription) { callback: Handle },
+            92 Ros1QueuePush ros1_queue_push (ClientLibrary, Enqueue, Message)
+                { callback: Handle, queue: Handle, deserializer: Handle },
+            93 Ros1QueueOverflow ros1_queue_overflow (ClientLibrary, Skip, Message) { callback: Handle },
+            94 Ros1Take ros1_take (ClientLibrary, Take, Message) { queue: Handle, deserializer: Handle },
+            95 Ros1TimerInit ros1_timer_init (ClientLibrary, Init, Timer)
+                { callback: Handle, node: Handle, period_ns: i64, oneshot: bool, function: Text },
+            96 Ros1TimerPeriod ros1_timer_period (ClientLibrary, Link, Timer) { callback: Handle, period_ns: i64 },
+            97 Ros1ServiceInit ros1_service_init (ClientLibrary, Init, Service)
+                { callback: Handle, node: Handle, name: Text, datatype: Text },
+            98 Ros1CallbackQueued ros1_callback_queued (ClientLibrary, Enqueue, Callback) { item: Handle },
+            99 Ros1CallbackCall ros1_callback_call (ClientLibrary, Execute, Callback) { item: Handle },
+
             120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
 
             128 NodePublish node_publish (Application, Publish, Message)

@@ -133,6 +133,7 @@ mod tests {
             execution: None,
             published_in: None,
             delivery: if taken.is_some() { Delivery::InTime } else { Delivery::Lost },
+            lost_in: None,
         }
     }
 

@@ -153,6 +153,30 @@ enum tacho_kind {
   TACHO_DDS_RECEIVE = 67,        /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: returned by it */
   TACHO_DDS_DATA_AVAILABLE = 68, /* reader_gid, reader_gid, writer_gid, writer_gid, first_sequence, last_sequence: the reader has it */
 
+  /* of ROS 1 (roscpp), written by the library that is preloaded beside the recorder. Callbacks are callback_start and callback_end. A
+   * subscription is one call of NodeHandle::subscribe, a publisher one of NodeHandle::advertise. transport: 1 TCPROS, 2 UDPROS, 0 any other.
+   * buffer: the serialised message, where there is one; message: the object that is handed over in one process, where it is. */
+  TACHO_ROS1_NODE_INIT = 80,         /* node_handle: a node, or a nodelet; text: name */
+  TACHO_ROS1_PUBLISHER_INIT = 81,    /* publisher_handle, node_handle, queue_size, latch; text: topic, type */
+  TACHO_ROS1_PUBLISH = 82,           /* publisher_handle, message: just before the publish call */
+  TACHO_ROS1_SERIALIZED = 83,        /* buffer, size_bytes, message: the message of this thread's last ros1_publish, given to its subscribers */
+  TACHO_ROS1_SUBSCRIBER_LINK_INIT = 84, /* link, connection, transport, local_port, remote_port: a subscriber connected; text: topic, subscriber */
+  TACHO_ROS1_ENQUEUE = 85,           /* link, buffer: put into the link's outgoing queue */
+  TACHO_ROS1_WRITE = 86,             /* connection, sequence, buffer, digest: handed to the transport; digest 0: not computed (TCPROS) */
+  TACHO_ROS1_PUBLISHER_LINK_INIT = 87, /* link, transport, local_port, remote_port, received_before: connected to a publisher; text: topic */
+  TACHO_ROS1_RECEIVE = 88,           /* link, sequence, buffer, message, digest: a message came; all its ros1_queue_push follow on this thread */
+  TACHO_ROS1_RECEIVED = 89,          /* link: the last of those was written */
+  TACHO_ROS1_SUBSCRIPTION_INIT = 90, /* callback, node_handle, queue_size; text: topic, type */
+  TACHO_ROS1_SUBSCRIPTION_END = 91,  /* callback */
+  TACHO_ROS1_QUEUE_PUSH = 92,        /* callback, queue, deserializer: just before it can be taken */
+  TACHO_ROS1_QUEUE_OVERFLOW = 93,    /* callback: a push took the oldest message away */
+  TACHO_ROS1_TAKE = 94,              /* queue, deserializer: taken from the queue, just before it is deserialised */
+  TACHO_ROS1_TIMER_INIT = 95,        /* callback, node_handle, period_ns, oneshot; text: function */
+  TACHO_ROS1_TIMER_PERIOD = 96,      /* callback, period_ns: the period was changed */
+  TACHO_ROS1_SERVICE_INIT = 97,      /* callback, node_handle; text: service, type */
+  TACHO_ROS1_CALLBACK_QUEUED = 98,   /* item: of a timer or a service, put into its callback queue */
+  TACHO_ROS1_CALLBACK_CALL = 99,     /* item: called; a callback_start of this thread follows */
+
   /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
    * and rmw_publisher_handle from Jazzy on. */
   TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE = 120, /* message or rmw_publisher_handle */

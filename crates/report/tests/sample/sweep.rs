@@ -52,6 +52,7 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
                 execution: None,
                 published_in: None,
                 delivery: Delivery::InTime,
+                lost_in: None,
             }
         })
         .collect();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing events from C++, through the recorder that is preloaded beside.
+#ifndef TACHO_RECORDER_ROS1_RECORD_H_
+#define TACHO_RECORDER_ROS1_RECORD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tacho/events.h"
+
+extern "C" void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
+extern "C" void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts, uint32_t text_count);
+
+inline uint64_t word(const void *handle) { return reinterpret_cast<uintptr_t>(handle); }
+inline uint64_t word(uint64_t number) { return number; }
+
+// One event with these words.
+template <class... Words>
+inline void record(tacho_kind kind, Words... words) {
+  const uint64_t payload[] = {word(words)...};
+  tacho_record(kind, payload, sizeof...(words));
+}
+
+// The same, with two texts.
+template <class... Words>
+inline void record_texts(tacho_kind kind, const std::string &first, const std::string &second, Words... words) {
+  const uint64_t payload[] = {word(words)...};
+  const char *const texts[] = {first.c_str(), second.c_str()};
+  tacho_record_texts(kind, payload, sizeof...(words), texts, 2);
+}
+
+// The same, with one.
+template <class... Words>
+inline void record_text(tacho_kind kind, const std::string &text, Words... words) {
+  const uint64_t payload[] = {word(words)...};
+  const char *const texts[] = {text.c_str()};
+  tacho_record_texts(kind, payload, sizeof...(words), texts, 1);
+}
+
+// callback_start now, callback_end when the scope is left, by an exception too.
+class Execution {
+ public:
+  explicit Execution(const void *callback) : callback_(callback) { record(TACHO_CALLBACK_START, callback, uint64_t{0}); }
+  ~Execution() { record(TACHO_CALLBACK_END, callback_); }
+  Execution(const Execution &) = delete;
+  Execution &operator=(const Execution &) = delete;
+
+ private:
+  const void *callback_;
+};
+
+#endif
