@@ -52,6 +52,7 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
                 publisher: Some(0), subscription: 1 + listener as u32, sequence: Some(number as u64), publish_ns: Some(publish_ns),
                 arrival_ns: None, take_ns: callback_ns, callback_ns, execution: None, published_in: None,
                 delivery: if callback_ns.is_some() { Delivery::InTime } else { Delivery::Lost },
+                lost_in: None,
             });
         }
     }

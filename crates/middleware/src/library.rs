@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "libtacho_";
-/// The recorder lies in the same folder and is no middleware.
+/// The recorder, and what is loaded beside it (`recorder_ros1`), lie in the same folder and are no middleware.
 const RECORDER: &str = "recorder";
 
 /// A middleware that is loaded.
@@ -63,7 +63,7 @@ fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.file_name();
         let name = file.to_str().and_then(|f| f.strip_prefix(PREFIX)).and_then(|f| f.strip_suffix(suffix));
-        names.extend(name.filter(|name| *name != RECORDER).map(String::from));
+        names.extend(name.filter(|name| !name.starts_with(RECORDER)).map(String::from));
     }
     names.sort();
     Ok(names)

@@ -63,9 +63,13 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 pub struct Recording {
     events: PathBuf,
     recorder: PathBuf,
+    ros1: Option<PathBuf>,
     max_bytes: Option<u64>,
     clock: ClockSync,
 }
+
+/// Lies beside the recorder where the build found roscpp, and is preloaded with it into programs that may be nodes of ROS 1.
+const RECORDER_OF_ROS1: &str = "libtacho_recorder_ros1.so";
 
 /// A process that was recorded, from its event file.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +112,7 @@ impl Recording {
         }
         let sync = events.join("clock.sync");
         let clock = ClockSync::start(&sync).map_err(at(&sync))?;
-        Ok(Recording { events, recorder, max_bytes: None, clock })
+        Ok(Recording { events, recorder, ros1: None, max_bytes: None, clock })
     }
 
     /// With at most this much in the file of each process; 1 GiB where it is not said (`TACHO_EVENTS_MAX_BYTES`).
@@ -116,10 +120,18 @@ impl Recording {
         Recording { max_bytes: Some(bytes), ..self }
     }
 
+    /// With the calls of roscpp, where the build can record them. Nodes of our own on ROS 1 emit their events themselves.
+    pub fn with_ros1(self) -> Recording {
+        let ros1 = Some(self.recorder.with_file_name(RECORDER_OF_ROS1)).filter(|path| path.is_file());
+        Recording { ros1, ..self }
+    }
+
     /// What a process, and all that it starts, needs in its environment to be recorded here.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let before = std::env::var_os("LD_PRELOAD");
+        let rest = self.ros1.iter().fold(before, |rest, library| Some(preload::prepended(library, rest)));
         let mut environment: Vec<(OsString, OsString)> = vec![
-            ("LD_PRELOAD".into(), preload::prepended(&self.recorder, std::env::var_os("LD_PRELOAD"))),
+            ("LD_PRELOAD".into(), preload::prepended(&self.recorder, rest)),
             ("TACHO_EVENTS_DIR".into(), self.events.clone().into()),
         ];
         environment.extend(self.max_bytes.map(|bytes| ("TACHO_EVENTS_MAX_BYTES".into(), bytes.to_string().into())));
@@ -208,7 +220,7 @@ impl RecordedProcess {
 
     /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.
     pub(crate) fn unknown_release(&self) -> Option<String> {
-        self.tracetools.is_none().then(|| {
+        (self.tracetools.is_none() && self.rmw_implementation.is_some()).then(|| {
             format!(
                 "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one argument was recorded",
                 self.pid, self.command
@@ -277,7 +289,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_byt
     let program = command.first().cloned().unwrap_or_default();
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let signals = Signals::block();
-    let recording = Recording::start(run, recorder)?.with_max_bytes(max_bytes);
+    let recording = Recording::start(run, recorder)?.with_ros1().with_max_bytes(max_bytes);
     let mut info = RunInfo {
         verb: "record".into(),
         command: words.clone(),
@@ -353,8 +365,8 @@ pub(crate) fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String
 fn why_nothing(program: &OsStr) -> String {
     let obstacle = preload::find_program(program).and_then(|path| preload::obstacle(&path));
     let reason = obstacle.unwrap_or_else(|| {
-        "no process of it called a function of tracetools: either none of them is a ROS 2 program of Humble or later, or it was built with \
-         TRACETOOLS_DISABLED, or its environment was cleared on the way (env -i, sudo, a container)"
+        "no process of it called a function of tracetools or of roscpp: either none of them is a ROS 2 program of Humble or later or a node of \
+         ROS 1 in C++, or it was built with TRACETOOLS_DISABLED, or its environment was cleared on the way (env -i, sudo, a container)"
             .to_owned()
     });
     format!("nothing was recorded: {reason}")
