@@ -170,8 +170,8 @@ impl FileHeader {
         })
     }
 
-    /// The page itself, as a writer would leave it.
-    pub(crate) fn write(&self, chunks: u64) -> Vec<u8> {
+    /// The page itself, as a writer that has used so many chunks leaves it.
+    pub fn write(&self, chunks: u64) -> Vec<u8> {
         let mut page = vec![0; HEADER_SIZE];
         let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
         put(0, &MAGIC);
@@ -243,7 +243,8 @@ impl ChunkHeader {
         }
     }
 
-    pub(crate) fn write(&self) -> [u8; CHUNK_HEADER_SIZE] {
+    /// The head itself, without the name of the thread.
+    pub fn write(&self) -> [u8; CHUNK_HEADER_SIZE] {
         let mut head = [0; CHUNK_HEADER_SIZE];
         head[0..4].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());
         head[4..8].copy_from_slice(&self.tid.to_le_bytes());

@@ -44,12 +44,32 @@ pub struct RunInfo {
     /// Phase of each spinning or timed node, in parts of its period, as drawn by seed.
     #[serde(default)]
     pub phases: BTreeMap<String, f64>,
+    /// Scheduler events of the kernel; absent where nobody asked for them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scheduler: Option<SchedulerEvents>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,
     /// True where the user or a failure ended it early.
     #[serde(default)]
     pub cut_short: bool,
+}
+
+/// Scheduler events of the kernel that were recorded, or why they were not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchedulerEvents {
+    /// `tracepoints` or `context_switch` (no wake-ups, no state but preempted or not); absent where none were recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<String>,
+    /// Why there are none, and what to do; absent where there are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub why_not: Option<String>,
+    /// Context switches written.
+    pub switches: u64,
+    /// Wake-ups written.
+    pub wakeups: u64,
+    /// Events of the whole machine that the kernel had no room for.
+    pub lost: u64,
 }
 
 /// The machine, as far as timing depends on it.

@@ -20,4 +20,5 @@ mod processes;
 pub mod protocol;
 pub mod recording;
 pub mod resources;
+pub mod scheduler_events;
 mod window;

@@ -19,6 +19,11 @@ pub fn machine() -> Machine {
 }
 
 /// The file without surrounding blanks, empty where it cannot be read: absent facts are absent, not errors.
+/// Its name.
+pub fn host() -> String {
+    uname().0
+}
+
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 use crate::clock::ClockSync;
 use crate::machine::machine;
 use crate::preload;
+use crate::scheduler_events::{SchedulerEvents, When};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -45,6 +46,9 @@ pub enum Error {
         /// What the system said.
         cause: io::Error,
     },
+    /// Scheduler events were asked for and cannot be had.
+    #[error("scheduler events: {0}")]
+    Scheduler(String),
     /// A file or folder of the run.
     #[error("{path}: {cause}")]
     Io {
@@ -65,7 +69,10 @@ pub struct Recording {
     recorder: PathBuf,
     ros1: Option<PathBuf>,
     max_bytes: Option<u64>,
+    cpu_time: bool,
     clock: ClockSync,
+    scheduler: Option<SchedulerEvents>,
+    scheduler_facts: Option<tacho_events::run::SchedulerEvents>,
 }
 
 /// Lies beside the recorder where the build found roscpp, and is preloaded with it into programs that may be nodes of ROS 1.
@@ -112,7 +119,35 @@ impl Recording {
         }
         let sync = events.join("clock.sync");
         let clock = ClockSync::start(&sync).map_err(at(&sync))?;
-        Ok(Recording { events, recorder, ros1: None, max_bytes: None, clock })
+        Ok(Recording { events, recorder, ros1: None, max_bytes: None, cpu_time: false, clock, scheduler: None, scheduler_facts: None })
+    }
+
+    /// With scheduler events of the kernel, from now on; processes started before do not count.
+    pub fn with_scheduler_events(mut self, when: When) -> Result<Recording, Error> {
+        if when == When::Off {
+            return Ok(self);
+        }
+        match SchedulerEvents::start(&self.events) {
+            Ok(started) => self.scheduler = Some(started),
+            Err(why) if when == When::Required => return Err(Error::Scheduler(why)),
+            Err(why) => {
+                self.scheduler_facts = Some(tacho_events::run::SchedulerEvents { why_not: Some(why), ..Default::default() })
+            }
+        }
+        Ok(self)
+    }
+
+    /// Ends the recording of scheduler events; what was recorded, or why nothing was. `None`: nobody asked.
+    pub fn finish_scheduler_events(&mut self) -> Result<Option<tacho_events::run::SchedulerEvents>, Error> {
+        if let Some(scheduler) = self.scheduler.take() {
+            self.scheduler_facts = Some(scheduler.finish().map_err(at(&self.events))?);
+        }
+        Ok(self.scheduler_facts.clone())
+    }
+
+    /// With the CPU-time clock read around each callback, a system call each time (`TACHO_EVENTS_CPU_TIME`).
+    pub fn with_cpu_time(self, cpu_time: bool) -> Recording {
+        Recording { cpu_time, ..self }
     }
 
     /// With at most this much in the file of each process; 1 GiB where it is not said (`TACHO_EVENTS_MAX_BYTES`).
@@ -134,6 +169,7 @@ impl Recording {
             ("LD_PRELOAD".into(), preload::prepended(&self.recorder, rest)),
             ("TACHO_EVENTS_DIR".into(), self.events.clone().into()),
         ];
+        environment.extend(self.cpu_time.then(|| ("TACHO_EVENTS_CPU_TIME".into(), "1".into())));
         environment.extend(self.max_bytes.map(|bytes| ("TACHO_EVENTS_MAX_BYTES".into(), bytes.to_string().into())));
         environment
     }
@@ -153,7 +189,8 @@ impl Recording {
     }
 
     /// Ends the recording: cuts what files of ended processes have beyond their last chunk, and says what is in them.
-    pub fn finish(self) -> Result<Vec<RecordedProcess>, Error> {
+    pub fn finish(mut self) -> Result<Vec<RecordedProcess>, Error> {
+        self.finish_scheduler_events()?;
         let files = self.event_files()?;
         let Recording { events, clock, .. } = self;
         clock.finish().map_err(at(&events.join("clock.sync")))?;
@@ -168,7 +205,8 @@ impl Recording {
             let mut page = Vec::new();
             (&file).take(HEADER_SIZE as u64).read_to_end(&mut page).map_err(at(&path))?;
             // A process that was killed while it made its file recorded nothing; the reader says so of the file.
-            if let Ok(header) = FileHeader::read(&page) {
+            // That of pid 0 is the kernel's.
+            if let Some(header) = FileHeader::read(&page).ok().filter(|header| header.pid != 0) {
                 processes.push(RecordedProcess::of(path, header, is_running));
             }
         }

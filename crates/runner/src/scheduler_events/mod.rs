@@ -1,0 +1,181 @@
+//! Scheduler events of the kernel, recorded beside those of the programs: who ran on which CPU, and who was kept from it.
+//!
+//! perf_event_open(2) on every CPU, drained by a thread of tacho into an event file of pid 0 (docs/event-file.md). No LTTng, no daemon. Two
+//! sources: the tracepoints `sched:sched_switch`, `sched_wakeup` and `sched_wakeup_new`, which carry names and wake-ups; where they
+//! may not be read, the kernel's own context-switch records, which tell who follows whom. Kept is what concerns threads of
+//! the recorded processes, and whoever runs on a CPU that one of them waits for: the rest of the machine is not written.
+
+mod file;
+mod filter;
+mod perf;
+mod records;
+mod tracefs;
+
+use crate::clock::monotonic_ns;
+use file::KernelFile;
+use filter::Filter;
+use perf::Ring;
+use records::{Layout, Record};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tacho_events::run::SchedulerEvents as Facts;
+
+/// Longest that records stay in the rings.
+const DRAIN_EVERY_MS: i32 = 100;
+/// Records of several CPUs are put in order when they are this old: by then all earlier ones are in the rings.
+const SETTLED_NS: i64 = 5_000_000;
+
+/// When scheduler events are recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum When {
+    /// Not at all.
+    #[default]
+    Off,
+    /// Where it is permitted; where not, the run says so.
+    Permitted,
+    /// Always; where it is not permitted, that is an error.
+    Required,
+}
+
+/// Scheduler events that are being recorded.
+pub struct SchedulerEvents {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<io::Result<Facts>>,
+}
+
+/// Where the events come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    /// sched:sched_switch, sched_wakeup, sched_wakeup_new.
+    Tracepoints(Layout),
+    /// PERF_RECORD_SWITCH_CPU_WIDE.
+    ContextSwitch,
+}
+
+impl SchedulerEvents {
+    /// Starts recording into `events`, which is there. The processes that count are those that this one starts from now on, and their
+    /// descendants. The error says what to do.
+    pub fn start(events: &Path) -> Result<SchedulerEvents, String> {
+        let (source, rings) = open()?;
+        let file = KernelFile::create(events).map_err(|error| format!("{}: {error}", events.display()))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut drain = Drain { rings, file, filter: Filter::new(std::process::id()), waiting: Vec::new(), facts: Facts::default(), source };
+        let stopped = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("tacho-scheduler".into())
+            .spawn(move || drain.run(&stopped))
+            .map_err(|error| format!("the thread that reads scheduler events: {error}"))?;
+        Ok(SchedulerEvents { stop, thread })
+    }
+
+    /// Ends recording; what was recorded.
+    pub fn finish(self) -> io::Result<Facts> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().map_err(|_| io::Error::other("the thread that reads scheduler events panicked"))?
+    }
+}
+
+/// The best source that this process may use, on every CPU that is there.
+fn open() -> Result<(Source, Vec<Ring>), String> {
+    let cpus = perf::online_cpus().map_err(|error| format!("/sys/devices/system/cpu/online: {error}"))?;
+    // Fields of tracepoints hold ids of the first pid namespace, event files those of their process's: inside a container they differ.
+    let tracepoints = match in_first_pid_namespace() {
+        true => tracefs::sched_layout().and_then(|layout| {
+            let rings = perf::open_tracepoints(&cpus, &layout.ids()).map_err(|error| format!("tracepoints of the scheduler: {error}"))?;
+            Ok((Source::Tracepoints(layout), rings))
+        }),
+        false => Err("tracepoints of the scheduler: inside a pid namespace their thread ids are not those that programs see".to_owned()),
+    };
+    tracepoints.or_else(|why| match perf::open_context_switches(&cpus) {
+        Ok(rings) => Ok((Source::ContextSwitch, rings)),
+        Err(error) => Err(format!("{why}; context switches: {error}; {}", advice())),
+    })
+}
+
+/// What to do where nothing is permitted.
+fn advice() -> String {
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    format!(
+        "run as root, or give tacho CAP_PERFMON (setcap cap_perfmon+ep), or set kernel.perf_event_paranoid to 0 or less (sysctl; it is {} \
+         here); in a container also allow perf_event_open (Docker: --cap-add PERFMON)",
+        match paranoid.trim() {
+            "" => "not readable",
+            level => level,
+        }
+    )
+}
+
+/// PROC_PID_INIT_INO of the kernel (include/linux/proc_ns.h).
+const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
+
+fn in_first_pid_namespace() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == FIRST_PID_NAMESPACE)
+}
+
+/// The thread that empties the rings.
+struct Drain {
+    rings: Vec<Ring>,
+    file: KernelFile,
+    filter: Filter,
+    /// Read, and not yet old enough to be put in order.
+    waiting: Vec<(i64, u32, Record)>,
+    facts: Facts,
+    source: Source,
+}
+
+impl Drain {
+    fn run(&mut self, stopped: &AtomicBool) -> io::Result<Facts> {
+        self.facts.source = Some(match self.source {
+            Source::Tracepoints(_) => "tracepoints".into(),
+            Source::ContextSwitch => "context_switch".into(),
+        });
+        loop {
+            let last = stopped.load(Ordering::Relaxed);
+            if !last {
+                perf::wait(&self.rings, DRAIN_EVERY_MS)?;
+            }
+            let settled = if last { i64::MAX } else { monotonic_ns() - SETTLED_NS };
+            self.read();
+            self.write(settled)?;
+            if last {
+                self.file.finish(self.facts.lost)?;
+                return Ok(self.facts.clone());
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        for ring in &mut self.rings {
+            let (cpu, waiting, source) = (ring.cpu, &mut self.waiting, &self.source);
+            ring.drain(|bytes| {
+                let record = match source {
+                    Source::Tracepoints(layout) => records::of_tracepoints(bytes, layout),
+                    Source::ContextSwitch => records::of_context_switches(bytes),
+                };
+                waiting.extend(record.map(|(time, record)| (time, cpu, record)));
+            });
+        }
+    }
+
+    fn write(&mut self, settled: i64) -> io::Result<()> {
+        self.waiting.sort_by_key(|(time, _, _)| *time); // stable: records of one CPU stay in their order
+        let ready = self.waiting.partition_point(|(time, _, _)| *time <= settled);
+        for (time, cpu, record) in self.waiting.drain(..ready) {
+            if !self.filter.keeps(cpu, &record) {
+                continue;
+            }
+            match record {
+                Record::Switch { .. } => self.facts.switches += 1,
+                Record::Wakeup { .. } => self.facts.wakeups += 1,
+                Record::Lost { count } => self.facts.lost += count,
+                _ => {}
+            }
+            self.file.put(time, cpu, &record, self.filter.names())?;
+        }
+        self.file.flush(self.facts.lost)
+    }
+}
