@@ -22,6 +22,7 @@
 
 _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
 enum tacho_clock thread_clock = TACHO_CLOCK_MONOTONIC;
+bool thread_cpu_time;
 
 enum state { UNDECIDED, RECORDING, OFF };
 static _Atomic int state = UNDECIDED;
@@ -335,6 +336,8 @@ __attribute__((constructor)) static void prepare(void)
 {
   const char *directory = getenv("TACHO_EVENTS_DIR");
   if (directory == NULL || *directory == '\0') return;
+  const char *cpu_time = getenv("TACHO_EVENTS_CPU_TIME");
+  thread_cpu_time = cpu_time != NULL && strcmp(cpu_time, "1") == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   keeper_note_cpus();
 }

@@ -35,6 +35,9 @@ extern _Thread_local struct cursor thread_cursor __attribute__((tls_model("initi
 /* What ticks are; set before any thread has a chunk. */
 extern enum tacho_clock thread_clock;
 
+/* Whether CPU time is asked for (TACHO_EVENTS_CPU_TIME=1); set before main. */
+extern bool thread_cpu_time;
+
 /* Whether events of this process are recorded; true from before the first event on. */
 bool thread_recording(void);
 

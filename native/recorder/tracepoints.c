@@ -70,6 +70,22 @@ static inline void put_rmw_publish(const void *first, const void *second, int64_
 
 DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), put_rmw_publish(first, second, third);)
 
+/* CPU time beside a callback's wall time: read outside of it, so that the wall time stays what it is without. */
+static inline void put_cpu_time(bool is_end)
+{
+  if (__builtin_expect(thread_cpu_time, 0)) {
+    const uint64_t words[] = {clock_ns(CLOCK_THREAD_CPUTIME_ID), is_end};
+    thread_put(TACHO_CALLBACK_CPU, words, 2);
+  }
+}
+
+DEFINE(callback_start, (const void *callback, bool is_intra_process), put_cpu_time(false);
+       const uint64_t words[] = {P(callback), I(is_intra_process)};
+       thread_put(TACHO_CALLBACK_START, words, 2);)
+DEFINE(callback_end, (const void *callback), const uint64_t words[] = {P(callback)};
+       thread_put(TACHO_CALLBACK_END, words, 1);
+       put_cpu_time(true);)
+
 EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
                                uint32_t text_count);

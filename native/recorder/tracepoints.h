@@ -2,7 +2,7 @@
  *
  * The functions of tracetools, all releases from 4.1 (Humble) to 8.6 (Kilted, Rolling), as one table: which function
  * becomes which kind of event, with which words. Apart from rmw_publish, which is not in it, a function has the same
- * arguments in every release that has it.
+ * arguments in every release that has it. callback_start and callback_end stand in tracepoints.c: CPU time may go with them.
  *
  *   TRACEPOINT(name, KIND, (arguments), words ...)
  *   TRACEPOINT_TEXT(name, KIND, (arguments), TEXTS(text ...), words ...)
@@ -80,9 +80,6 @@ TRACEPOINT(rclcpp_timer_link_node, TACHO_RCLCPP_TIMER_LINK_NODE,
   (const void *timer_handle, const void *node_handle), P(timer_handle), P(node_handle))
 TRACEPOINT_TEXT(rclcpp_callback_register, TACHO_RCLCPP_CALLBACK_REGISTER,
   (const void *callback, const char *symbol), TEXTS(symbol), P(callback))
-TRACEPOINT(callback_start, TACHO_CALLBACK_START,
-  (const void *callback, bool is_intra_process), P(callback), I(is_intra_process))
-TRACEPOINT(callback_end, TACHO_CALLBACK_END, (const void *callback), P(callback))
 
 /* Lifecycle */
 TRACEPOINT(rcl_lifecycle_state_machine_init, TACHO_RCL_LIFECYCLE_STATE_MACHINE_INIT,

@@ -308,6 +308,8 @@ pub struct Preemption {
     pub to_ns: i64,
     /// Why. A thread that blocked and was woken has two rows, one after the other.
     pub state: OffCpu,
+    /// Runnable since it was woken; false where the CPU was taken from it.
+    pub woken: bool,
     /// The CPU that it was taken from or waited for.
     pub cpu: u32,
     /// Runnable: the thread that held that CPU for the longest part of the interval. Blocked: the thread that woke it. Absent where no thread

@@ -16,7 +16,14 @@ pub fn run(options: Options) -> Outcome {
     let (sweep, name) = read(&options)?;
     let installation = Installation::find().context("installation")?;
     let interrupted = interrupt::catch()?;
-    let bench = Bench { installation: &installation, command: command(), recorded: !options.unrecorded, interrupted };
+    let bench = Bench {
+        installation: &installation,
+        command: command(),
+        recorded: !options.unrecorded,
+        scheduler: options.scheduler.when(),
+        cpu_time: options.cpu_time,
+        interrupted,
+    };
     if let ([point], false) = (sweep.points.as_slice(), options.resume) {
         return single(&options, &bench, point, &name);
     }

@@ -74,9 +74,38 @@ pub struct Bench {
     /// Delete the events of each run once its tables and figures are written: long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]
     pub discard_events: bool,
+    /// Scheduler events of the kernel: who was kept from a CPU, and by whom
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "off", conflicts_with = "unrecorded")]
+    pub scheduler: Scheduler,
+    /// Read the CPU-time clock around each callback, a system call each time; with --scheduler it is known without
+    #[arg(long, conflicts_with = "unrecorded")]
+    pub cpu_time: bool,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+}
+
+/// When scheduler events of the kernel are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scheduler {
+    /// Not at all
+    Off,
+    /// Where it is permitted; where not, the run says so
+    Auto,
+    /// Or fail, and say what to do
+    On,
+}
+
+impl Scheduler {
+    /// As the runner says it.
+    pub fn when(self) -> tacho_runner::scheduler_events::When {
+        use tacho_runner::scheduler_events::When;
+        match self {
+            Scheduler::Off => When::Off,
+            Scheduler::Auto => When::Permitted,
+            Scheduler::On => When::Required,
+        }
+    }
 }
 
 /// A workload without a file. Several values, with commas between them, make a sweep.
@@ -137,6 +166,12 @@ pub struct Record {
     /// Most that one process may write; what comes after is dropped and counted
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_mib: u64,
+    /// Scheduler events of the kernel: who was kept from a CPU, and by whom
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub scheduler: Scheduler,
+    /// Read the CPU-time clock around each callback, a system call each time; with --scheduler it is known without
+    #[arg(long)]
+    pub cpu_time: bool,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,

@@ -8,13 +8,14 @@ use crate::runs;
 use anyhow::Context;
 use std::path::Path;
 use tacho_runner::install::Installation;
-use tacho_runner::recording::{self, Error};
+use tacho_runner::recording::{self, Error, Wanted};
 
 pub fn run(options: Record) -> Outcome {
     let installation = Installation::find().context("installation")?;
     let name = Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
     let run = runs::create(options.out.out, &name)?;
-    let recorded = recording::record(&options.command, &run, &installation.recorder(), options.max_mib << 20).map_err(|error| match error {
+    let wanted = Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
+    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted).map_err(|error| match error {
         Error::Command { .. } => Failure::Usage(error.to_string()),
         error => Failure::Fault(error.into()),
     })?;

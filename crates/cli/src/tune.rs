@@ -56,7 +56,8 @@ pub fn run(options: Tune) -> Outcome {
 
     let interrupted = interrupt::catch()?;
     let out = runs::create_beside(options.out.out, &format!("{}-tuned", bench::stem(&options.run)), measured.as_ref())?;
-    let bench = Bench { installation: &installation, command: bench::command(), recorded: true, interrupted };
+    let (scheduler, cpu_time) = Default::default();
+    let bench = Bench { installation: &installation, command: bench::command(), recorded: true, scheduler, cpu_time, interrupted };
     let measured = match measured {
         Some(run) => run,
         None => {

@@ -307,7 +307,7 @@ macro_rules! with_kinds {
             132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
             133 NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
 
-            134 CallbackCpu callback_cpu (Recorder, Start, Callback) { cpu_ns: i64 },
+            134 CallbackCpu callback_cpu (Recorder, Synchronise, Callback) { cpu_ns: i64, is_end: bool },
 
             143 KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
             144 SchedSwitch sched_switch (Kernel, Switch, Thread)

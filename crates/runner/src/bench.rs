@@ -12,6 +12,7 @@ use crate::processes::{Processes, Stage, MATCHING_LIMIT};
 use crate::protocol::{Command, NodeFigures};
 use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
 use crate::resources::Usage;
+use crate::scheduler_events::When;
 use crate::window::Window;
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeMap;
@@ -33,6 +34,10 @@ pub struct Bench<'a> {
     pub command: Vec<String>,
     /// False: without the recorder, only in-node clocks; to see what recording costs.
     pub recorded: bool,
+    /// Scheduler events of the kernel.
+    pub scheduler: When,
+    /// The CPU-time clock around each callback.
+    pub cpu_time: bool,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
 }
@@ -89,9 +94,16 @@ impl Bench<'_> {
         };
         run.write_info(&info)?;
 
-        let recording = if self.recorded { Some(Recording::start(run, &self.installation.recorder())?) } else { None };
+        let mut recording = match self.recorded {
+            true => {
+                let recording = Recording::start(run, &self.installation.recorder())?.with_cpu_time(self.cpu_time);
+                Some(recording.with_scheduler_events(self.scheduler)?)
+            }
+            false => None,
+        };
         let environment = recording.as_ref().map(Recording::environment).unwrap_or_default();
         let result = self.run_processes(&processes, &environment, workload, run, &mut info, progress);
+        info.scheduler = recording.as_mut().map(Recording::finish_scheduler_events).transpose()?.flatten();
         let recorded = recording.map(Recording::finish).transpose()?.unwrap_or_default();
         info.duration_s = started.elapsed().as_secs_f64();
         if let (Err(error), true) = (&result, info.processes.is_empty()) {

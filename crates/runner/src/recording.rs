@@ -300,6 +300,17 @@ fn cut_tail(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+/// What is recorded besides the events of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Most that one process's file takes; what comes after is dropped and counted.
+    pub max_bytes: u64,
+    /// Scheduler events of the kernel.
+    pub scheduler: When,
+    /// The CPU-time clock around each callback.
+    pub cpu_time: bool,
+}
+
 /// What came of `tacho record`.
 #[derive(Debug)]
 pub struct Recorded {
@@ -320,14 +331,16 @@ pub struct Recorded {
 /// the command has ended are given 5 s more; those that stay are named in `run.json`. `run.json` is there from the start, marked
 /// as cut short, so that a run whose tacho was killed is a run, too.
 ///
-/// A process's file takes `max_bytes` at most; what comes after is dropped and counted.
-///
 /// Call it from the main thread before others are started: signals of tacho are blocked here and inherited by later threads.
-pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_bytes: u64) -> Result<Recorded, Error> {
+pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted: Wanted) -> Result<Recorded, Error> {
     let program = command.first().cloned().unwrap_or_default();
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let signals = Signals::block();
-    let recording = Recording::start(run, recorder)?.with_ros1().with_max_bytes(max_bytes);
+    let mut recording = Recording::start(run, recorder)?
+        .with_ros1()
+        .with_max_bytes(wanted.max_bytes)
+        .with_cpu_time(wanted.cpu_time)
+        .with_scheduler_events(wanted.scheduler)?;
     let mut info = RunInfo {
         verb: "record".into(),
         command: words.clone(),
@@ -357,6 +370,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, max_byt
     let status = signals.wait(&mut child).map_err(at(Path::new("waitpid")))?;
     info.duration_s = start.elapsed().as_secs_f64();
     recording.wait_for_writers(AFTER_THE_COMMAND)?;
+    info.scheduler = recording.finish_scheduler_events()?;
     let processes = recording.finish()?;
 
     info.cut_short = false;

@@ -6,7 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
 use tacho_events::RunDirectory;
-use tacho_runner::recording::{record, Error, Recorded, Recording};
+use tacho_runner::recording::{record, Error, Recorded, Recording, Wanted};
+use tacho_runner::scheduler_events::When;
 
 /// A program that calls tracetools, if it is preloaded: `fires COUNT [SECONDS [LIFETIME OF A CHILD LEFT BEHIND]]`, exits with 7.
 const FIRES: &str = r#"
@@ -70,8 +71,12 @@ fn built() -> &'static Built {
     })
 }
 
+fn wanted(max_bytes: u64) -> Wanted {
+    Wanted { max_bytes, scheduler: When::Off, cpu_time: false }
+}
+
 fn record_words(folder: &Path, words: &[OsString]) -> Result<Recorded, Error> {
-    record(words, &RunDirectory::new(folder.join("run")), &built().recorder(), 1 << 30)
+    record(words, &RunDirectory::new(folder.join("run")), &built().recorder(), wanted(1 << 30))
 }
 
 fn wait_until(mut condition: impl FnMut() -> bool) {
@@ -163,7 +168,7 @@ fn files_of_running_processes_are_left_whole() {
 fn drops_are_named_in_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let words = [built().program("fires"), "100000".into()];
-    let done = record(&words, &RunDirectory::new(folder.path()), &built().recorder(), 200_000).unwrap();
+    let done = record(&words, &RunDirectory::new(folder.path()), &built().recorder(), wanted(200_000)).unwrap();
     assert!(done.processes[0].dropped_events > 0);
     let dropped = format!("{} events of process {}", done.processes[0].dropped_events, done.processes[0].pid);
     assert!(done.info.missing.iter().any(|missing| missing.starts_with(&dropped)), "{:?}", done.info.missing);

@@ -39,7 +39,7 @@ impl Lab {
         let installation =
             Installation::at(home.into()).unwrap().with_node(Path::new(env!("CARGO_BIN_EXE_tacho-node")).to_owned());
         let command = vec!["test".into()];
-        with(&Bench { installation: &installation, command, recorded: true, interrupted: &self.interrupted })
+        with(&Bench { installation: &installation, command, recorded: true, scheduler: Default::default(), cpu_time: false, interrupted: &self.interrupted })
     }
 
     fn run(&self, workload: &Workload) -> anyhow::Result<Ran> {

@@ -189,7 +189,7 @@ enum tacho_kind {
   TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
   TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
 
-  TACHO_CALLBACK_CPU = 134, /* cpu_ns: CLOCK_THREAD_CPUTIME_ID, read just before a callback_start and just after a callback_end */
+  TACHO_CALLBACK_CPU = 134,         /* cpu_ns, is_end: CLOCK_THREAD_CPUTIME_ID just before a callback_start, just after a callback_end */
 
   /* of the kernel, in a file of pid 0, whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread ids are
    * those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm: as told of that thread before. waker_tid 0: an
