@@ -167,7 +167,7 @@ pub struct Record {
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_mib: u64,
     /// Scheduler events of the kernel: who was kept from a CPU, and by whom
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,
     /// Read the CPU-time clock around each callback, a system call each time; with --scheduler it is known without
     #[arg(long)]

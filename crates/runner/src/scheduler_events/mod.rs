@@ -62,7 +62,7 @@ impl SchedulerEvents {
         let (source, rings) = open()?;
         let file = KernelFile::create(events).map_err(|error| format!("{}: {error}", events.display()))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let mut drain = Drain { rings, file, filter: Filter::new(std::process::id()), waiting: Vec::new(), facts: Facts::default(), source };
+        let drain = Drain { rings, file, filter: Filter::new(std::process::id()), waiting: Vec::new(), facts: Facts::default(), source };
         let stopped = stop.clone();
         let thread = std::thread::Builder::new()
             .name("tacho-scheduler".into())
@@ -128,7 +128,7 @@ struct Drain {
 }
 
 impl Drain {
-    fn run(&mut self, stopped: &AtomicBool) -> io::Result<Facts> {
+    fn run(mut self, stopped: &AtomicBool) -> io::Result<Facts> {
         self.facts.source = Some(match self.source {
             Source::Tracepoints(_) => "tracepoints".into(),
             Source::ContextSwitch => "context_switch".into(),
@@ -138,13 +138,15 @@ impl Drain {
             if !last {
                 perf::wait(&self.rings, DRAIN_EVERY_MS)?;
             }
-            let settled = if last { i64::MAX } else { monotonic_ns() - SETTLED_NS };
+            let now = monotonic_ns();
             self.read();
-            self.write(settled)?;
             if last {
-                self.file.finish(self.facts.lost)?;
-                return Ok(self.facts.clone());
+                self.write(i64::MAX)?;
+                self.file.finish(now, self.facts.lost)?;
+                return Ok(self.facts);
             }
+            self.write(now - SETTLED_NS)?;
+            self.file.flush(now - SETTLED_NS, self.facts.lost)?;
         }
     }
 
@@ -176,6 +178,6 @@ impl Drain {
             }
             self.file.put(time, cpu, &record, self.filter.names())?;
         }
-        self.file.flush(self.facts.lost)
+        Ok(())
     }
 }
