@@ -43,6 +43,9 @@
 #ifndef MICRO_EVENTS
 #define MICRO_EVENTS 16 /* events kept until they are sent; 0 leaves them out */
 #endif
+#ifndef MICRO_EVENTS_SECTION
+#define MICRO_EVENTS_SECTION /* where the ring lies, __attribute__((section("..."))); in .bss unless said */
+#endif
 #ifndef MICRO_FRAGMENTS
 #define MICRO_FRAGMENTS 256u /* most DATA_FRAG fragments of one received message */
 #endif
@@ -161,6 +164,7 @@ enum micro_event_kind {
   MICRO_EVENT_TAKE = 2,    /* just before on_message */
   MICRO_EVENT_MATCHED = 3, /* sequence: matches of the endpoint */
   MICRO_EVENT_INIT = 4,    /* micro_init entered */
+  MICRO_EVENT_APPLICATION = 128, /* from here on the application's own */
 };
 struct micro_event {
   uint64_t time_ns; /* micro_clock_ns */
@@ -170,8 +174,12 @@ struct micro_event {
   uint8_t endpoint;
 };
 
+/* Records an event of the application: a kind from MICRO_EVENT_APPLICATION on, a row in the table, 16 bytes and a number of its own. */
+void micro_record(uint8_t kind, uint8_t endpoint, const uint8_t bytes[16], uint64_t number);
+
 /* Publishes the events recorded so far on writer `endpoint`, whose type is std_msgs/msg/UInt8MultiArray (layout: docs/micro.md).
- * Returns how many were sent; they leave the ring only when a reader was there. */
+ * Returns how many were sent; they leave the ring only when a reader was there and has acknowledged those before. */
 unsigned micro_publish_events(unsigned endpoint);
+#define MICRO_EVENTS_PUBLISHER 0xffffffffu /* stands where messages of tacho have the number of their publisher */
 
 #endif /* TACHO_MICRO_H_ */

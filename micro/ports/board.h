@@ -16,4 +16,7 @@ void board_wait(void);
 void board_print(const char *text);
 void board_print_number(uint32_t value);
 
+/* The next character that came in on the console; -1: none. QEMU's board only. */
+int board_read(void);
+
 #endif /* TACHO_MICRO_BOARD_H_ */

@@ -51,7 +51,7 @@ def subscribe(node, topic, qos):
 def events(node, topic):
     def on_events(message):
         data = bytes(message.data)
-        for at in range(0, len(data), 34):
+        for at in range(24, len(data), 34):  # behind the head
             time_ns, sequence, guid, kind, endpoint = struct.unpack_from("<QQ16sBB", data, at)
             say("event", kind, endpoint, time_ns, sequence, guid.hex(), message.layout.data_offset)
 

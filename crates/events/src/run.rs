@@ -116,6 +116,38 @@ pub struct ProcessExit {
     /// What it used in the measured window; absent where it had ended before, or none was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resources: Option<Resources>,
+    /// Where it was a board: what it is and how it did; then `pid` is that of its emulator's keeper.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub board: Option<Board>,
+}
+
+/// A microcontroller with one node (study C). Times are ns of its own clock since it was switched on: of an emulated one, emulated time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    /// `mps2-an386 (Cortex-M4) in QEMU 7.2.22`.
+    pub machine: String,
+    /// Whether its time is an emulator's: then nothing that it measured is a figure of the hardware.
+    pub emulated: bool,
+    /// How it is joined to the others.
+    pub network: String,
+    /// Code, constants, and the values that variables begin with: what its flash holds.
+    pub rom_bytes: u64,
+    /// Variables and stack, and the storage of its endpoints' messages. Without the ring of events, which is the measuring.
+    pub ram_bytes: u64,
+    /// Stack set aside, which `ram_bytes` has in it.
+    pub stack_bytes: u64,
+    /// Its middleware started.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub init_ns: Option<u64>,
+    /// Every endpoint had its peers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub matched_ns: Option<u64>,
+    /// First message taken.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_message_ns: Option<u64>,
+    /// What its middleware refused or lost, by name; those of 0 are left out.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u32>,
 }
 
 /// Start-up of a process (study C 2), ns of CLOCK_MONOTONIC.

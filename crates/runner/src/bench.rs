@@ -5,9 +5,10 @@ use crate::domain::Domain;
 use crate::hosts::Hosts;
 use crate::install::Installation;
 use crate::machine::machine;
+use crate::micro::{Network, Wire};
 use crate::node::instant::now_ns;
 use crate::node_process::{NodeProcess, Place};
-use crate::planning::{plan, Plans, ProcessPlan};
+use crate::planning::{plan, Parts, Plans, ProcessPlan};
 use crate::processes::{Processes, Stage, MATCHING_LIMIT};
 use crate::protocol::{Command, NodeFigures};
 use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
@@ -78,7 +79,10 @@ impl Bench<'_> {
         }
         let domain = Domain::choose(workload.run.domain)?;
         let clock = clock.map(|folder| folder.canonicalize()).transpose()?;
-        let Plans { processes, phases } = plan(workload, repeat, domain.id, &self.installation.libraries(), clock)?;
+        let network = Network::of(workload)?;
+        let (libraries, image) = (self.installation.libraries(), self.installation.board_image());
+        let parts = Parts { libraries: &libraries, image: &image };
+        let Plans { processes, phases } = plan(workload, &network, repeat, domain.id, parts, clock)?;
         let started = Instant::now();
         let mut info = RunInfo {
             verb: "bench".into(),
@@ -102,7 +106,7 @@ impl Bench<'_> {
             false => None,
         };
         let environment = recording.as_ref().map(Recording::environment).unwrap_or_default();
-        let result = self.run_processes(&processes, &environment, workload, run, &mut info, progress);
+        let result = self.run_processes(&processes, &environment, workload, &network, run, &mut info, progress);
         info.scheduler = recording.as_mut().map(Recording::finish_scheduler_events).transpose()?.flatten();
         let recorded = recording.map(Recording::finish).transpose()?.unwrap_or_default();
         info.duration_s = started.elapsed().as_secs_f64();
@@ -125,17 +129,18 @@ impl Bench<'_> {
         plans: &[ProcessPlan],
         environment: &[(OsString, OsString)],
         workload: &Workload,
+        network: &Network,
         run: &RunDirectory,
         info: &mut RunInfo,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(Vec<NodeFigures>, Vec<String>)> {
         progress(Progress { what: "starting nodes", done: 0.0 });
         let at_once = workload.run.start == Start::AtOnce;
-        if !workload.hosts.is_empty() && run.path().canonicalize()?.starts_with("/dev/shm") {
+        if !network.hosts().is_empty() && run.path().canonicalize()?.starts_with("/dev/shm") {
             bail!("{}: hosts have shared memory of their own and would not see it; expected a run directory outside of /dev/shm", run.path().display());
         }
-        let hosts = Hosts::make(&workload.hosts)?;
-        info.missing = hosts.missing().to_vec();
+        let hosts = Hosts::make(network.hosts(), &network.boards())?;
+        info.missing = hosts.missing().iter().chain(network.missing()).cloned().collect();
         let mut background = match workload.run.background_cpu {
             threads if threads > 0 && at_once => Some(Background::start(&self.installation.node()?, threads)?),
             _ => None,
@@ -145,7 +150,8 @@ impl Bench<'_> {
         for (index, ProcessPlan { name, host, plan }) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
             let program = self.installation.program(&plan.middleware)?;
-            let place = Place { environment, namespaces: hosts.namespaces(host) };
+            let wire = plan.board.as_ref().and_then(|_| hosts.wire(network.board_number(name)?)).unwrap_or(Wire::User);
+            let place = Place { environment, namespaces: hosts.namespaces(network.place(host)), wire };
             let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
             processes.add(process);

@@ -71,6 +71,11 @@ impl Installation {
         self.libraries().join("libtacho_recorder.so")
     }
 
+    /// What runs on a board (`host: micro`), whether or not it is there: whoever needs it says what is missing.
+    pub fn board_image(&self) -> PathBuf {
+        self.folder.join("micro/node.elf")
+    }
+
     /// The program that a node process on a plugin is.
     pub fn node(&self) -> Result<PathBuf, NotInstalled> {
         let path = self.node.clone();

@@ -11,6 +11,7 @@ mod domain;
 mod hosts;
 pub mod install;
 pub mod machine;
+pub mod micro;
 pub mod node;
 mod node_process;
 pub mod phases;

@@ -18,6 +18,11 @@ pub fn machine() -> Machine {
     }
 }
 
+/// Identity of this boot: clocks of two event files compare where it is equal.
+pub fn boot_id() -> String {
+    read("/proc/sys/kernel/random/boot_id")
+}
+
 /// The file without surrounding blanks, empty where it cannot be read: absent facts are absent, not errors.
 /// Its name.
 pub fn host() -> String {

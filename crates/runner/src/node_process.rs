@@ -1,5 +1,6 @@
 //! A node process as the runner sees it: started, spoken to, ended.
 
+use crate::micro::Wire;
 use crate::protocol::{Answer, Command, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -33,6 +34,8 @@ pub struct Place<'a> {
     pub environment: &'a [(OsString, OsString)],
     /// The namespaces of its host, network and mounts; absent: the runner's.
     pub namespaces: Option<[BorrowedFd<'a>; 2]>,
+    /// The wire of its board, whose descriptor it inherits.
+    pub wire: Wire,
 }
 
 /// A process of nodes. Killed when dropped before it ended.
@@ -60,11 +63,16 @@ impl NodeProcess {
         // The name is for people who look at `ps`.
         command.arg(name).envs(place.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
+        command.envs(place.wire.environment());
+        let inherited = match place.wire {
+            Wire::Tap(fd) | Wire::Switch(fd) => Some(fd),
+            Wire::User => None,
+        };
         // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
         // Another namespace of mounts begins at its root.
         let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
-        // SAFETY: setns, chdir, prctl and signal are async-signal-safe, and the descriptors are open until the child has started.
+        // SAFETY: setns, chdir, fcntl, prctl and signal are async-signal-safe, and the descriptors are open until the child has started.
         unsafe {
             command.pre_exec(move || {
                 if let Some([network, mounts]) = namespaces {
@@ -72,6 +80,9 @@ impl NodeProcess {
                     if !inside || libc::chdir(folder.as_ptr()) != 0 {
                         return Err(io::Error::last_os_error());
                     }
+                }
+                if inherited.is_some_and(|fd| libc::fcntl(fd, libc::F_SETFD, 0) != 0) {
+                    return Err(io::Error::last_os_error());
                 }
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {

@@ -1,16 +1,28 @@
 //! From a workload to the plans of its processes.
 
-use crate::hosts;
+use crate::micro::Network;
 use crate::phases::{node_seed, phase};
 use crate::protocol::{Input, NodePlan, Output, Plan};
 use anyhow::{bail, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tacho_workload::model::Workload;
+use tacho_workload::model::{Start, Workload};
 
 /// What hands over inside one process alone: a middleware, and a transport of any (`middleware.h`).
 const IN_ONE_PROCESS: &str = "inproc";
 const IN_PROCESS: &str = "in-process";
+
+/// The middleware of boards.
+const ON_BOARDS: &str = "micro";
+
+/// Where the parts are that processes are told of.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// Folder of the plugins.
+    pub libraries: &'a Path,
+    /// What runs on a board.
+    pub image: &'a Path,
+}
 
 /// The plans of one repeat in the order of the workload, and the phase of each node.
 pub struct Plans {
@@ -32,7 +44,9 @@ pub struct ProcessPlan {
 }
 
 /// Plans repeat `repeat` of a workload.
-pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clock: Option<PathBuf>) -> Result<Plans> {
+pub fn plan(workload: &Workload, network: &Network, repeat: u32, domain: u32, installation: Parts<'_>, clock: Option<PathBuf>) -> Result<Plans> {
+    let Parts { libraries, image } = installation;
+    let at_once = workload.run.start == Start::AtOnce;
     let mut processes: Vec<ProcessPlan> = Vec::new();
     let mut phases = BTreeMap::new();
     let mut publisher_id = 0;
@@ -56,13 +70,14 @@ pub fn plan(workload: &Workload, repeat: u32, domain: u32, libraries: &Path, clo
             inputs,
             outputs,
         };
-        let (middleware, transport) = node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone()));
+        let board = network.board(node, image, at_once);
+        let (middleware, transport) = if board.is_some() { (ON_BOARDS.into(), String::new()) } else { node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone())) };
         let in_one = middleware == IN_ONE_PROCESS || transport == IN_PROCESS;
         let name = if in_one { IN_ONE_PROCESS } else { &node.process };
         let Some(process) = processes.iter_mut().find(|process| process.name == name) else {
-            let address = hosts::address(&workload.hosts, &node.host)?.map_or_else(String::new, |address| address.to_string());
+            let address = network.address(node)?.map_or_else(String::new, |address| address.to_string());
             let (libraries, clock) = (libraries.to_owned(), clock.clone());
-            let plan = Plan { libraries, middleware, transport, domain, address, clock, nodes: vec![node_plan] };
+            let plan = Plan { libraries, middleware, transport, domain, address, clock, nodes: vec![node_plan], board };
             processes.push(ProcessPlan { name: name.to_owned(), host: node.host.clone(), plan });
             continue;
         };
@@ -106,7 +121,7 @@ mod tests {
     }
 
     fn planned(workload: &Workload) -> Result<Vec<ProcessPlan>> {
-        Ok(plan(workload, 0, 7, Path::new("/lib"), None)?.processes)
+        Ok(plan(workload, &Network::of(workload)?, 0, 7, Parts { libraries: Path::new("/lib"), image: Path::new("/node.elf") }, None)?.processes)
     }
 
     /// Name, middleware, transport and nodes of each process.

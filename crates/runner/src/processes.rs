@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use tacho_events::run::{ProcessExit, RunInfo, StartUp};
+use tacho_events::run::{Board, ProcessExit, RunInfo, StartUp};
 
 /// From start to all endpoints matched; discovery of many nodes on few cores is slow.
 pub const MATCHING_LIMIT: Duration = Duration::from_secs(90);
@@ -30,6 +30,7 @@ pub struct Processes<'a> {
     said: Receiver<(usize, Said)>,
     ended: Vec<Option<ProcessExit>>,
     startup: Vec<Option<StartUp>>,
+    boards: Vec<Option<Board>>,
     interrupted: &'a AtomicBool,
     /// What the nodes said of themselves.
     pub nodes: Vec<NodeFigures>,
@@ -59,8 +60,8 @@ enum Step {
 impl<'a> Processes<'a> {
     /// Of these plans; none has been started.
     pub fn new(plans: &'a [ProcessPlan], said: Receiver<(usize, Said)>, interrupted: &'a AtomicBool) -> Processes<'a> {
-        let (ended, startup) = (vec![None; plans.len()], vec![None; plans.len()]);
-        Processes { plans, running: Vec::new(), said, ended, startup, interrupted, nodes: Vec::new(), failures: Vec::new() }
+        let (ended, startup, boards) = (vec![None; plans.len()], vec![None; plans.len()], vec![None; plans.len()]);
+        Processes { plans, running: Vec::new(), said, ended, startup, boards, interrupted, nodes: Vec::new(), failures: Vec::new() }
     }
 
     /// The next one, in the order of the plans.
@@ -190,7 +191,8 @@ impl<'a> Processes<'a> {
             progress(Progress { what: "measuring", done: 0.1 + 0.85 * part.clamp(0.0, 1.0) });
             let next = steps.first().map_or(LOOKING, |(at, _)| Duration::from_nanos((at - now).max(0) as u64));
             match self.said.recv_timeout(next.min(LOOKING)) {
-                Ok((index, Said::Answer(Answer::Done { nodes }))) => {
+                Ok((index, Said::Answer(Answer::Done { nodes, board }))) => {
+                    self.boards[index] = board;
                     if let Some(startup) = &mut self.startup[index] {
                         startup.first_message_ns = nodes.iter().filter_map(|node| node.first_message_ns).min();
                     }
@@ -251,7 +253,9 @@ impl<'a> Processes<'a> {
             exits.push(ProcessExit {
                 host: self.plans[index].host.clone(),
                 startup: self.startup[index].clone(),
-                resources: usage.found().get(index).cloned().flatten(),
+                // Of a board's keeper and emulator they would be nobody's.
+                resources: usage.found().get(index).cloned().flatten().filter(|_| self.plans[index].plan.board.is_none()),
+                board: self.boards[index].take(),
                 ..exit
             });
         }

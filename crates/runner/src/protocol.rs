@@ -8,8 +8,10 @@
 //! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without waiting for an answer, with an
 //! instant that has passed: the process says `Ready` and begins. Then nothing is said of peers, and `Stop` ends the run.
 
+use crate::micro::BoardPlan;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use tacho_events::run::Board;
 use tacho_workload::model::{Node, Scheduling};
 
 /// All that a process must know.
@@ -30,6 +32,9 @@ pub struct Plan {
     pub clock: Option<PathBuf>,
     /// Nodes, a thread each.
     pub nodes: Vec<NodePlan>,
+    /// The board that its one node runs on; absent: this machine.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub board: Option<BoardPlan>,
 }
 
 /// One node of a process.
@@ -121,6 +126,9 @@ pub enum Answer {
     Done {
         /// A node each.
         nodes: Vec<NodeFigures>,
+        /// The board that it ran on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        board: Option<Board>,
     },
     /// It cannot be done.
     Failed {

@@ -1,5 +1,6 @@
 //! What the parts of a workload mean together: the graph, its chains, QoS, and whether nodes can keep up.
 
+mod boards;
 mod hosts;
 
 use crate::diagnostic::{did_you_mean, Report, Span};
@@ -20,6 +21,7 @@ pub(crate) fn check(reading: &Reading, report: &mut Report) {
     check.sources(report);
     check.chains(report);
     check.hosts(report);
+    check.boards(report);
     check.processes(report);
     check.run_options(report);
     check.loops(report);

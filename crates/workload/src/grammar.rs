@@ -182,7 +182,7 @@ pub(crate) const TOPOLOGY: Place = Place {
     planned: &[],
 };
 
-const NODE_HOST: Key = key("host", Form::Name, "Host that it runs on; needed where there are `hosts`.");
+const NODE_HOST: Key = key("host", Form::Name, "Host that it runs on, needed where there are `hosts`; micro: an emulated microcontroller of its own.");
 const NODE_MIDDLEWARE: Key =
     key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}.");
 

@@ -262,7 +262,15 @@ impl Workload {
     }
 }
 
+/// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts` it says what link each has.
+pub const MICRO_HOST: &str = "micro";
+
 impl Node {
+    /// Whether it runs on a board.
+    pub fn is_on_board(&self) -> bool {
+        self.host == MICRO_HOST
+    }
+
     /// Whether any message makes it compute.
     pub fn is_triggered(&self) -> bool {
         !matches!(self.executor, Executor::Timer { .. }) && self.subscribes.iter().any(|s| !s.latest)

@@ -374,3 +374,21 @@ fn a_topology_is_whole_or_says_what_it_lacks() {
     let named = "topology: {kind: one-to-many, nodes: 2, rate: 1 Hz}\nrun: {cpus: {publisher: [0], subscriber_02: [1]}}";
     assert_eq!(findings(named), []);
 }
+
+#[test]
+fn what_a_board_cannot_do_is_told_at_its_place() {
+    let board = |options: &str| {
+        places(&format!("nodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  b: {{host: micro, subscribes: [/t]{options}}}\n"))
+            .into_iter()
+            .map(|(name, line, _)| (name, line))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(board(""), []);
+    assert_eq!(board(", middleware: micro"), []);
+    assert_eq!(board(", work: 1 ms"), [("work-on-board", 3)]);
+    assert_eq!(board(", spin: 10 Hz"), [("spin-on-board", 3)]);
+    assert_eq!(board(", middleware: ros2"), [("middleware-on-board", 3)]);
+    assert_eq!(board(", process: a"), [("process-on-board", 3), ("split-process", 3)]);
+    // Its link may be said without any other host.
+    assert_eq!(findings("hosts: {micro: {rate: 10 Mbit/s}}\nnodes:\n  a: {publishes: {/t: {rate: 10 Hz}}}\n  b: {host: micro, subscribes: [/t]}\n"), []);
+}

@@ -54,6 +54,8 @@ void board_print_number(uint32_t value) {
   board_print(p);
 }
 
+int board_read(void) { return REGISTER(UART0 + 4) & 2 ? (int)(REGISTER(UART0) & 0xff) : -1; }
+
 static volatile uint32_t counter_high, counter_last;
 
 /* The counter of 32 bits turns over every 172 s; looked at every millisecond, no turn is missed. */

@@ -9,4 +9,9 @@
 #define UART0 0x40004000u
 #define FPGAIO_COUNTER 0x40028018u /* CPU_HZ, free running */
 
+/* PSRAM: what a node of a workload is told (programs/node_plan.h), and where its messages are kept. */
+#define NODE_PLAN 0x21000000u
+#define NODE_ARENA 0x21010000u
+#define NODE_ARENA_END 0x22000000u
+
 #endif /* TACHO_MICRO_CHIP_H_ */

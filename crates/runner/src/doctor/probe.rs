@@ -6,6 +6,7 @@
 use super::{Plugin, PluginState, SelfCheck, Software};
 use crate::domain::Domain;
 use crate::install::Installation;
+use crate::micro::Wire;
 use crate::node_process::{NodeProcess, Place, Said};
 use crate::protocol::{Answer, NodePlan, Plan};
 use crate::recording::{RecordedProcess, Recording};
@@ -114,6 +115,7 @@ fn plan(installation: &Installation, middleware: &str, domain: u32) -> Plan {
         address: String::new(),
         clock: None,
         nodes: vec![NodePlan { node, phase: 0.0, seed: 0, cpus: vec![], scheduling: None, inputs: vec![], outputs: vec![] }],
+        board: None,
     }
 }
 
@@ -121,7 +123,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     let (sender, said) = channel();
     let plugin = plan.middleware.clone();
     let log = folder.join(format!("{plugin}.log"));
-    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None }, log, sender)?;
+    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None, wire: Wire::User }, log, sender)?;
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {

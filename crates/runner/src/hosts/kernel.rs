@@ -1,8 +1,10 @@
 //! Links by the kernel: a bridge, pairs of veth, queueing disciplines at both ends of each.
 
 use super::namespace::Namespace;
+use super::switch::tap;
 use super::{INTERFACE, QUEUE_PACKETS};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::os::fd::OwnedFd;
 use tacho_workload::model::Link;
 
 /// What waits for a link with a rate alone, bytes.
@@ -31,6 +33,20 @@ pub fn join(bridge: &Namespace, hosts: &[&Namespace], links: &[Link], netem: boo
         bridge.batch("tc", &[format!("qdisc add dev port{index} root {discipline}")])?;
     }
     Ok(())
+}
+
+/// Gives each board a tap device on the bridge.
+pub fn join_boards(bridge: &Namespace, boards: &[Link]) -> Result<Vec<OwnedFd>> {
+    let mut wires = Vec::new();
+    for (index, link) in boards.iter().enumerate() {
+        let name = format!("board{index}");
+        wires.push(bridge.within(|| tap(&name)).context("/dev/net/tun")?.into());
+        bridge.batch("ip", &[format!("link set {name} addrgenmode none master bridge0 up")])?;
+        if let Some(discipline) = discipline(link, false) {
+            bridge.batch("tc", &[format!("qdisc add dev {name} root {discipline}")])?;
+        }
+    }
+    Ok(wires)
 }
 
 /// What shapes one end of a link, in the words of tc(8); absent where nothing is asked for.

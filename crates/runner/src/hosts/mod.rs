@@ -13,10 +13,11 @@ mod kernel;
 mod namespace;
 mod switch;
 
-use anyhow::{bail, Result};
+use crate::micro::Wire;
+use anyhow::{bail, Context, Result};
 use namespace::{Mounts, Namespace};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use switch::Switch;
 use tacho_workload::model::{Host, Link};
 
@@ -39,15 +40,17 @@ enum Joined {
 /// Hosts that are up. Nothing is left of them when this is dropped, or when tacho ends in any way.
 pub struct Hosts {
     hosts: Vec<(String, Namespace, Mounts)>,
-    _joined: Joined,
+    /// Of boards: where their frames come in and go out.
+    wires: Vec<OwnedFd>,
+    joined: Joined,
     missing: Vec<String>,
 }
 
 impl Hosts {
-    /// Makes them, and their links.
-    pub fn make(hosts: &[Host]) -> Result<Hosts> {
+    /// Makes them and their links, and joins boards with these links to them, whose addresses come behind those of the hosts.
+    pub fn make(hosts: &[Host], boards: &[Link]) -> Result<Hosts> {
         if hosts.is_empty() {
-            return Ok(Hosts { hosts: vec![], _joined: Joined::Nothing, missing: vec![] });
+            return Ok(Hosts { hosts: vec![], wires: vec![], joined: Joined::Nothing, missing: vec![] });
         }
         let one = |(number, host): (usize, &Host)| Ok((host.name.clone(), Namespace::make()?, Mounts::make(number)?));
         let made = hosts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
@@ -57,16 +60,20 @@ impl Hosts {
 
         let shaped = |link: &Link| link.delay.is_some() || link.loss_percent.is_some();
         let mut missing = Vec::new();
-        let joined = if links.iter().any(shaped) && !kernel::has_netem(&bridge) {
-            match Switch::start(&namespaces, &links) {
-                Ok(switch) => {
+        let mut wires = Vec::new();
+        // A tap device is shaped towards its board alone.
+        let joined = if boards.iter().any(shaped) || (links.iter().any(shaped) && !kernel::has_netem(&bridge)) {
+            match Switch::start(&namespaces, &links, boards) {
+                Ok((switch, of_boards)) => {
+                    wires = of_boards;
                     missing.push(
-                        "links of hosts: this kernel has no netem, so tacho itself passes every packet on, in user space: its own wake-ups, some ten \
+                        "links of hosts: this kernel has no netem (or a board has a delay or a loss), so tacho itself passes every packet on, in user space: its own wake-ups, some ten \
                          microseconds on an idle machine, are added to the delay"
                             .into(),
                     );
                     Joined::User { _switch: switch }
                 }
+                Err(error) if !boards.is_empty() => return Err(error),
                 Err(error) => {
                     missing.push(format!("delay and loss of hosts' links are not there: this kernel has no netem (apt-get install linux-modules-extra), and in user space: {error}"));
                     kernel::join(&bridge, &namespaces, &links, false)?;
@@ -75,6 +82,7 @@ impl Hosts {
             }
         } else {
             kernel::join(&bridge, &namespaces, &links, true)?;
+            wires = kernel::join_boards(&bridge, boards)?;
             Joined::Kernel { _bridge: bridge }
         };
         for (index, namespace) in namespaces.iter().enumerate() {
@@ -83,7 +91,7 @@ impl Hosts {
         for namespace in &namespaces {
             namespace.wait_for_link(INTERFACE)?;
         }
-        Ok(Hosts { hosts: made, _joined: joined, missing })
+        Ok(Hosts { hosts: made, wires, joined, missing })
     }
 
     /// The namespaces of a host, network and mounts; absent: this machine's own.
@@ -91,10 +99,21 @@ impl Hosts {
         self.hosts.iter().find(|(name, ..)| name == host).map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
     }
 
+    /// The wire of a board, by its place among them.
+    pub fn wire(&self, board: usize) -> Option<Wire> {
+        let fd = self.wires.get(board)?.as_raw_fd();
+        Some(if let Joined::User { .. } = self.joined { Wire::Switch(fd) } else { Wire::Tap(fd) })
+    }
+
     /// What was asked for and is not there, or not as asked for.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
+}
+
+/// Whether hosts can be made here, and why not.
+pub fn allowed() -> Result<()> {
+    Namespace::make()?.within(|| switch::tap(INTERFACE)).context("/dev/net/tun").map(drop)
 }
 
 /// The address that a host will have; absent for the empty name, which is this machine.
@@ -109,7 +128,8 @@ pub fn address(hosts: &[Host], host: &str) -> Result<Option<Ipv4Addr>> {
     }
 }
 
-fn nth_address(index: usize) -> Ipv4Addr {
+/// The address of the host at a place.
+pub fn nth_address(index: usize) -> Ipv4Addr {
     let number = index as u16 + 1;
     Ipv4Addr::new(10, 77, (number >> 8) as u8, number as u8)
 }

@@ -10,7 +10,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
 use std::thread::JoinHandle;
 use tacho_workload::model::Link;
 
@@ -30,17 +31,26 @@ pub struct Switch {
 
 impl Switch {
     /// Gives every host its interface, and begins to pass frames on.
-    pub fn start(hosts: &[&Namespace], links: &[Link]) -> Result<Switch> {
-        let taps = hosts.iter().map(|host| host.within(tap)).collect::<io::Result<Vec<_>>>().context("/dev/net/tun")?;
+    /// Boards have no kernel that an interface could be of: each is given a descriptor of datagrams, one a frame.
+    pub fn start(hosts: &[&Namespace], links: &[Link], boards: &[Link]) -> Result<(Switch, Vec<OwnedFd>)> {
+        let mut taps = hosts.iter().map(|host| host.within(|| tap(INTERFACE))).collect::<io::Result<Vec<_>>>().context("/dev/net/tun")?;
+        let mut wires = Vec::new();
+        for _ in boards {
+            let (ours, theirs) = UnixDatagram::pair()?;
+            ours.set_nonblocking(true)?;
+            taps.push(OwnedFd::from(ours).into());
+            wires.push(theirs.into());
+        }
+        let links: Vec<Link> = links.iter().chain(boards).copied().collect();
         // SAFETY: a new descriptor, owned by the File alone.
         let stop = match unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) } {
             fd if fd >= 0 => unsafe { File::from_raw_fd(fd) },
             _ => return Err(io::Error::last_os_error()).context("eventfd"),
         };
         let stopped = stop.try_clone()?;
-        let fabric = Fabric::new(links);
+        let fabric = Fabric::new(&links);
         let thread = std::thread::Builder::new().name("switch".into()).spawn(move || pass_on(taps, &stopped, fabric))?;
-        Ok(Switch { stop, thread: Some(thread) })
+        Ok((Switch { stop, thread: Some(thread) }, wires))
     }
 }
 
@@ -54,11 +64,11 @@ impl Drop for Switch {
 }
 
 /// A tap device in the namespace of the calling thread.
-fn tap() -> io::Result<File> {
+pub fn tap(name: &str) -> io::Result<File> {
     let file = File::options().read(true).write(true).open("/dev/net/tun")?;
     // SAFETY: zeroed is valid for ifreq; the name fits with its NUL.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(INTERFACE.bytes()) {
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;

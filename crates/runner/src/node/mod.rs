@@ -5,7 +5,7 @@ pub mod entities;
 pub mod executor;
 pub mod instant;
 pub mod process;
-mod scheduling;
+pub mod scheduling;
 pub mod signal;
 pub mod trace;
 pub mod work;

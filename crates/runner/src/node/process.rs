@@ -1,5 +1,6 @@
 //! A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
 
+use crate::micro;
 use crate::node::executor::NodeExecutor;
 use crate::node::instant::{now_ns, StopTime};
 use crate::node::scheduling;
@@ -56,6 +57,9 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     io::stdin().lock().read_line(&mut line).context("stdin")?;
     let plan: Plan = serde_json::from_str(&line).context("the plan on stdin")?;
     let commands = commands();
+    if let Some(board) = &plan.board {
+        return micro::keep(&plan, board, commands, &mut |answer| runner.say(answer));
+    }
 
     // What will be refused is refused now, and not when all others are running.
     plan.nodes.iter().try_for_each(scheduling::check)?;
@@ -103,7 +107,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         figures.push(of_node);
         ended.push(node);
     }
-    runner.say(&Answer::Done { nodes: figures })?;
+    runner.say(&Answer::Done { nodes: figures, board: None })?;
     listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))
 }
 

@@ -2,16 +2,18 @@
 
 use super::Check;
 use crate::diagnostic::{did_you_mean, Report};
+use crate::model::{Host, MICRO_HOST};
 
 impl Check<'_> {
     /// Where there are hosts, every node names one; where there are none, no node does.
     pub(super) fn hosts(&self, report: &mut Report) {
-        let hosts = &self.reading.workload.hosts;
+        // `micro` among them says what link boards have.
+        let hosts: Vec<&Host> = self.reading.workload.hosts.iter().filter(|host| host.name != MICRO_HOST).collect();
         let names = || hosts.iter().map(|host| host.name.as_str());
         let mut told = None;
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
             // All nodes of a generated topology stand at one place.
-            if names().any(|host| host == node.host) || (hosts.is_empty() && node.host.is_empty()) || told == Some(places.host) {
+            if node.is_on_board() || names().any(|host| host == node.host) || (hosts.is_empty() && node.host.is_empty()) || told == Some(places.host) {
                 continue;
             }
             told = Some(places.host);
