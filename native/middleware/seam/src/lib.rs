@@ -14,7 +14,7 @@ mod table;
 pub use abi::Header;
 pub use abi::Table;
 pub use error::{Error, Result, Say};
-pub use message::{MessageType, HEADER_SIZE, MESSAGE_TYPES, MIB};
+pub use message::{ros_type, MessageType, RosType, HEADER_SIZE, MESSAGE_TYPES, MIB};
 pub use table::table;
 
 use std::ffi::c_void;
@@ -61,6 +61,19 @@ pub trait Publisher: 'static {
     fn publish(&mut self, header: &Header) -> Result<()>;
 }
 
+/// For a plugin whose publishers are of several types, one a message type.
+impl Publisher for Box<dyn Publisher> {
+    fn matched(&mut self) -> Result<usize> {
+        (**self).matched()
+    }
+    fn borrow(&mut self) -> Result<Loan<'_>> {
+        (**self).borrow()
+    }
+    fn publish(&mut self, header: &Header) -> Result<()> {
+        (**self).publish(header)
+    }
+}
+
 /// A subscription, used by one thread at a time.
 pub trait Subscription: 'static {
     /// Publishers now matched with it.
@@ -72,6 +85,22 @@ pub trait Subscription: 'static {
     /// A descriptor that poll() finds readable while a message may be there (only asked for where [`Middleware::DESCRIPTOR`]).
     fn descriptor(&mut self) -> Result<RawFd> {
         Err(Error::new("no descriptor to wait on"))
+    }
+}
+
+/// As for publishers.
+impl Subscription for Box<dyn Subscription> {
+    fn matched(&mut self) -> Result<usize> {
+        (**self).matched()
+    }
+    fn take(&mut self) -> Result<Option<Message<'_>>> {
+        (**self).take()
+    }
+    fn give_back(&mut self) {
+        (**self).give_back();
+    }
+    fn descriptor(&mut self) -> Result<RawFd> {
+        (**self).descriptor()
     }
 }
 

@@ -4,8 +4,7 @@
 //! `@ros2_lv/<domain>/<session>/<node>/<entity>/<kind>/<enclave>/<namespace>/<node name>/<topic>/<type>/<type hash>/<qos>`, with `%`
 //! for each slash in a part.
 
-use crate::messages::RosType;
-use tacho_seam::Qos;
+use tacho_seam::{Qos, RosType};
 
 /// rmw_zenoh_cpp leaves a policy out of the token where it has this value: reliable, volatile, keep last and this depth.
 const DEFAULT_DEPTH: usize = 42;

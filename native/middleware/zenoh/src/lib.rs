@@ -47,7 +47,7 @@ impl Zenoh {
             return Err(Error::new(format!("{}: no node {}", endpoint.topic, endpoint.node)));
         };
         let node = NodeKey { domain: self.domain, session: &session, node: *node, name: endpoint.node };
-        let message = messages::ros_type(endpoint.message_type);
+        let message = tacho_seam::ros_type(endpoint.message_type);
         let token = node.endpoint_token(self.identifier(), kind, endpoint.topic, &message, &endpoint.qos);
         Ok(Place { key: keys::topic(self.domain, endpoint.topic, &message), token })
     }

@@ -1,0 +1,63 @@
+//! What Dust DDS runs on: one thread of tokio's, which ends with it. Its own executor never ends the thread that it starts.
+
+use dust_dds::runtime::{DdsRuntime, Spawner, TaskHandle, Timer};
+use dust_dds::std_runtime::StdClock;
+use std::future::Future;
+use std::sync::mpsc::{sync_channel, Receiver};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Spawns onto a runtime of tokio's.
+#[derive(Clone)]
+pub struct OnTokio(pub Handle);
+
+/// A spawned task.
+pub struct Task(Mutex<Receiver<()>>);
+
+#[derive(Clone)]
+pub struct Delay;
+
+impl DdsRuntime for OnTokio {
+    type ClockHandle = StdClock;
+    type TimerHandle = Delay;
+    type SpawnerHandle = Self;
+
+    fn timer(&self) -> Delay {
+        Delay
+    }
+
+    fn clock(&self) -> StdClock {
+        StdClock
+    }
+
+    fn spawner(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Spawner for OnTokio {
+    type TaskHandle = Task;
+
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (running, ended) = sync_channel(0);
+        self.0.spawn(async move {
+            let _running = running;
+            future.await;
+        });
+        Task(Mutex::new(ended))
+    }
+}
+
+impl TaskHandle for Task {
+    fn join(&self) {
+        // It sends nothing: what is received is the end of its sender, with the task.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    }
+}
+
+impl Timer for Delay {
+    fn delay(&mut self, duration: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep(duration)
+    }
+}
