@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// across_processes PLUGIN.so TRANSPORT [namespaces]: what the conformance suite cannot see, because it stays in one process. A
-// child echoes every message; the parent checks that each comes back unchanged and is told by on_data, that a late joiner gets
-// the whole of the history that was asked for, and that the end of the child is seen, and told by nobody as a message.
+// across_processes PLUGIN.so TRANSPORT [namespaces | with OTHER.so OTHERS_TRANSPORT]: what the conformance suite cannot see, because it
+// stays in one process. A child echoes every message; the parent checks that each comes back unchanged and is told by on_data, that a
+// late joiner gets the whole of the history that was asked for, and that the end of the child is seen, and told by nobody as a message.
 //
-// With `namespaces`, parent and child are in network namespaces of their own, joined by two links, and are given the addresses
+// With `with`, the child is on another plugin, whose messages are the same on the wire. With `namespaces`, parent and child are in network namespaces of their own, joined by two links, and are given the addresses
 // of the second: it must carry all, and the first nothing. Exits 77, skipped, where the transport or the namespaces are refused.
 #include <dlfcn.h>
 #include <signal.h>
@@ -32,6 +32,7 @@ static const struct tacho_qos kept = {TACHO_RELIABLE, TACHO_TRANSIENT_LOCAL, TAC
 static const struct tacho_middleware *mw;
 static char error[TACHO_ERROR_SIZE];
 static atomic_int notified;
+static const char *type = ""; // the plugin's choice; between two plugins "Bytes", which all have
 static atomic_int *echo_matched; // by size; shared by both processes
 
 static void on_data(void *context) {
@@ -61,7 +62,7 @@ static struct tacho_publisher *publisher(struct tacho_session *session, const ch
                                          struct tacho_qos qos) {
   const void *handle;
   struct tacho_publisher *made =
-      mw->advertise(session, &(struct tacho_endpoint_config){node, topic, "", size, qos}, &handle, error);
+      mw->advertise(session, &(struct tacho_endpoint_config){node, topic, type, size, qos}, &handle, error);
   CHECK(made || !strcmp(topic, "/early"), "%s", error);
   return made;
 }
@@ -70,7 +71,7 @@ static struct tacho_subscription *subscription(struct tacho_session *session, co
                                                struct tacho_qos qos) {
   const void *handle;
   struct tacho_subscription *made =
-      mw->subscribe(session, &(struct tacho_endpoint_config){node, topic, "", size, qos}, on_data, NULL, &handle, error);
+      mw->subscribe(session, &(struct tacho_endpoint_config){node, topic, type, size, qos}, on_data, NULL, &handle, error);
   CHECK(made || !strcmp(topic, "/early"), "%s", error);
   return made;
 }
@@ -162,8 +163,14 @@ static void load(const char *plugin) {
 }
 
 int main(int count, char **arguments) {
-  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces");
-  CHECK(count == 3 || namespaces, "usage: across_processes PLUGIN.so TRANSPORT [namespaces]");
+  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces"), with = count == 6 && !strcmp(arguments[3], "with");
+  CHECK(count == 3 || namespaces || with,
+        "usage: across_processes PLUGIN.so TRANSPORT [namespaces | with OTHER.so OTHERS_TRANSPORT]");
+  for (int i = 1; with && i < count; i += 3)
+    if (access(arguments[i], R_OK) < 0) {
+      printf("skipped: %s is not built\n", arguments[i]);
+      return SKIPPED;
+    }
   alarm(170); // ends a plugin that hangs
   echo_matched = mmap(NULL, SIZES * sizeof *echo_matched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(echo_matched != MAP_FAILED, "no shared memory");
@@ -175,8 +182,9 @@ int main(int count, char **arguments) {
     return SKIPPED;
   }
   CHECK(child >= 0, "fork failed");
-  load(arguments[1]);
-  if (!child) echo(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[1] : "");
+  if (with) type = "Bytes";
+  load(arguments[!child && with ? 4 : 1]);
+  if (!child) echo(domain, arguments[with ? 5 : 2], namespaces ? NAMESPACE_ADDRESSES[1] : "");
 
   struct tacho_session *session = joined(domain, arguments[2], namespaces ? NAMESPACE_ADDRESSES[0] : "", "parent");
   struct tacho_subscription *s = NULL;
@@ -186,7 +194,8 @@ int main(int count, char **arguments) {
     struct tacho_publisher *p = publisher(session, "parent", to, sizes[i], reliable);
     s = subscription(session, "parent", from, sizes[i], reliable);
     CHECK(WAIT(mw->publisher_matched(p, error) == 1 && mw->subscription_matched(s, error) == 1 && atomic_load(&echo_matched[i])),
-          "%s: not matched on both sides", to);
+          "%s: not matched on both sides: our publisher with %d, our subscription with %d, the child's subscription with %d", to,
+          mw->publisher_matched(p, error), mw->subscription_matched(s, error), atomic_load(&echo_matched[i]));
     for (uint64_t sequence = 0; sequence < MESSAGES; sequence++) {
       int before = atomic_load(&notified);
       publish(p, sequence, NULL, sizes[i]);

@@ -4,8 +4,8 @@
 //! Dust DDS brings its own UDP transport and executor, which take all interfaces of a machine and never end their threads; it lets its user
 //! replace both (transport.rs, runtime.rs). All of RTPS, discovery, QoS and serialisation is Dust DDS's.
 
+mod announcements;
 mod graph;
-mod lease;
 mod messages;
 mod publisher;
 mod qos;

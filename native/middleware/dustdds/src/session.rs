@@ -27,7 +27,7 @@ use std::time::Duration;
 use tacho_seam::{ros_type, Endpoint, Error, OnData, Result, Say, SessionConfig};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Between announcements of the participant: some times in its lease (lease.rs).
+/// Between announcements of the participant: some times in its lease (announcements.rs).
 const ANNOUNCE_EVERY: Duration = Duration::from_secs(2);
 
 pub fn failed(topic: &str, what: &str, why: &DdsError) -> Error {

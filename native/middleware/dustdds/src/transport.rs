@@ -1,7 +1,7 @@
 //! RTPS over UDP on one interface (RTPS 2.5, 9.6): Dust DDS's own transport sends discovery on all interfaces of the machine, and never
 //! ends the threads that receive.
 
-use crate::lease;
+use crate::announcements;
 use dust_dds::transport::interface::{
     RtpsTransportParticipant, TransportDataReceiver, TransportParticipantFactory, WriteMessage,
 };
@@ -122,7 +122,9 @@ async fn receive(socket: tokio::net::UdpSocket, receiver: TransportDataReceiver)
     loop {
         // An error of a UDP socket is that of one datagram; RTPS asks again for what is missing.
         if let Ok(size) = socket.recv(&mut datagram).await {
-            receiver.receive_message(datagram[..size].to_vec()).await;
+            let mut datagram = datagram[..size].to_vec();
+            announcements::leave_out_what_misleads(&mut datagram);
+            receiver.receive_message(datagram).await;
         }
     }
 }
@@ -145,7 +147,7 @@ impl WriteMessage for Sender {
 
     fn write_message(&mut self, size: usize, locators: &[Locator]) {
         let datagram = &mut self.datagram[..size];
-        lease::shorten(datagram);
+        announcements::shorten_lease(datagram);
         for locator in locators.iter().filter(|locator| locator.kind() == LOCATOR_KIND_UDP_V4) {
             let [.., a, b, c, d] = locator.address();
             let Ok(port) = u16::try_from(locator.port()) else { continue };
