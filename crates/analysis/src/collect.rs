@@ -2,6 +2,7 @@
 //!
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
+use crate::dds::{is_below_rmw, Context};
 use crate::handles::{Handles, NOBODY};
 use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
 use crate::tables::{Execution, LinkRule, Process};
@@ -25,6 +26,11 @@ struct Thread {
     /// Last take that belongs to the running callback.
     in_callback: Option<u32>,
     waiting_since: Option<i64>,
+    executing_since: i64,
+    /// rmw was entered to take for this subscription.
+    take_called: Option<(Handle, i64)>,
+    /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
+    written: Option<u32>,
 }
 
 /// How deep in the stack a publish call has been seen. One call descends; it never climbs.
@@ -84,6 +90,13 @@ impl Collector {
             self.threads.resize_with(stream + 1, Thread::default);
             self.seen.streams.resize_with(stream + 1, StreamSeen::default);
         }
+        if is_below_rmw(&event.payload) {
+            let thread = &self.threads[stream];
+            let publication = thread.written.or(thread.publishing.map(|p| p.publication));
+            self.seen.below_rmw(Context { process, publication, now }, &event.payload);
+            return;
+        }
+        self.threads[stream].written = None;
         // Whatever a thread does after rclcpp_executor_wait_for_work, it does awake.
         if let Some(since) = self.threads[stream].waiting_since.take() {
             self.seen.streams[stream].waits.push((since, now));
@@ -106,6 +119,7 @@ impl Collector {
             Payload::RclcppExecutorExecute { handle } => {
                 let thread = &mut self.threads[stream];
                 thread.executing = Some(handle);
+                thread.executing_since = now;
                 thread.taking = None;
             }
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
@@ -127,7 +141,8 @@ impl Collector {
                 self.publish(process, stream, Depth::ClientLibrary, publisher, message, now);
             }
             Payload::RclPublish { publisher, message } => {
-                self.publish(process, stream, Depth::Rcl, publisher, message, now);
+                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now);
+                self.seen.publications[publication as usize].rcl_ns = Some(now);
             }
             Payload::RmwPublish { rmw_publisher, message, timestamp } => {
                 self.rmw_publish(process, stream, rmw_publisher, message, timestamp, now);
@@ -137,7 +152,16 @@ impl Collector {
                 self.rmw_publish(process, stream, NOBODY, NOBODY, 0, now);
             }
 
+            Payload::RmwPublishCalled { message, .. } => {
+                if let Some(publishing) = self.threads[stream].publishing.filter(|p| p.message == message) {
+                    self.seen.publications[publishing.publication as usize].rmw_called_ns = Some(now);
+                }
+            }
+            Payload::RmwTakeCalled { rmw_subscription } => {
+                self.threads[stream].take_called = Some((rmw_subscription, now));
+            }
             Payload::RmwTake { rmw_subscription, source_timestamp, taken, .. } => {
+                let called = self.threads[stream].take_called.take().filter(|called| called.0 == rmw_subscription);
                 let handles = &self.handles[process as usize];
                 let endpoint = handles.rmw_subscriptions.get(&rmw_subscription).copied();
                 if endpoint.is_none() && taken && !handles.rmw_only.contains_key(&rmw_subscription) {
@@ -145,7 +169,9 @@ impl Collector {
                 }
                 let take = endpoint.filter(|e| taken && *e != INTERNAL).map(|e| self.take(stream, e, now));
                 if let Some(take) = take {
-                    self.seen.takes[take as usize].source_timestamp = source_timestamp;
+                    let row = &mut self.seen.takes[take as usize];
+                    row.source_timestamp = source_timestamp;
+                    row.called_ns = called.map(|called| called.1).or(row.called_ns);
                 }
                 self.threads[stream].taking = Some(Taking { take, depth: Depth::Rmw });
             }
@@ -277,6 +303,8 @@ impl Collector {
                     endpoint: None,
                     execution,
                     source_timestamp: 0,
+                    rcl_ns: None,
+                    rmw_called_ns: None,
                     rmw_ns: None,
                     id: None,
                     due_ns: None,
@@ -311,6 +339,7 @@ impl Collector {
             None => return,
         };
         self.threads[stream].publishing = None;
+        self.threads[stream].written = Some(publication);
         let row = &mut self.seen.publications[publication as usize];
         row.endpoint = row.endpoint.or(endpoint);
         row.source_timestamp = timestamp;
@@ -320,6 +349,9 @@ impl Collector {
     fn take(&mut self, stream: usize, endpoint: u32, now: i64) -> u32 {
         let thread = &mut self.threads[stream];
         let take = self.seen.takes.len() as u32;
+        let subscriptions = &self.handles[self.seen.process_of(endpoint) as usize].subscriptions;
+        let for_it = thread.executing.filter(|handle| subscriptions.get(handle) == Some(&endpoint));
+        let called_ns = for_it.map(|_| thread.executing_since);
         // Taken by a callback itself (polling), not for one that is about to start.
         let execution = thread.running.last().copied();
         if execution.is_some() {
@@ -334,6 +366,9 @@ impl Collector {
             arrival: None,
             execution,
             first_line: None,
+            called_ns,
+            rcl_ns: None,
+            intra_process: false,
         });
         take
     }
@@ -341,6 +376,9 @@ impl Collector {
     /// rcl_take and rclcpp_take: they follow rmw_take on its thread, and stand alone on other middleware.
     fn take_above(&mut self, process: u32, stream: usize, depth: Depth, now: i64) {
         if let Some(taking) = self.threads[stream].taking.filter(|t| depth < t.depth) {
+            if let (Some(take), Depth::Rcl) = (taking.take, depth) {
+                self.seen.takes[take as usize].rcl_ns = Some(now);
+            }
             self.threads[stream].taking = Some(Taking { depth, ..taking });
             return;
         }
@@ -381,6 +419,7 @@ impl Collector {
                 let take = self.take(stream, endpoint, now);
                 let row = &mut self.seen.takes[take as usize];
                 row.publication = Some(publication);
+                row.intra_process = true;
                 row.arrival = Some(arrival);
                 self.threads[stream].taking = Some(Taking { take: Some(take), depth: Depth::ClientLibrary });
             }

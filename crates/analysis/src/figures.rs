@@ -30,6 +30,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         points: workload.map(|w| point(repeats, w)).into_iter().collect(),
         callbacks: callbacks(repeats),
         topics,
+        layers: crate::layers::figures(repeats),
         chains: chains(repeats),
         notes,
     }

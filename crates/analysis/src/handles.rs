@@ -6,7 +6,7 @@
 use crate::observed::{is_internal, EndpointSeen, Observed, INTERNAL};
 use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
 use std::collections::HashMap;
-use tacho_events::{Handle, Payload, Texts};
+use tacho_events::{Gid, Handle, Payload, Texts};
 
 /// The null pointer.
 pub(crate) const NOBODY: Handle = Handle(0);
@@ -21,6 +21,8 @@ pub(crate) struct Handles {
     pub rmw_subscriptions: HashMap<Handle, u32>,
     /// rmw subscriptions without an rcl one: the middleware's own.
     pub rmw_only: HashMap<Handle, ()>,
+    /// What the middleware calls an rmw publisher or subscription.
+    gids: HashMap<Handle, Gid>,
     /// rclcpp's subscription object, to its endpoint.
     pub objects: HashMap<Handle, u32>,
     /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
@@ -61,12 +63,15 @@ impl Handles {
                 let new = self.endpoint(seen, node, EndpointKind::Publisher, texts.get(topic), queue_depth, now);
                 renew(&mut self.publishers, publisher, new);
                 renew(&mut self.rmw_publishers, rmw_publisher, new);
+                self.name(seen, new, rmw_publisher);
             }
-            Payload::RmwSubscriptionInit { rmw_subscription, .. } => {
+            Payload::RmwSubscriptionInit { rmw_subscription, gid } => {
+                self.gids.insert(rmw_subscription, gid);
                 self.rmw_subscriptions.remove(&rmw_subscription);
                 self.rmw_only.insert(rmw_subscription, ());
             }
-            Payload::RmwPublisherInit { rmw_publisher, .. } => {
+            Payload::RmwPublisherInit { rmw_publisher, gid } => {
+                self.gids.insert(rmw_publisher, gid);
                 self.rmw_publishers.remove(&rmw_publisher);
             }
             Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
@@ -76,6 +81,7 @@ impl Handles {
                     self.owners.insert(subscription, (*node, texts.get(topic).to_string()));
                 }
                 renew(&mut self.rmw_subscriptions, rmw_subscription, new);
+                self.name(seen, new, rmw_subscription);
             }
             Payload::RclcppSubscriptionInit { subscription, object } => {
                 if let Some(endpoint) = self.subscriptions.get(&subscription).copied() {
@@ -157,8 +163,15 @@ impl Handles {
         let topic = seen.topics.intern(topic);
         // 0 is what a layer without a queue depth writes.
         let depth = Some(depth).filter(|d| *d > 0);
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new() });
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new(), gid: None });
         Some(seen.endpoints.len() as u32 - 1)
+    }
+
+    /// What the middleware calls an endpoint; rmw tells before rcl does.
+    fn name(&self, seen: &mut Observed, endpoint: Option<u32>, rmw: Handle) {
+        if let Some(endpoint) = endpoint.filter(|e| *e != INTERNAL) {
+            seen.endpoints[endpoint as usize].gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
+        }
     }
 
     /// A new life of a callback's address.

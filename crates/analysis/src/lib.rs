@@ -3,12 +3,14 @@
 mod causes;
 mod chains;
 mod collect;
+mod dds;
 mod distribution;
 mod due;
 mod explained;
 mod figures;
 mod graph;
 mod handles;
+pub mod layers;
 mod link;
 mod merge;
 mod observed;
@@ -88,7 +90,8 @@ impl Analysis {
         let Analysis { options, collector } = self;
         let mut seen = collector.seen;
         let linked = link::link(&mut seen, &options);
-        let (publications, messages, message_notes) = link::messages(&seen, &linked, &options, workload);
+        dds::link(&mut seen);
+        let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
         let (mut paths, path_notes) = graph::paths(&seen, &linked, workload, stated);
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
@@ -97,9 +100,11 @@ impl Analysis {
         let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &options, workload, stated);
         let chains = tracer.trace(paths);
         let causes = causes::causes(&tracer, &chains, &[]);
+        let (layers, layer_notes) = layers::layers(&seen, &messages, &takes);
         let mut notes = seen.notes();
         notes.extend(linked.notes);
         notes.extend(message_notes);
+        notes.extend(layer_notes);
         notes.extend(path_notes);
         notes.extend(chains.notes);
         notes.extend(silent.iter().map(|process| {
@@ -137,6 +142,7 @@ impl Analysis {
             executions: seen.executions,
             publications,
             messages,
+            layers,
             chains: chains.chains,
             instances: chains.instances,
             hops: chains.hops,

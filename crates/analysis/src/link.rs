@@ -137,13 +137,22 @@ fn set_arrivals(seen: &mut Observed) {
     }
 }
 
+/// Rows inside the measured window.
+pub(crate) struct Messages {
+    pub publications: Vec<Publication>,
+    pub messages: Vec<Message>,
+    /// Of each message; `None` for one that was lost.
+    pub takes: Vec<Option<u32>>,
+    pub notes: Vec<Note>,
+}
+
 /// Publish calls and messages inside the measured window.
 pub(crate) fn messages(
     seen: &Observed,
     linked: &Linked,
     options: &Options,
     workload: Option<&Workload>,
-) -> (Vec<Publication>, Vec<Message>, Vec<Note>) {
+) -> Messages {
     let mut notes = Vec::new();
     let mut publications = Vec::new();
     for publication in &seen.publications {
@@ -161,9 +170,9 @@ pub(crate) fn messages(
         }
     }
     let deadlines = deadlines_ns(seen, linked, options, workload);
-    let mut messages = Vec::new();
+    let (mut messages, mut takes) = (Vec::new(), Vec::new());
     let mut not_recorded = 0;
-    for take in &seen.takes {
+    for (index, take) in seen.takes.iter().enumerate() {
         let publication = take.publication.map(|p| &seen.publications[p as usize]);
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
@@ -176,6 +185,7 @@ pub(crate) fn messages(
         let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
         let deadline = publisher.and_then(|p| deadlines[p as usize]);
         let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
+        takes.push(Some(index as u32));
         messages.push(Message {
             publisher,
             subscription: take.endpoint,
@@ -196,8 +206,11 @@ pub(crate) fn messages(
     }
     lost(seen, linked, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
-    messages.sort_by_key(|m| (m.publish_ns.or(m.take_ns), m.subscription, m.take_ns));
-    (publications, messages, notes)
+    takes.resize(messages.len(), None);
+    let mut rows: Vec<_> = messages.into_iter().zip(takes).collect();
+    rows.sort_by_key(|(m, _)| (m.publish_ns.or(m.take_ns), m.subscription, m.take_ns));
+    let (messages, takes) = rows.into_iter().unzip();
+    Messages { publications, messages, takes, notes }
 }
 
 /// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications of its topic.

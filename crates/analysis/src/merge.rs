@@ -33,6 +33,11 @@ impl Tables {
             row.callback += callbacks;
             row
         }));
+        let messages = self.messages.len() as u32;
+        self.layers.extend(other.layers.into_iter().map(|mut row| {
+            row.message += messages;
+            row
+        }));
         self.publications.extend(other.publications.into_iter().map(|mut row| {
             row.publisher += endpoints;
             row.execution = row.execution.map(|execution| execution + executions);

@@ -1,7 +1,9 @@
 //! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
 
 use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
+use crate::dds::Dds;
 use std::collections::HashMap;
+use tacho_events::Gid;
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
 pub(crate) const INTERNAL: u32 = u32::MAX;
@@ -22,6 +24,7 @@ pub(crate) struct Observed {
     pub takes: Vec<TakeSeen>,
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
+    pub dds: Dds,
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
@@ -42,6 +45,8 @@ pub(crate) struct EndpointSeen {
     pub created_ns: i64,
     /// node_data_available, in order.
     pub arrivals: Vec<i64>,
+    /// What the middleware calls it.
+    pub gid: Option<Gid>,
 }
 
 #[derive(Clone)]
@@ -53,6 +58,9 @@ pub(crate) struct PublicationSeen {
     pub execution: Option<u32>,
     /// rmw_publish.timestamp; 0 where the release has none.
     pub source_timestamp: i64,
+    pub rcl_ns: Option<i64>,
+    /// rmw was entered.
+    pub rmw_called_ns: Option<i64>,
     pub rmw_ns: Option<i64>,
     /// publisher id and sequence number of our own nodes.
     pub id: Option<(u64, u64)>,
@@ -89,6 +97,11 @@ pub(crate) struct TakeSeen {
     pub arrival: Option<i64>,
     pub execution: Option<u32>,
     pub first_line: Option<i64>,
+    /// The executor turned to it: rmw was entered, else rclcpp_executor_execute.
+    pub called_ns: Option<i64>,
+    pub rcl_ns: Option<i64>,
+    /// From a buffer of the process: it went through none of the layers below the client library.
+    pub intra_process: bool,
 }
 
 /// One thread.

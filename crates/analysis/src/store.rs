@@ -111,6 +111,10 @@ tables! {
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in,
     }
+    layers: Layers {
+        message, publish_client_library_ns, publish_rcl_ns, publish_rmw_ns, publish_dds_ns, transport_ns, receive_dds_ns,
+        executor_ns, take_rmw_ns, take_rcl_ns, take_client_library_ns,
+    }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,

@@ -40,6 +40,9 @@ pub struct Summary {
     /// One entry a topic.
     #[serde(default)]
     pub topics: Vec<TopicFigures>,
+    /// Latency by layers: one entry a topic, and more where not the same layers are known of all its messages.
+    #[serde(default)]
+    pub layers: Vec<LayerFigures>,
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,
@@ -272,6 +275,31 @@ pub struct TopicFigures {
     /// Publish call to first line of the callback; to the take where there are no callback events, and a note says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
+}
+
+/// Messages of a topic of which the same layers are known. Their means add up to that of the latency.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LayerFigures {
+    /// Topic.
+    pub topic: String,
+    /// Messages.
+    pub messages: u64,
+    /// Publish call to first line of the callback; to the take where there are no callback events.
+    pub latency_us: Distribution,
+    /// Its layers, in the order of [`crate::layers::LAYERS`].
+    pub layers: Vec<LayerPart>,
+}
+
+/// One layer of a latency.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LayerPart {
+    /// One of [`crate::layers::LAYERS`].
+    pub layer: String,
+    /// Time in it.
+    pub duration_us: Distribution,
+    /// Layers before it that could not be told from it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub includes: Vec<String>,
 }
 
 /// One chain.

@@ -21,6 +21,8 @@ pub struct Tables {
     pub publications: Vec<Publication>,
     /// One row a message and subscription that should have got it.
     pub messages: Vec<Message>,
+    /// One row a message that was taken and did not stay inside its process's client library: its latency by layers.
+    pub layers: Vec<Layers>,
     /// One row a source-to-sink path, or named chain.
     pub chains: Vec<Chain>,
     /// One row an instance of a chain.
@@ -217,6 +219,34 @@ pub struct Message {
     pub delivery: Delivery,
     /// Where it was lost; absent for one that was not, and where the events do not tell.
     pub lost_in: Option<LostIn>,
+}
+
+/// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to the
+/// message's latency. A layer is absent where its end was not recorded, and is then part of the next one that is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Layers {
+    /// Index into [`Tables::messages`].
+    pub message: u32,
+    /// Publish call of the application to rcl_publish.
+    pub publish_client_library_ns: Option<i64>,
+    /// To the call of rmw_publish.
+    pub publish_rcl_ns: Option<i64>,
+    /// To the event rmw_publish: the middleware's write call.
+    pub publish_rmw_ns: Option<i64>,
+    /// To dds_send: serialisation, history, handed to the transport for the first of its readers.
+    pub publish_dds_ns: Option<i64>,
+    /// To dds_receive: the subscriber's process has the whole message.
+    pub transport_ns: Option<i64>,
+    /// To dds_data_available, or node_data_available: the reader has it.
+    pub receive_dds_ns: Option<i64>,
+    /// To the call of rmw_take, else to rclcpp_executor_execute: waking, and waiting for other callbacks.
+    pub executor_ns: Option<i64>,
+    /// To the event rmw_take, else to the take: reading from the DDS, deserialisation.
+    pub take_rmw_ns: Option<i64>,
+    /// To rcl_take.
+    pub take_rcl_ns: Option<i64>,
+    /// To the first line of the callback.
+    pub take_client_library_ns: Option<i64>,
 }
 
 /// A path through the graph.

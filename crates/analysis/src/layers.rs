@@ -1,0 +1,162 @@
+//! Where a message spends its time, layer by layer (study A): contiguous parts that add up to its latency.
+
+use crate::observed::{Observed, TakeSeen};
+use crate::summary::{Distribution, LayerFigures, LayerPart};
+use crate::tables::{Layers, Message, Note, Tables};
+use crate::Repeat;
+use std::collections::BTreeMap;
+
+/// The layers in the order in which a message passes them. Each ends where the next begins.
+pub const LAYERS: [&str; 10] = [
+    "publish_client_library",
+    "publish_rcl",
+    "publish_rmw",
+    "publish_dds",
+    "transport",
+    "receive_dds",
+    "executor",
+    "take_rmw",
+    "take_rcl",
+    "take_client_library",
+];
+
+impl Layers {
+    /// In the order of [`LAYERS`].
+    pub fn parts_ns(&self) -> [Option<i64>; 10] {
+        [
+            self.publish_client_library_ns,
+            self.publish_rcl_ns,
+            self.publish_rmw_ns,
+            self.publish_dds_ns,
+            self.transport_ns,
+            self.receive_dds_ns,
+            self.executor_ns,
+            self.take_rmw_ns,
+            self.take_rcl_ns,
+            self.take_client_library_ns,
+        ]
+    }
+}
+
+/// One row for each message that was taken and whose publication is known. `takes` are those of `messages`.
+pub(crate) fn layers(seen: &Observed, messages: &[Message], takes: &[Option<u32>]) -> (Vec<Layers>, Vec<Note>) {
+    let (mut rows, mut out_of_order) = (Vec::new(), 0);
+    for (index, (message, take)) in messages.iter().zip(takes).enumerate() {
+        let Some(take) = take.map(|t| &seen.takes[t as usize]) else { continue };
+        let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
+        let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
+        let ends = ends(seen, take, publication, message.callback_ns);
+        let (parts, disordered) = split(start, end, ends);
+        out_of_order += disordered;
+        let [client, rcl, rmw, dds, transport, receive, executor, take_rmw, take_rcl, take_client] = parts;
+        rows.push(Layers {
+            message: index as u32,
+            publish_client_library_ns: client,
+            publish_rcl_ns: rcl,
+            publish_rmw_ns: rmw,
+            publish_dds_ns: dds,
+            transport_ns: transport,
+            receive_dds_ns: receive,
+            executor_ns: executor,
+            take_rmw_ns: take_rmw,
+            take_rcl_ns: take_rcl,
+            take_client_library_ns: take_client,
+        });
+    }
+    let text = "borders between layers that seem to lie before the one above, or after the message was taken; their part is in the next";
+    let notes = (out_of_order > 0).then(|| Note { name: "layers-out-of-order".into(), count: out_of_order, text: text.into() });
+    (rows, notes.into_iter().collect())
+}
+
+/// When each layer ended, as far as it was recorded.
+fn ends(seen: &Observed, take: &TakeSeen, publication: u32, callback_ns: Option<i64>) -> [Option<i64>; 10] {
+    let published = &seen.publications[publication as usize];
+    let endpoint = &seen.endpoints[take.endpoint as usize];
+    let passed = seen.dds.passed(publication, published.process, seen.process_of(take.endpoint), endpoint.gid);
+    [
+        // Where rcl is the outermost that was seen, the client library above it was not.
+        published.rcl_ns.filter(|rcl| *rcl != published.time),
+        published.rmw_called_ns,
+        published.rmw_ns,
+        passed.sent_ns,
+        passed.received_ns,
+        passed.available_ns.or(take.arrival),
+        take.called_ns,
+        Some(take.time),
+        // Without a callback a latency ends at the take, above which nothing belongs to it.
+        take.rcl_ns.filter(|_| callback_ns.is_some()),
+        callback_ns,
+    ]
+}
+
+/// Durations of the layers whose end is known, each from the last known end on, and how many ends were out of order.
+fn split(start: i64, end: i64, ends: [Option<i64>; 10]) -> ([Option<i64>; 10], u64) {
+    let (mut parts, mut from, mut disordered) = ([None; 10], start, 0);
+    for (part, at) in parts.iter_mut().zip(ends) {
+        let Some(at) = at else { continue };
+        if at < from || at > end {
+            disordered += 1;
+            continue;
+        }
+        *part = Some(at - from);
+        from = at;
+    }
+    (parts, disordered)
+}
+
+/// Figures by topic and by what is known, most messages first.
+pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<LayerFigures> {
+    let mut groups: BTreeMap<(&str, [bool; 10]), Vec<[Option<i64>; 10]>> = BTreeMap::new();
+    for Repeat { tables, .. } in repeats {
+        for row in &tables.layers {
+            let parts = row.parts_ns();
+            groups.entry((topic(tables, row), parts.map(|p| p.is_some()))).or_default().push(parts);
+        }
+    }
+    let mut figures: Vec<LayerFigures> = groups.into_iter().filter_map(|((topic, _), rows)| group(topic, &rows)).collect();
+    figures.sort_by(|a, b| (&a.topic, b.messages).cmp(&(&b.topic, a.messages)));
+    figures
+}
+
+fn topic<'a>(tables: &'a Tables, row: &Layers) -> &'a str {
+    &tables.endpoints[tables.messages[row.message as usize].subscription as usize].topic
+}
+
+/// Rows that know the same layers.
+fn group(topic: &str, rows: &[[Option<i64>; 10]]) -> Option<LayerFigures> {
+    let us = |ns: i64| ns as f64 / 1e3;
+    let known = rows.first()?;
+    let (mut parts, mut includes) = (Vec::new(), Vec::new());
+    for (index, name) in LAYERS.iter().enumerate() {
+        if known[index].is_none() {
+            includes.push((*name).to_string());
+            continue;
+        }
+        let values = rows.iter().filter_map(|row| row[index]).map(us).collect();
+        parts.push(LayerPart { layer: (*name).into(), duration_us: Distribution::of(values)?, includes: std::mem::take(&mut includes) });
+    }
+    let latency = rows.iter().map(|row| us(row.iter().flatten().sum())).collect();
+    Some(LayerFigures { topic: topic.into(), messages: rows.len() as u64, latency_us: Distribution::of(latency)?, layers: parts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lie_end_to_end_and_what_is_not_known_is_in_the_next() {
+        let mut ends = [None; 10];
+        (ends[1], ends[4], ends[9]) = (Some(13), Some(40), Some(100));
+        let (parts, disordered) = split(10, 100, ends);
+        assert_eq!((parts[1], parts[4], parts[9], disordered), (Some(3), Some(27), Some(60), 0));
+        assert_eq!(parts.iter().flatten().sum::<i64>(), 90);
+    }
+
+    #[test]
+    fn an_end_before_the_one_above_or_after_the_callback_is_left_out_and_counted() {
+        let mut ends = [None; 10];
+        (ends[3], ends[4], ends[5], ends[7]) = (Some(50), Some(40), Some(101), Some(100));
+        let (parts, disordered) = split(10, 100, ends);
+        assert_eq!((parts[3], parts[4], parts[5], parts[7], disordered), (Some(40), None, None, Some(50), 2));
+    }
+}
