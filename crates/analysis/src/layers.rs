@@ -106,7 +106,16 @@ fn split(start: i64, end: i64, ends: [Option<i64>; 10]) -> ([Option<i64>; 10], u
 
 /// Figures by topic and by what is known, most messages first.
 pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<LayerFigures> {
-    let mut groups: BTreeMap<(&str, [bool; 10]), Vec<[Option<i64>; 10]>> = BTreeMap::new();
+    grouped(repeats, |tables, row| Some(topic(tables, row)))
+}
+
+/// Figures by what is known, most messages first.
+pub(crate) fn figures_of_all(repeats: &[Repeat<'_>]) -> Vec<LayerFigures> {
+    grouped(repeats, |_, _| None)
+}
+
+fn grouped<'a>(repeats: &[Repeat<'a>], topic: impl Fn(&'a Tables, &Layers) -> Option<&'a str>) -> Vec<LayerFigures> {
+    let mut groups: BTreeMap<(Option<&str>, [bool; 10]), Vec<[Option<i64>; 10]>> = BTreeMap::new();
     for Repeat { tables, .. } in repeats {
         for row in &tables.layers {
             let parts = row.parts_ns();
@@ -123,20 +132,27 @@ fn topic<'a>(tables: &'a Tables, row: &Layers) -> &'a str {
 }
 
 /// Rows that know the same layers.
-fn group(topic: &str, rows: &[[Option<i64>; 10]]) -> Option<LayerFigures> {
+fn group(topic: Option<&str>, rows: &[[Option<i64>; 10]]) -> Option<LayerFigures> {
     let us = |ns: i64| ns as f64 / 1e3;
     let known = rows.first()?;
     let (mut parts, mut includes) = (Vec::new(), Vec::new());
     for (index, name) in LAYERS.iter().enumerate() {
         if known[index].is_none() {
-            includes.push((*name).to_string());
+            includes.extend(passed(name, known).then(|| (*name).to_string()));
             continue;
         }
         let values = rows.iter().filter_map(|row| row[index]).map(us).collect();
         parts.push(LayerPart { layer: (*name).into(), duration_us: Distribution::of(values)?, includes: std::mem::take(&mut includes) });
     }
     let latency = rows.iter().map(|row| us(row.iter().flatten().sum())).collect();
-    Some(LayerFigures { topic: topic.into(), messages: rows.len() as u64, latency_us: Distribution::of(latency)?, layers: parts })
+    Some(LayerFigures { topic: topic.map(str::to_owned), messages: rows.len() as u64, latency_us: Distribution::of(latency)?, layers: parts })
+}
+
+/// Whether messages with these layers went through one that is not known of them: what begins at rcl had no client library above
+/// that was seen, and a plain DDS program has neither rcl nor rmw.
+fn passed(layer: &str, known: &[Option<i64>; 10]) -> bool {
+    let ros = known[1].is_some() || known[2].is_some();
+    layer != "publish_client_library" && (ros || !(layer.ends_with("_rcl") || layer.ends_with("_rmw")))
 }
 
 #[cfg(test)]

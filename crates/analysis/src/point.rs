@@ -59,6 +59,7 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
         shared_bytes: resources::shared_bytes(repeats),
         wakeups_per_s: resources::wakeups_per_s(repeats),
         preemptions_per_s: resources::preemptions_per_s(repeats),
+        layers: crate::layers::figures_of_all(repeats),
         publishing: publishing.figures(),
         subscribing,
         dropped_events,

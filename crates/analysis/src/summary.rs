@@ -133,6 +133,9 @@ pub struct Point {
     /// Times that the CPU was taken from a process, a second, all together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preemptions_per_s: Option<f64>,
+    /// Latency by layers, all topics together; several where not the same layers are known of all messages.
+    #[serde(default)]
+    pub layers: Vec<LayerFigures>,
     /// Each publisher.
     #[serde(default)]
     pub publishing: Vec<PublisherFigures>,
@@ -280,8 +283,9 @@ pub struct TopicFigures {
 /// Messages of a topic of which the same layers are known. Their means add up to that of the latency.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerFigures {
-    /// Topic.
-    pub topic: String,
+    /// Topic; absent for those of all topics of a point.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topic: Option<String>,
     /// Messages.
     pub messages: u64,
     /// Publish call to first line of the callback; to the take where there are no callback events.

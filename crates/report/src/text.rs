@@ -4,6 +4,7 @@
 //! cannot steer the terminal.
 
 mod before_after;
+mod layers;
 mod point;
 mod sweep;
 mod table;
@@ -69,6 +70,7 @@ impl Terminal {
         summary.points.iter().for_each(|point| self.point(&mut out, point));
         self.callbacks(&mut out, summary);
         self.topics(&mut out, summary);
+        self.layers(&mut out, &summary.layers);
         self.notes(&mut out, &summary.notes, info);
         out
     }

@@ -5,7 +5,7 @@
 pub mod sweep;
 
 use std::collections::BTreeMap;
-use tacho_analysis::summary::{CallbackFigures, ChainFigures, Distribution, Point, Summary, TopicFigures};
+use tacho_analysis::summary::{CallbackFigures, ChainFigures, Distribution, LayerFigures, LayerPart, Point, Summary, TopicFigures};
 use tacho_analysis::tables::{Chain, Hop, Instance, Note, Tables};
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_report::ReportRun;
@@ -266,9 +266,32 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         }],
         callbacks,
         topics,
+        layers: layers(),
         chains: vec![chain, beside],
         notes: vec![],
     }
+}
+
+/// Messages of a program without events of the client library, and with the DDS on both sides.
+fn layers() -> Vec<LayerFigures> {
+    let mut draw = Draw(7);
+    let mut part = |layer: &str, us: f64, includes: &[&str]| LayerPart {
+        layer: layer.into(),
+        duration_us: distribution((0..200).map(|_| us * (0.8 + 0.4 * draw.next())).collect()).expect("values"),
+        includes: includes.iter().map(|s| s.to_string()).collect(),
+    };
+    let layers = vec![
+        part("publish_rmw", 4.0, &["publish_rcl"]),
+        part("publish_dds", 38.0, &[]),
+        part("transport", 61.0, &[]),
+        part("receive_dds", 24.0, &[]),
+        part("executor", 70.0, &[]),
+        part("take_rmw", 21.0, &[]),
+        part("take_client_library", 12.0, &["take_rcl"]),
+    ];
+    let whole = layers.iter().map(|part| part.duration_us.mean).sum::<f64>();
+    let latency_us = distribution((0..200).map(|i| whole + 0.1 * f64::from(i % 21 - 10)).collect()).expect("values");
+    vec![LayerFigures { topic: Some("/points_raw".into()), messages: 200, latency_us, layers }]
 }
 
 /// Means of the repeats, which stand apart by more than any instance lasts.
