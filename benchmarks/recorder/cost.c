@@ -4,7 +4,7 @@
  * linkage table as rclcpp and rcl call them. In bursts with rests between, as real callbacks come, so that neither
  * recorder loses events to the disk. Prints ns an event, one line a burst.
  *
- *   cost BURSTS TRIPLES
+ *   cost BURSTS TRIPLES [wait]: until a line comes on standard input
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,8 @@ static void fire(long triples)
 
 int main(int argc, char **argv)
 {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
+  if (argc == 4) getchar();
   long bursts = atol(argv[1]), triples = atol(argv[2]);
   const struct timespec rest = {0, 2000000};
   for (long i = 0; i < bursts; i++) {

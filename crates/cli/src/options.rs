@@ -159,7 +159,8 @@ pub struct Generated {
 #[command(after_help = "\
 Examples:
   tacho record -- ros2 launch my_car car.launch.py
-  tacho record -o runs/talker -- python3 talker.py")]
+  tacho record -o runs/talker -- python3 talker.py
+  tacho record --attach 4711,4712 --duration 30s")]
 pub struct Record {
     #[command(flatten)]
     pub out: Out,
@@ -175,8 +176,15 @@ pub struct Record {
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+    /// Record programs that are running already, by their process ids, until ^C or their end: needs root, costs them some microseconds
+    /// an event, and names what was made before only in part
+    #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["command", "max_mib"])]
+    pub attach: Vec<u32>,
+    /// Detach after this long, with its unit: 30s
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "attach")]
+    pub duration: Option<Duration>,
     /// The program and its arguments
-    #[arg(required = true, last = true, value_name = "COMMAND")]
+    #[arg(required_unless_present = "attach", last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 

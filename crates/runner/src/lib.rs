@@ -2,6 +2,7 @@
 //!
 //! [`bench`] runs a workload, [`recording`] any program; [`node`] is what runs inside `tacho-node`.
 
+pub mod attach;
 pub mod background;
 pub mod bench;
 pub mod callback_check;
@@ -14,6 +15,7 @@ pub mod machine;
 pub mod micro;
 pub mod node;
 mod node_process;
+mod perf;
 pub mod phases;
 mod planning;
 pub mod preload;
@@ -22,4 +24,5 @@ pub mod protocol;
 pub mod recording;
 pub mod resources;
 pub mod scheduler_events;
+mod tracefs;
 mod window;

@@ -2,7 +2,8 @@
  *
  * A stand-in for a program on rclcpp: it calls the functions of tracetools in the order in which rclcpp, rcl and rmw do
  * (talker, listener, timer, service, intra-process hand-over), with the argument lists of FAKE_RELEASE, and
- * prints each call in words, for the test to compare with what was recorded. Nothing is sent anywhere.
+ * prints each call in words, for the test to compare with what was recorded. Nothing is sent anywhere. With an argument, it
+ * begins when a line comes on its standard input.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -34,8 +35,10 @@ static const uint8_t gid[24] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
     __VA_ARGS__;            \
   } while (0)
 
-int main(void)
+int main(int count, char **arguments)
 {
+  (void)arguments;
+  if (count > 1) getchar();
   static char long_symbol[5000];
   memset(long_symbol, 's', sizeof long_symbol - 1);
 

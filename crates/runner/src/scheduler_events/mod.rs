@@ -7,15 +7,14 @@
 
 mod file;
 mod filter;
-mod perf;
 mod records;
-mod tracefs;
 
 use crate::clock::monotonic_ns;
 use file::KernelFile;
 use filter::Filter;
-use perf::Ring;
-use records::{Layout, Record};
+use crate::perf::{self, Ring};
+use crate::tracefs::Tracefs;
+use records::{Layout, Offsets, Record};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +82,7 @@ fn open() -> Result<(Source, Vec<Ring>), String> {
     let cpus = perf::online_cpus().map_err(|error| format!("/sys/devices/system/cpu/online: {error}"))?;
     // Fields of tracepoints hold ids of the first pid namespace, event files those of their process's: inside a container they differ.
     let tracepoints = match in_first_pid_namespace() {
-        true => tracefs::sched_layout().and_then(|layout| {
+        true => sched_layout().and_then(|layout| {
             let rings = perf::open_tracepoints(&cpus, &layout.ids()).map_err(|error| format!("tracepoints of the scheduler: {error}"))?;
             Ok((Source::Tracepoints(layout), rings))
         }),
@@ -95,8 +94,19 @@ fn open() -> Result<(Source, Vec<Ring>), String> {
     })
 }
 
+/// Where the scheduler's tracepoints keep what is of interest; the error says what was found.
+fn sched_layout() -> Result<Layout, String> {
+    let folder = Tracefs::open().map_err(|error| format!("tracefs: {error}"))?;
+    let read = |event: &str| -> Result<Offsets, String> {
+        let path = format!("events/sched/{event}/format");
+        let text = folder.read(&path).map_err(|error| format!("tracefs {path}: {error}"))?;
+        Offsets::parse(&text).map_err(|found| format!("tracefs {path}: {found}"))
+    };
+    Layout::new(read("sched_switch")?, [read("sched_wakeup")?, read("sched_wakeup_new")?])
+}
+
 /// What to do where nothing is permitted.
-fn advice() -> String {
+pub(crate) fn advice() -> String {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     format!(
         "run as root, or give tacho CAP_PERFMON (setcap cap_perfmon+ep), or set kernel.perf_event_paranoid to 0 or less (sysctl; it is {} \
@@ -111,7 +121,7 @@ fn advice() -> String {
 /// PROC_PID_INIT_INO of the kernel (include/linux/proc_ns.h).
 const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 
-fn in_first_pid_namespace() -> bool {
+pub(crate) fn in_first_pid_namespace() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == FIRST_PID_NAMESPACE)
 }

@@ -1,29 +1,18 @@
 //! Ids and fields of tracepoints, from tracefs. Where it is not mounted, a mount that nobody else sees is made for the reading.
 
-use super::records::{Layout, Offsets};
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 const MOUNTED_AT: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// Where the scheduler's tracepoints keep what is of interest; the error says what was found.
-pub(super) fn sched_layout() -> Result<Layout, String> {
-    let folder = Tracefs::open().map_err(|error| format!("tracefs: {error}"))?;
-    let read = |event: &str| -> Result<Offsets, String> {
-        let path = format!("events/sched/{event}/format");
-        let text = folder.read(&path).map_err(|error| format!("tracefs {path}: {error}"))?;
-        Offsets::parse(&text).map_err(|found| format!("tracefs {path}: {found}"))
-    };
-    Layout::new(read("sched_switch")?, [read("sched_wakeup")?, read("sched_wakeup_new")?])
-}
-
 /// A folder in which tracefs is.
-struct Tracefs(OwnedFd);
+pub(crate) struct Tracefs(OwnedFd);
 
 impl Tracefs {
-    fn open() -> io::Result<Tracefs> {
+    /// The one that is mounted, or a mount of one's own.
+    pub fn open() -> io::Result<Tracefs> {
         for folder in MOUNTED_AT {
             let found = open_at(libc::AT_FDCWD, folder, libc::O_PATH | libc::O_DIRECTORY).map(Tracefs);
             if let Some(found) = found.ok().filter(|found| found.read("events/sched/sched_switch/id").is_ok()) {
@@ -48,10 +37,16 @@ impl Tracefs {
         }
     }
 
-    fn read(&self, path: &str) -> io::Result<String> {
+    /// A file's text.
+    pub fn read(&self, path: &str) -> io::Result<String> {
         let mut text = String::new();
         File::from(open_at(self.0.as_raw_fd(), path, libc::O_RDONLY)?).read_to_string(&mut text)?;
         Ok(text)
+    }
+
+    /// Appends a line to a file of commands, in one write, as tracefs wants them.
+    pub fn append(&self, path: &str, line: &str) -> io::Result<()> {
+        File::from(open_at(self.0.as_raw_fd(), path, libc::O_WRONLY | libc::O_APPEND)?).write_all(format!("{line}\n").as_bytes())
     }
 }
 

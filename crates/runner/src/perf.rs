@@ -58,7 +58,7 @@ const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
 /// Events of one CPU.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     pub cpu: u32,
     event: OwnedFd,
     /// Events that write into this ring, too.
@@ -75,7 +75,7 @@ pub(super) struct Ring {
 unsafe impl Send for Ring {}
 
 /// CPUs that are online, from /sys.
-pub(super) fn online_cpus() -> io::Result<Vec<u32>> {
+pub(crate) fn online_cpus() -> io::Result<Vec<u32>> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online")?;
     parse_cpus(text.trim()).ok_or_else(|| io::Error::other(format!("{text:?}; a list of CPUs was expected")))
 }
@@ -91,7 +91,7 @@ fn parse_cpus(list: &str) -> Option<Vec<u32>> {
 }
 
 /// Tracepoints by id, all of a CPU into one ring; forks and exits, too.
-pub(super) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
+pub(crate) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring>> {
     open(cpus, |first| Attr {
         kind: PERF_TYPE_TRACEPOINT,
         sample_period: 1,
@@ -102,7 +102,7 @@ pub(super) fn open_tracepoints(cpus: &[u32], ids: &[u64]) -> io::Result<Vec<Ring
 }
 
 /// The kernel's records of context switches, forks, exits and names.
-pub(super) fn open_context_switches(cpus: &[u32]) -> io::Result<Vec<Ring>> {
+pub(crate) fn open_context_switches(cpus: &[u32]) -> io::Result<Vec<Ring>> {
     open(cpus, |_| Attr {
         kind: PERF_TYPE_SOFTWARE,
         sample_type: PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
@@ -163,7 +163,7 @@ fn ioctl(event: &OwnedFd, request: libc::c_ulong, argument: libc::c_int) -> io::
 }
 
 /// Waits until one of the rings is a quarter full, or for so long.
-pub(super) fn wait(rings: &[Ring], milliseconds: i32) -> io::Result<()> {
+pub(crate) fn wait(rings: &[Ring], milliseconds: i32) -> io::Result<()> {
     let mut events: Vec<libc::pollfd> =
         rings.iter().map(|ring| libc::pollfd { fd: ring.event.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
     // SAFETY: the list is as long as said.

@@ -1,0 +1,116 @@
+//! The libtracetools that a running process has loaded: where it is, what it has, which release it is.
+
+use object::{Object, ObjectSegment, ObjectSymbol};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A library file as the attaching process sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Library {
+    /// Through /proc/PID/root, so that a container's file is found, too.
+    pub path: PathBuf,
+    /// Device and inode, of which each library is probed once.
+    pub identity: (u64, u64),
+    /// Release, where it is told.
+    pub release: Option<(u16, u8, u8)>,
+    /// Offsets in the file of its functions `ros_trace_*`.
+    pub functions: HashMap<String, u64>,
+}
+
+/// The one that a process has mapped. The error says what was found instead.
+pub(super) fn of_process(pid: u32) -> Result<Library, String> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| format!("/proc/{pid}/maps: {error}"))?;
+    let mapped = mapped_file(&maps, "libtracetools.so").ok_or_else(|| {
+        "it has no libtracetools.so loaded: not a ROS 2 program of Humble or later, or one that is not up yet".to_owned()
+    })?;
+    let path = PathBuf::from(format!("/proc/{pid}/root{mapped}"));
+    let at = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let bytes = std::fs::read(&path).map_err(|error| at(&error))?;
+    let functions = functions(&bytes).map_err(|error| at(&error))?;
+    if functions.is_empty() {
+        return Err(at(&"has no functions ros_trace_*: built with TRACETOOLS_DISABLED"));
+    }
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(&path).map_err(|error| at(&error))?;
+    let release = release(&path, &functions, &environment(pid));
+    Ok(Library { identity: (metadata.dev(), metadata.ino()), release, functions, path })
+}
+
+/// Path of the first mapped file of this name, a version behind it or not.
+pub(super) fn mapped_file<'a>(maps: &'a str, name: &str) -> Option<&'a str> {
+    maps.lines().filter_map(|line| line.split_once('/').map(|(before, _)| &line[before.len()..])).find(|path| {
+        let file = path.rsplit('/').next().unwrap_or_default();
+        file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// The environment with which a process was started; empty where it may not be read.
+pub(super) fn environment(pid: u32) -> HashMap<String, String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.split('\0').filter_map(|entry| entry.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn functions(bytes: &[u8]) -> Result<HashMap<String, u64>, object::Error> {
+    let file = object::File::parse(bytes)?;
+    let in_file = |address: u64| {
+        let segment = file.segments().find(|segment| (segment.address()..segment.address() + segment.size()).contains(&address))?;
+        Some(address - segment.address() + segment.file_range().0)
+    };
+    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    Ok(defined
+        .filter_map(|symbol| {
+            let name = symbol.name().ok().filter(|name| name.starts_with("ros_trace_"))?;
+            Some((name.to_owned(), in_file(symbol.address())?))
+        })
+        .collect())
+}
+
+/// From `share/tracetools/package.xml` beside it; else by its functions, and between Iron and Jazzy, which have the same, by ROS_DISTRO
+/// (docs/event-file.md, "Which tracetools").
+fn release(library: &Path, functions: &HashMap<String, u64>, environment: &HashMap<String, String>) -> Option<(u16, u8, u8)> {
+    let beside = library.ancestors().skip(2).take(2).find_map(|prefix| {
+        let text = std::fs::read_to_string(prefix.join("share/tracetools/package.xml")).ok()?;
+        version(text.split_once("<version>")?.1.split_once('<')?.0)
+    });
+    let has = |name: &str| functions.contains_key(name);
+    beside.or_else(|| match () {
+        () if has("ros_trace_rmw_client_init") => Some((8, 6, 0)),
+        () if !has("ros_trace_rclcpp_intra_publish") => Some((4, 1, 0)),
+        () => match environment.get("ROS_DISTRO").map(String::as_str) {
+            Some("iron") => Some((6, 3, 0)),
+            Some("jazzy") => Some((8, 2, 0)),
+            _ => None,
+        },
+    })
+}
+
+fn version(text: &str) -> Option<(u16, u8, u8)> {
+    let mut parts = text.trim().split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_file_is_found_by_its_name_alone() {
+        let maps = "7f00-7f01 r--p 00000000 fe:00 1 /opt/ros/lib/libtracetools_image.so\n\
+                    7f01-7f02 r-xp 00009000 fe:00 2 /opt/a b/lib/libtracetools.so.8\n7f03-7f04 rw-p 00000000 00:00 0 [heap]\n";
+        assert_eq!(mapped_file(maps, "libtracetools.so"), Some("/opt/a b/lib/libtracetools.so.8"));
+        assert_eq!(mapped_file(maps, "librcl.so"), None);
+    }
+
+    #[test]
+    fn without_a_package_the_functions_tell_the_release() {
+        let functions = |names: &[&str]| names.iter().map(|name| (name.to_string(), 0)).collect::<HashMap<_, _>>();
+        let environment = |distro: &str| HashMap::from([("ROS_DISTRO".to_owned(), distro.to_owned())]);
+        let told = |names: &[&str], distro: &str| release(Path::new("/nowhere/lib/libtracetools.so"), &functions(names), &environment(distro));
+        assert_eq!(told(&["ros_trace_rcl_init"], ""), Some((4, 1, 0)));
+        assert_eq!(told(&["ros_trace_rclcpp_intra_publish"], "jazzy"), Some((8, 2, 0)));
+        assert_eq!(told(&["ros_trace_rclcpp_intra_publish"], "iron"), Some((6, 3, 0)));
+        assert_eq!(told(&["ros_trace_rclcpp_intra_publish"], ""), None);
+        assert_eq!(told(&["ros_trace_rclcpp_intra_publish", "ros_trace_rmw_client_init"], ""), Some((8, 6, 0)));
+    }
+}

@@ -1,0 +1,91 @@
+//! `tacho record --attach PID`: from attaching to a run directory.
+
+use super::{Attach, Attached, Error};
+use crate::clock::ClockSync;
+use crate::machine::machine;
+use crate::recording::rfc3339;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use tacho_events::run::RunInfo;
+use tacho_events::RunDirectory;
+
+/// Records running processes until all have ended, `stop` is set, or `limit` is over; `on_attached` is called when every call from then on
+/// is recorded. `run.json` is there from the start, marked as cut
+/// short, so that a run whose tacho was killed is a run, too.
+pub fn record(
+    pids: &[u32],
+    run: &RunDirectory,
+    stop: &AtomicBool,
+    limit: Option<Duration>,
+    on_attached: impl FnOnce(),
+) -> Result<(RunInfo, Vec<Attached>), Error> {
+    let events = run.events();
+    std::fs::create_dir_all(&events)?;
+    let mut attach = Attach::start(pids, &events)?;
+    let clock = ClockSync::start(&events.join("clock.sync"))?;
+    let mut info = RunInfo {
+        verb: "record".into(),
+        command: std::iter::once("--attach".to_owned()).chain(pids.iter().map(u32::to_string)).collect(),
+        tacho_version: env!("CARGO_PKG_VERSION").into(),
+        started_at: rfc3339(SystemTime::now()),
+        machine: Some(machine()),
+        missing: vec!["tacho was ended before it had detached".into()],
+        cut_short: true,
+        ..RunInfo::default()
+    };
+    run.write_info(&info)?;
+    on_attached();
+    let start = Instant::now();
+    let over = || stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| start.elapsed() >= limit);
+    // A full disk ends the recording; what was written stays.
+    let mut failed: Option<io::Error> = None;
+    while !over() {
+        match attach.read() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    info.duration_s = start.elapsed().as_secs_f64();
+    let lost = attach.lost();
+    let attached = attach.finish()?;
+    clock.finish()?;
+    info.cut_short = failed.is_some();
+    info.missing = missing(&attached, lost);
+    info.missing.extend(failed.map(|error| format!("recording ended early: {error}")));
+    run.write_info(&info)?;
+    Ok((info, attached))
+}
+
+/// What attaching cannot know, and what was lost.
+fn missing(attached: &[Attached], lost: u64) -> Vec<String> {
+    let mut missing = Vec::new();
+    for process in attached {
+        let who = format!("process {} ({})", process.pid, process.command);
+        if process.events == 0 {
+            missing.push(format!("{who} called no function of tracetools while it was attached to"));
+        }
+        if process.told > 0 {
+            let node = match process.node_unnamed {
+                true => "names of its nodes are not known: one, named after the program, stands for all",
+                false => "its node is named as on its command line",
+            };
+            missing.push(format!(
+                "{who}: {} publishers and subscriptions were made before it was attached to: their topics are read from its memory when they \
+                 are first used; queue depths and periods of timers are not known, and {node}",
+                process.told
+            ));
+        }
+        if process.unreadable > 0 {
+            missing.push(format!("{who}: {} publishers and subscriptions whose topic could not be read", process.unreadable));
+        }
+    }
+    if lost > 0 {
+        missing.push(format!("{lost} events were lost: they came faster than tacho could read them"));
+    }
+    missing
+}

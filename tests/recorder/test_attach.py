@@ -1,0 +1,101 @@
+"""Programs that run already, recorded by uprobes: what was recorded is what they called, and what they say of it themselves."""
+
+import os
+import subprocess
+import sys
+
+import pyarrow.parquet as parquet
+import pytest
+
+from places import ROOT
+
+sys.path.append(str(ROOT / "native" / "recorder" / "tests"))
+from event_file import read_directory  # noqa: E402
+
+STAND_INS = ROOT / "build" / "native" / "recorder" / "tests"
+PROGRAMS = ROOT / "tests" / "programs"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="uprobes need root and a kernel that has them"
+)
+
+
+def attach(tacho, *pids, run, options=()):
+    """`tacho record --attach`, when it is attached."""
+    process = tacho.start("record", "--attach", ",".join(map(str, pids)), "-o", run, *options)
+    first = process.stderr.readline()
+    assert "attached to" in first, first + process.stderr.read()
+    return process
+
+
+def ended(process):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, f"{out}\n{err}"
+    return out, err
+
+
+@pytest.mark.parametrize("release", ["humble", "iron", "jazzy", "kilted"])
+def test_every_call_is_recorded_with_its_arguments(tacho, release):
+    environment = tacho.environment | {"ROS_DISTRO": release}
+    program = [STAND_INS / f"rclcpp_order_{release}", "wait"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as stand_in:
+        recording = attach(tacho, stand_in.pid, run="run")
+        called = stand_in.communicate("go\n")[0].splitlines()
+        ended(recording)
+    (file,) = read_directory(tacho.directory / "run" / "events")
+    recorded = [
+        " ".join([event.kind, *map(str, event.words)]) + (" | " + " ".join(event.texts) if event.texts else "") for event in file.events
+    ]
+    assert len(called) > 30
+    assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
+    assert file.dropped == 0 and file.closed == 1
+
+
+def lines(process, word):
+    """(number, ns) of the lines that a program prints of its messages."""
+    for line in process.stdout:
+        name, number, ns = line.split()
+        if name == word:
+            yield int(number), int(ns)
+
+
+def test_a_running_talker_and_listener_are_measured_as_they_measure_themselves(tacho, ros_python):
+    def start(program, *arguments):
+        command = [ros_python, PROGRAMS / program, *map(str, arguments)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=tacho.environment)
+
+    listener, talker = start("listener.py", 1_000_000), start("talker.py", 1_000_000, 0.02)
+    try:
+        heard, published = lines(listener, "heard"), lines(talker, "published")
+        next(heard)
+        recording = attach(tacho, talker.pid, listener.pid, run="run", options=["--duration", "3s"])
+        ended(recording)
+        assert talker.poll() is None and listener.poll() is None, "the programs go on"
+        last = next(number for number, _ in heard if number > 0)
+    finally:
+        for process in (talker, listener):
+            process.kill()
+    published, heard = dict(published), dict(heard)
+    assert published and heard and last
+    endpoints = parquet.read_table(tacho.directory / "run" / "tables" / "endpoints.parquet").to_pylist()
+    assert sorted((e["kind"], e["topic"]) for e in endpoints) == [("publisher", "/chatter"), ("subscription", "/chatter")]
+    messages = parquet.read_table(tacho.directory / "run" / "tables" / "messages.parquet").to_pylist()
+    assert len(messages) > 50
+    # Each recorded publish call follows the program's own clock reading of one message, and comes before its next.
+    numbers = sorted(published)
+    for message in messages:
+        if message["publish_ns"] is None:
+            continue  # on its way when we attached
+        number = max(n for n in numbers if published[n] <= message["publish_ns"])
+        assert number + 1 not in published or message["publish_ns"] < published[number + 1]
+        if message["take_ns"] is not None and number in heard:
+            assert message["publish_ns"] < message["take_ns"] < heard[number]
+    assert "tacho_" not in open("/sys/kernel/tracing/uprobe_events").read() if os.path.exists("/sys/kernel/tracing/uprobe_events") else True
+
+
+def test_what_cannot_be_attached_to_is_said(tacho):
+    with subprocess.Popen(["sleep", "100"]) as sleeper:
+        said = tacho("record", "--attach", sleeper.pid, "-o", "run", expect=2).stderr
+        sleeper.kill()
+    assert f"process {sleeper.pid}" in said and "no libtracetools.so" in said
+    assert "No such file" in tacho("record", "--attach", 4_194_303, "-o", "gone", expect=2).stderr
