@@ -16,7 +16,10 @@ const fn of(name: &'static str, kind: u16, arguments: &'static str) -> Function 
     Function { name, kind, arguments }
 }
 
-/// All but `rmw_publish`, whose arguments depend on the release.
+/// Those that the recorder's table leaves out, too: it does more at them than to record their arguments.
+const CALLBACKS: [Function; 2] = [of("callback_start", 43, "wb"), of("callback_end", 44, "w")];
+
+/// All others but `rmw_publish`, whose arguments depend on the release.
 const FUNCTIONS: &[Function] = &[
     of("rcl_init", 16, "w"),
     of("rcl_node_init", 17, "wwtt"),
@@ -44,8 +47,6 @@ const FUNCTIONS: &[Function] = &[
     of("rclcpp_timer_callback_added", 40, "ww"),
     of("rclcpp_timer_link_node", 41, "ww"),
     of("rclcpp_callback_register", 42, "wt"),
-    of("callback_start", 43, "wb"),
-    of("callback_end", 44, "w"),
     of("rcl_lifecycle_state_machine_init", 45, "ww"),
     of("rcl_lifecycle_transition", 46, "wtt"),
     of("rclcpp_executor_get_next_ready", 47, ""),
@@ -69,7 +70,7 @@ pub(super) fn functions(release: Option<(u16, u8, u8)>) -> Vec<Function> {
         Some(_) => of("rmw_publish", 23, "0w0"),
         None => of("rmw_publish", 120, "w"),
     };
-    FUNCTIONS.iter().copied().chain([publish]).collect()
+    FUNCTIONS.iter().copied().chain(CALLBACKS).chain([publish]).collect()
 }
 
 #[cfg(target_arch = "x86_64")]
