@@ -3,14 +3,14 @@
 //! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those of an event file
 //! are. Memory holds a window of each stream, whatever the traces' size.
 
-use crate::find::{self, Folder};
+use crate::find;
 use crate::gap::Gap;
 use crate::layout::TraceLayout;
 use crate::packet;
 use crate::process::Host;
 use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
 use crate::tsdl::{ClockBlock, Description};
-use crate::window::Window;
+use crate::window::{Bytes, Window};
 use crate::{decode::Captured, metadata};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -65,20 +65,7 @@ const PROGRESS_UNIT: u64 = 32 << 10;
 impl Reader {
     /// Opens every trace at or below each path: a folder of LTTng, or any folder above such folders.
     pub fn open(paths: &[PathBuf]) -> Result<Reader, Error> {
-        let mut reader = Reader {
-            traces: Vec::new(),
-            streams: Vec::new(),
-            stream_names: Vec::new(),
-            heap: BinaryHeap::new(),
-            current: NONE,
-            until: (Time::from_monotonic_ns(i64::MAX), NONE),
-            shared: Shared::default(),
-            class_names: Vec::new(),
-            bytes_total: 0,
-            events: 0,
-        };
-        let mut hosts: Vec<Host> = Vec::new();
-        let mut files: BTreeMap<Key, Vec<(u64, StreamFile)>> = BTreeMap::new();
+        let mut opening = Opening::default();
         let mut seen = HashSet::new();
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
@@ -89,29 +76,21 @@ impl Reader {
             for folder in folders {
                 // The same folder may be below two paths.
                 if seen.insert(folder.metadata.canonicalize().map_err(io)?) {
-                    reader.add_trace(folder, &mut hosts, &mut files)?;
+                    let metadata = std::fs::read(&folder.metadata).map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
+                    let streams = folder.streams.into_iter().map(|path| (path, Bytes::Filed)).collect();
+                    opening.add_trace(folder.metadata, &metadata, streams)?;
                 }
             }
         }
-        if reader.traces.is_empty() {
-            let all: Vec<String> = reader.shared.problems.iter().map(|p| p.to_string()).collect();
-            return Err(Error::NoLayout(all.join("; ")));
-        }
-        reader.shared.skipped = vec![0; reader.class_names.len()];
-        let caret = reader.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
-        reader.shared.initialised = caret.then(HashSet::new);
-        let together = files.len();
-        for mut of_stream in files.into_values() {
-            of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
-            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(_, file)| file).collect();
-            let slots = of_stream.iter().map(|f| reader.traces[f.trace].layout.slots).max().unwrap_or(0);
-            reader.stream_names.push(of_stream[0].path.clone());
-            reader.streams.push(Stream::new(reader.streams.len(), together, of_stream, slots));
-        }
-        for stream in 0..reader.streams.len() as u32 {
-            reader.queue(stream);
-        }
-        Ok(reader)
+        opening.finish()
+    }
+
+    /// Opens a trace whose metadata and streams are in memory; nothing is read from a file system.
+    pub fn of_bytes(metadata: &[u8], streams: &[&[u8]]) -> Result<Reader, Error> {
+        let mut opening = Opening::default();
+        let named = streams.iter().enumerate().map(|(i, bytes)| (PathBuf::from(format!("stream_{i}")), Bytes::Held(Arc::from(*bytes))));
+        opening.add_trace(PathBuf::from("metadata"), metadata, named.collect())?;
+        opening.finish()
     }
 
     /// The next event in the order of time.
@@ -233,25 +212,36 @@ impl Reader {
     pub fn clock_error(&self) -> Duration {
         Duration::ZERO
     }
+}
 
-    fn add_trace(&mut self, folder: Folder, hosts: &mut Vec<Host>, files: &mut BTreeMap<Key, Vec<(u64, StreamFile)>>)
-        -> Result<(), Error> {
-        let path = &folder.metadata;
-        let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.clone(), source })?;
+/// Traces that are being opened.
+#[derive(Default)]
+struct Opening {
+    traces: Vec<Trace>,
+    shared: Shared,
+    class_names: Vec<Arc<str>>,
+    bytes_total: u64,
+    hosts: Vec<Host>,
+    files: BTreeMap<Key, Vec<(u64, StreamFile)>>,
+}
+
+impl Opening {
+    /// Adds a trace by its metadata, and the files beside that.
+    fn add_trace(&mut self, path: PathBuf, metadata: &[u8], streams: Vec<(PathBuf, Bytes)>) -> Result<(), Error> {
         let problems = &mut self.shared.problems;
-        let (description, faults) = metadata::read(&bytes);
-        faults.iter().for_each(|fault| problems.add(fault.name, path, fault.offset, || fault.text.clone()));
+        let (description, faults) = metadata::read(metadata);
+        faults.iter().for_each(|fault| problems.add(fault.name, &path, fault.offset, || fault.text.clone()));
         if !description.complete {
-            problems.add("no-trace-block", path, 0, || "no trace block could be read in it; the trace is left out".into());
+            problems.add("no-trace-block", &path, 0, || "no trace block could be read in it; the trace is left out".into());
             return Ok(());
         }
         let (layout, faults) = TraceLayout::new(&description, &mut self.class_names);
-        faults.iter().for_each(|fault| problems.add(fault.name, path, 0, || fault.text.clone()));
+        faults.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
         let index = self.traces.len();
-        let trace = trace(folder.metadata.clone(), layout, &description, hosts, problems);
-        for stream in folder.streams {
-            let io = |source| Error::Io { path: stream.clone(), source };
-            let mut window = Window::open(&stream, usize::MAX).map_err(io)?;
+        let trace = trace(path, layout, &description, &mut self.hosts, problems);
+        for (path, bytes) in streams {
+            let io = |source| Error::Io { path: path.clone(), source };
+            let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
             self.bytes_total += window.length();
             // LTTng makes a file for every CPU, and leaves those empty on which nothing ran.
             if window.length() == 0 {
@@ -264,12 +254,47 @@ impl Reader {
             let uuid = trace.layout.uuid.unwrap_or_default();
             let key = match first.and_then(|p| Some((p.stream_id, p.instance?))) {
                 Some((of, instance)) => Key { uuid, stream: Some((of, instance)), path: None },
-                None => Key { uuid, stream: None, path: Some(stream.clone()) },
+                None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            files.entry(key).or_default().push((begin, StreamFile { path: stream, trace: index }));
+            self.files.entry(key).or_default().push((begin, StreamFile { path, bytes, trace: index }));
         }
         self.traces.push(trace);
         Ok(())
+    }
+
+    fn finish(mut self) -> Result<Reader, Error> {
+        if self.traces.is_empty() {
+            let all: Vec<String> = self.shared.problems.iter().map(|p| p.to_string()).collect();
+            return Err(Error::NoLayout(all.join("; ")));
+        }
+        self.shared.skipped = vec![0; self.class_names.len()];
+        let caret = self.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
+        self.shared.initialised = caret.then(HashSet::new);
+        let together = self.files.len();
+        let (mut streams, mut stream_names) = (Vec::new(), Vec::new());
+        for mut of_stream in self.files.into_values() {
+            of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
+            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(_, file)| file).collect();
+            let slots = of_stream.iter().map(|f| self.traces[f.trace].layout.slots).max().unwrap_or(0);
+            stream_names.push(of_stream[0].path.clone());
+            streams.push(Stream::new(streams.len(), together, of_stream, slots));
+        }
+        let mut reader = Reader {
+            traces: self.traces,
+            streams,
+            stream_names,
+            heap: BinaryHeap::new(),
+            current: NONE,
+            until: (Time::from_monotonic_ns(i64::MAX), NONE),
+            shared: self.shared,
+            class_names: self.class_names,
+            bytes_total: self.bytes_total,
+            events: 0,
+        };
+        for stream in 0..reader.streams.len() as u32 {
+            reader.queue(stream);
+        }
+        Ok(reader)
     }
 }
 

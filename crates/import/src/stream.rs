@@ -7,7 +7,7 @@ use crate::layout::{word, EventClass, StreamLayout, TraceLayout};
 use crate::names::Names;
 use crate::packet::{self, Packet, MAGIC};
 use crate::process::{Host, Origin, Registry};
-use crate::window::{Window, EVENT_MAX};
+use crate::window::{Bytes, Window, EVENT_MAX};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, Text, ThreadId, Time};
@@ -60,6 +60,7 @@ pub(crate) struct Shared {
 #[derive(Debug, Clone)]
 pub(crate) struct StreamFile {
     pub path: PathBuf,
+    pub bytes: Bytes,
     pub trace: usize,
 }
 
@@ -283,7 +284,7 @@ impl Stream {
         let Some(file) = self.files.get(self.next_file) else { return false };
         self.next_file += 1;
         self.next_packet = 0;
-        match Window::open(&file.path, self.together) {
+        match Window::open(&file.path, &file.bytes, self.together) {
             Ok(window) => self.file = Some((window, file.clone())),
             Err(error) => shared.problems.add("unreadable", &file.path, 0, || error.to_string()),
         }

@@ -4,6 +4,7 @@ use memmap2::{Mmap, MmapOptions};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes that the windows of all streams take together, unless there are very many streams.
 const TOGETHER: usize = 64 << 20;
@@ -13,22 +14,43 @@ const MOST: usize = 4 << 20;
 /// Most that one event may take.
 pub(crate) const EVENT_MAX: usize = 64 << 20;
 
+/// Where the bytes of a stream are.
+#[derive(Debug, Clone)]
+pub(crate) enum Bytes {
+    /// In the file that the stream is named after.
+    Filed,
+    /// Handed over: nothing is read from a file system.
+    Held(Arc<[u8]>),
+}
+
 /// A window onto a file.
 pub(crate) struct Window {
-    file: File,
+    source: Source,
     /// Bytes in memory at a time.
     usual: usize,
     length: u64,
     start: u64,
-    bytes: Option<Mmap>,
+    /// Of `start` and what follows, as many as are in memory.
+    shown: usize,
+}
+
+enum Source {
+    File { file: File, bytes: Option<Mmap> },
+    Held(Arc<[u8]>),
 }
 
 impl Window {
     /// Opens a file, one of `streams` that are read at once.
-    pub fn open(path: &Path, streams: usize) -> io::Result<Window> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Ok(Window { file, usual: (TOGETHER / streams.max(1)).clamp(LEAST, MOST), length, start: 0, bytes: None })
+    pub fn open(path: &Path, bytes: &Bytes, streams: usize) -> io::Result<Window> {
+        let (source, length) = match bytes {
+            Bytes::Filed => {
+                let file = File::open(path)?;
+                let length = file.metadata()?.len();
+                (Source::File { file, bytes: None }, length)
+            }
+            Bytes::Held(bytes) => (Source::Held(bytes.clone()), bytes.len() as u64),
+        };
+        Ok(Window { source, usual: (TOGETHER / streams.max(1)).clamp(LEAST, MOST), length, start: 0, shown: 0 })
     }
 
     /// Bytes of the file.
@@ -48,7 +70,10 @@ impl Window {
 
     /// What is in memory.
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.as_deref().unwrap_or_default()
+        match &self.source {
+            Source::File { bytes, .. } => bytes.as_deref().unwrap_or_default(),
+            Source::Held(bytes) => bytes.get(self.start as usize..).and_then(|rest| rest.get(..self.shown)).unwrap_or_default(),
+        }
     }
 
     /// Has the bytes from `offset` in memory, `wanted` of them as far as the file goes.
@@ -71,15 +96,17 @@ impl Window {
     }
 
     fn map(&mut self, offset: u64, size: usize) -> io::Result<()> {
-        // Before the next is mapped: two at a time would be twice the memory.
-        self.bytes = None;
-        self.length = self.length.min(self.file.metadata()?.len());
+        if let Source::File { file, bytes } = &mut self.source {
+            // Before the next is mapped: two at a time would be twice the memory.
+            *bytes = None;
+            self.length = self.length.min(file.metadata()?.len());
+        }
         let size = self.length.saturating_sub(offset).min(size as u64) as usize;
-        self.start = offset;
-        if size > 0 {
+        (self.start, self.shown) = (offset, size);
+        if let (Source::File { file, bytes }, 1..) = (&mut self.source, size) {
             // SAFETY: a tracer only adds to its files, or puts new ones in their place; whoever cuts one short while this part of it
             // is read breaks the reading of it.
-            self.bytes = Some(unsafe { MmapOptions::new().offset(offset).len(size).populate().map(&self.file) }?);
+            *bytes = Some(unsafe { MmapOptions::new().offset(offset).len(size).populate().map(&*file) }?);
         }
         Ok(())
     }
