@@ -18,9 +18,10 @@ pub fn description(bytes: &[u8]) {
 pub fn packets(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else { return };
     let opened = match DESCRIPTIONS.get(usize::from(*which)) {
+        Some(description) if which % 2 == 0 => Reader::of_bytes(description, &[rest]),
         Some(description) => {
             let (first, second) = rest.split_at(rest.len() / 2);
-            Reader::of_bytes(description, if which % 2 == 0 { &[rest] } else { &[first, second] })
+            Reader::of_bytes(description, &[first, second])
         }
         None => {
             let Some((length, rest)) = rest.split_first_chunk::<2>() else { return };
