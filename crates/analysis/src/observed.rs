@@ -159,10 +159,11 @@ impl Observed {
         self.processes.iter().filter(|p| p.events > 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
     }
 
-    /// Until when a process was there to take messages: to the end of all if it ended in order, else to its last event.
+    /// Until when a process was there to take messages: to the end of all if it is known to have ended in order, else to its
+    /// last event.
     pub fn alive_until(&self, process: u32) -> i64 {
         let process = &self.processes[process as usize];
-        if process.ended {
+        if process.ended == Some(true) {
             self.end_ns()
         } else {
             process.last_ns
@@ -218,7 +219,7 @@ impl Observed {
                     "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
                     process.pid, process.executable));
             }
-            if !process.ended {
+            if process.ended == Some(false) {
                 add("process-did-not-end-in-order", 1, &format!(
                     "process {} ({}) was killed or still ran when it was read; messages after its last event are not counted as lost",
                     process.pid, process.executable));

@@ -58,8 +58,8 @@ pub struct Process {
     pub events: u64,
     /// Events the recorder could not write.
     pub dropped_events: u64,
-    /// Whether it ended in order; false for a process that was killed or still runs.
-    pub ended: bool,
+    /// Whether it ended in order; false for a process that was killed or still runs, absent where nothing tells (an imported trace).
+    pub ended: Option<bool>,
     /// First and last event.
     pub first_ns: i64,
     /// See `first_ns`.

@@ -10,13 +10,13 @@ use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use tacho_events::run::RunInfo;
-use tacho_import::Error;
+use tacho_import::{Error, Reader};
 use tacho_runner::recording::rfc3339;
 
 pub fn run(options: Import) -> Outcome {
     let interrupted = interrupt::catch()?;
     // Traces that are none are refused before anything is written.
-    tacho_import::Reader::open(&options.traces).map_err(refused)?;
+    let reader = Reader::open(&options.traces).map_err(refused)?;
     let run = runs::create(options.out.out, &stem(&options.traces[0]))?;
     let info = RunInfo {
         command: command(),
@@ -25,7 +25,7 @@ pub fn run(options: Import) -> Outcome {
         ..RunInfo::default()
     };
     let mut progress = Progress::new();
-    let imported = tacho_import::import(&options.traces, &run, info, &mut |p| {
+    let imported = tacho_import::import(reader, &run, info, &mut |p| {
         progress.show("reading traces", p.part());
         !interrupted.load(Ordering::Relaxed)
     })

@@ -58,8 +58,8 @@ impl Clock {
         let mut clock = Clock { segments, error: Duration::ZERO, realtime_offset_ns };
         // The line is as good as the readings that it joins; one that was set aside shows how far the line strays between them,
         // as far as its own bound does not explain the distance.
-        let bound = kept.iter().map(|s| s.bound_ns as i64).max().unwrap_or(0);
-        let strays = |s: &Sync| (clock.time(s.ticks).as_ns() - s.monotonic_ns).abs().saturating_sub_unsigned(s.bound_ns);
+        let bound = kept.iter().map(|s| i64::try_from(s.bound_ns).unwrap_or(i64::MAX)).max().unwrap_or(0);
+        let strays = |s: &Sync| clock.time(s.ticks).as_ns().saturating_sub(s.monotonic_ns).saturating_abs().saturating_sub_unsigned(s.bound_ns);
         let residual = readings.iter().map(strays).max().unwrap_or(0).max(0);
         clock.error = Duration::from_ns(bound.saturating_add(residual));
         Some(clock)
@@ -108,13 +108,13 @@ fn thin(sorted: &[Sync]) -> Vec<Sync> {
         match kept.last().copied() {
             Some(last) if this == second => {
                 let before = kept.len().checked_sub(2).map(|i| kept[i]);
-                let far = before.is_none_or(|b| b.monotonic_ns + APART_NS <= reading.monotonic_ns);
+                let far = before.is_none_or(|b| b.monotonic_ns.saturating_add(APART_NS) <= reading.monotonic_ns);
                 if reading.bound_ns < last.bound_ns && far {
                     kept.pop();
                     kept.push(*reading);
                 }
             }
-            Some(last) if reading.monotonic_ns < last.monotonic_ns + APART_NS => {}
+            Some(last) if reading.monotonic_ns < last.monotonic_ns.saturating_add(APART_NS) => {}
             _ => {
                 kept.push(*reading);
                 second = this;

@@ -70,8 +70,8 @@ pub struct FileHeader {
     pub start: Sync,
     /// Events not written, all threads.
     pub dropped: u64,
-    /// Whether the process ended in order.
-    pub closed: bool,
+    /// Whether the process ended in order; absent where the source of the events does not tell (an imported trace).
+    pub closed: Option<bool>,
     /// errno that stopped the file from growing; 0: none.
     pub storage_error: u64,
     /// Identity of the boot of its host.
@@ -103,6 +103,8 @@ pub struct BadHeader {
 const START: usize = 32;
 const DROPPED: usize = 88;
 const CLOSED: usize = 96;
+/// `closed` where it is not known.
+const NOT_TOLD: u64 = 2;
 const STORAGE_ERROR: usize = 104;
 const BOOT_ID: Range<usize> = 136..176;
 const HOST: Range<usize> = 176..240;
@@ -159,7 +161,10 @@ impl FileHeader {
                 bound_ns: u64_at(page, START + 24),
             },
             dropped: u64_at(page, DROPPED),
-            closed: u64_at(page, CLOSED) != 0,
+            closed: match u64_at(page, CLOSED) {
+                NOT_TOLD => None,
+                closed => Some(closed != 0),
+            },
             storage_error: u64_at(page, STORAGE_ERROR),
             boot_id: text_at(page, BOOT_ID),
             host: text_at(page, HOST),
@@ -195,7 +200,7 @@ impl FileHeader {
             put(START + 8 * i, &word.to_le_bytes());
         }
         for (i, word) in
-            [chunks, chunks, chunks, self.dropped, self.closed.into(), self.storage_error].iter().enumerate()
+            [chunks, chunks, chunks, self.dropped, self.closed.map_or(NOT_TOLD, u64::from), self.storage_error].iter().enumerate()
         {
             put(START + 32 + 8 * i, &word.to_le_bytes());
         }
@@ -207,8 +212,8 @@ impl FileHeader {
             (EXECUTABLE, &self.executable),
             (COMMAND, &self.command),
         ] {
-            let bytes = &text.as_bytes()[..text.len().min(range.len() - 1)];
-            put(range.start, bytes);
+            let end = (0..=text.len().min(range.len() - 1)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            put(range.start, &text.as_bytes()[..end]);
         }
         page
     }

@@ -278,7 +278,7 @@ impl Reader {
                 Ok(Some(header)) => {
                     self.progress.chunks_total += 1;
                     let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
-                    if known.map_or(0, |(_, last)| last + 1) != header.sequence {
+                    if known.map_or(0, |(_, last)| last.wrapping_add(1)) != header.sequence {
                         self.problems.add("chunk-missing", path, at as u64, || {
                             format!(
                                 "chunk {} of thread {}, which had {}",

@@ -95,7 +95,7 @@ impl FileBuilder {
                         tracetools: Some((8, 6, 0)),
                         start: Sync { ticks: 0, monotonic_ns: 0, realtime_ns: 0, bound_ns: 50 },
                         dropped: 0,
-                        closed: true,
+                        closed: Some(true),
                         storage_error: 0,
                         boot_id: "3e0a7b52-test".into(),
                         host: "testhost".into(),
@@ -140,7 +140,7 @@ impl FileBuilder {
 
     /// The present process did not end in order.
     pub fn killed(mut self) -> Self {
-        self.process_file().header.closed = false;
+        self.process_file().header.closed = Some(false);
         self
     }
 

@@ -41,41 +41,41 @@ impl Duration {
 impl Sub for Time {
     type Output = Duration;
     fn sub(self, earlier: Time) -> Duration {
-        Duration(self.0 - earlier.0)
+        Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, span: Duration) -> Time {
-        Time(self.0 + span.0)
+        Time(self.0.saturating_add(span.0))
     }
 }
 
 impl Sub<Duration> for Time {
     type Output = Time;
     fn sub(self, span: Duration) -> Time {
-        Time(self.0 - span.0)
+        Time(self.0.saturating_sub(span.0))
     }
 }
 
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 
 impl Sub for Duration {
     type Output = Duration;
     fn sub(self, other: Duration) -> Duration {
-        Duration(self.0 - other.0)
+        Duration(self.0.saturating_sub(other.0))
     }
 }
 
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Duration) {
-        self.0 += other.0;
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 

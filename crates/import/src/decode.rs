@@ -163,6 +163,10 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
                 captured.words[load.word as usize % word::ROOM] = value(raw, load);
             }
         }
+        for (offset, length, span) in &segment.spans {
+            let start = at + *offset as usize;
+            captured.spans[*span as usize % span::COUNT] = (start, start + *length as usize);
+        }
         at = end;
         if let Some(sink) = segment.text {
             let rest = input.bytes.get(at..limit).ok_or(Fault::Beyond)?;

@@ -1,8 +1,9 @@
 //! Which events are understood: their names and fields in a trace, and the payload that each becomes.
 //!
-//! Names and fields are those of ros2_tracing from Foxy to Rolling. A field that some release lacks is marked `or 0`, and is 0
-//! then, as `events.h` says. CARET repeats the initialisation events under its own provider, so that they are in a trace that
-//! began after the nodes; fields that it adds are not needed.
+//! Names and fields are those of ros2_tracing from Foxy to Rolling, and of lttng-modules for the kernel. A field that some release
+//! lacks is marked `or 0`, and is 0 then, as `events.h` says. CARET repeats the initialisation events under its own provider, so that
+//! they are in a trace that began after the nodes; fields that it adds are not needed. Names that others use for the same are in
+//! [`EVENT_ALIASES`] and [`FIELD_ALIASES`].
 
 use tacho_events::{Gid, Handle, Payload, Text};
 
@@ -38,6 +39,8 @@ pub(crate) enum Shape {
     /// 16 bytes: two words. Up to Jazzy it has 24, of which the last 8 are 0.
     gid,
     text,
+    /// An array of handles; the payload is one of each, a record a pair.
+    handles,
 }
 
 /// A payload as it stands in the event file.
@@ -66,6 +69,9 @@ impl Encoded {
     fn text(&mut self, value: Text) {
         self.texts.push(value);
     }
+    fn handles(&mut self, value: Handle) {
+        self.words.push(value.0);
+    }
 }
 
 /// Payload words that an event can have.
@@ -74,10 +80,29 @@ pub(crate) const WORDS: usize = 8;
 pub(crate) const TEXTS: usize = 2;
 
 impl Kind {
-    /// The kind of an event by its name with provider.
+    /// The kind of an event by its name with provider; those of the kernel have none.
     pub fn named(name: &str) -> Option<&'static Kind> {
-        let (provider, name) = name.split_once(':')?;
-        KINDS.iter().find(|k| k.name == name && (provider == "ros2" || (provider == "ros2_caret" && k.repeated_by_caret())))
+        let own = EVENT_ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own);
+        let (provider, name) = own.split_once(':').unwrap_or(("", own));
+        KINDS.iter().find(|k| {
+            k.name == name
+                && match provider {
+                    "ros2" => !k.of_kernel(),
+                    "ros2_caret" => k.repeated_by_caret(),
+                    "" => k.of_kernel(),
+                    _ => false,
+                }
+        })
+    }
+
+    /// Whether it is of the scheduler or an interrupt: of a CPU, not of a process.
+    pub fn of_kernel(&self) -> bool {
+        (143..=149).contains(&self.number)
+    }
+
+    /// Whether its events have arrays of handles.
+    pub fn of_pairs(&self) -> bool {
+        self.fields.iter().any(|f| f.shape == Shape::handles)
     }
 
     /// Texts of its payload.
@@ -95,7 +120,7 @@ impl Kind {
         let (mut words, mut texts) = (0, 0);
         self.fields.iter().map(move |field| {
             let (next, takes) = match field.shape {
-                Shape::text => (&mut texts, 1),
+                Shape::text | Shape::handles => (&mut texts, 1),
                 Shape::gid => (&mut words, 2),
                 _ => (&mut words, 1),
             };
@@ -139,6 +164,30 @@ impl Fields<'_> {
     fn text(&mut self) -> Text {
         self.texts.next().copied().unwrap_or(Text::EMPTY)
     }
+    #[inline(always)]
+    fn handles(&mut self) -> Handle {
+        self.handle()
+    }
+}
+
+/// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new thread; soft interrupts
+/// had no prefix before lttng-modules 2.7. CARET ties
+/// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy).
+const EVENT_ALIASES: [(&str, &str); 5] = [
+    ("sched_waking", "sched_wakeup"),
+    ("softirq_entry", "irq_softirq_entry"),
+    ("softirq_exit", "irq_softirq_exit"),
+    ("sched_wakeup_new", "sched_wakeup"),
+    ("ros2_caret:dds_bind_addr_to_stamp", "ros2:rmw_publish"),
+];
+
+/// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
+const FIELD_ALIASES: [(&str, &str); 4] =
+    [("addr", "message"), ("source_stamp", "timestamp"), ("subs", "subscription_handles"), ("pubs", "publisher_handles")];
+
+/// Whether a trace's field is the one that a kind calls `own`.
+pub(crate) fn is_field(own: &str, name: &str) -> bool {
+    own == name || FIELD_ALIASES.contains(&(name, own))
 }
 
 macro_rules! required {
@@ -170,7 +219,7 @@ macro_rules! kinds {
         pub(crate) fn encode(payload: &Payload, into: &mut Encoded) {
             match *payload {
                 $(Payload::$Kind { $($field),* } => { $(into.$shape($field);)* })*
-                // Those that are not of ros2_tracing: no trace has them.
+                // Those of our own nodes and recorder: no trace has them.
                 _ => {}
             }
         }
@@ -244,6 +293,24 @@ kinds! {
     }
     54 rclcpp_ring_buffer_dequeue RclcppRingBufferDequeue { buffer: handle buffer, index: unsigned index, size: unsigned size }
     55 rclcpp_ring_buffer_clear RclcppRingBufferClear { buffer: handle buffer }
+    56 message_link_periodic_async MessageLinkPeriodicAsync {
+        subscription: handles subscription_handles, publisher: handles publisher_handles,
+    }
+    57 message_link_partial_sync MessageLinkPartialSync {
+        subscription: handles subscription_handles, publisher: handles publisher_handles,
+    }
+    143 kernel_events_lost KernelEventsLost { count: unsigned count }
+    144 sched_switch SchedSwitch {
+        prev_tid: unsigned prev_tid, prev_state: unsigned prev_state, next_tid: unsigned next_tid, prev_comm: text prev_comm,
+        next_comm: text next_comm,
+    }
+    145 sched_wakeup SchedWakeup {
+        tid: unsigned tid, target_cpu: unsigned target_cpu, waker_tid: unsigned waker_tid or 0, comm: text comm,
+    }
+    146 irq_handler_entry IrqEntry { irq: unsigned irq, name: text name }
+    147 irq_handler_exit IrqExit { irq: unsigned irq }
+    148 irq_softirq_entry SoftirqEntry { vector: unsigned vec }
+    149 irq_softirq_exit SoftirqExit { vector: unsigned vec }
 }
 
 #[cfg(test)]
@@ -252,30 +319,41 @@ mod tests {
 
     #[test]
     fn every_kind_has_the_number_and_the_words_of_the_event_file() {
-        let ros2: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| (16..=119).contains(number)).collect();
-        assert_eq!(KINDS.len(), ros2.len());
-        for (kind, (number, name, words)) in KINDS.iter().zip(ros2) {
+        let here = |number: &u16| (16..=63).contains(number) || (143..=149).contains(number);
+        let expected: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| here(number)).collect();
+        assert_eq!(KINDS.len(), expected.len());
+        for (kind, (number, name, words)) in KINDS.iter().zip(expected) {
             let of = |shape: Shape| match shape {
                 Shape::text => 0,
                 Shape::gid => 2,
                 _ => 1,
             };
-            assert_eq!((kind.number, kind.name), (*number, *name));
+            let own = kind.name.strip_prefix("irq_").map_or(kind.name.into(), |rest| rest.replace("handler", "irq"));
+            assert_eq!((kind.number, own.as_str()), (*number, *name));
             assert_eq!(kind.fields.iter().map(|f| of(f.shape)).sum::<usize>(), *words, "{name}");
             let texts = kind.fields.iter().filter(|f| f.shape == Shape::text).count();
             assert_eq!(texts, Payload::texts(*number), "{name}");
             assert!(*words <= WORDS && texts <= TEXTS);
             let mut into = Payload::RclcppExecutorGetNextReady {};
             assert!(payload(kind.number, &[0; WORDS], &[Text::EMPTY; TEXTS], &mut into));
-            assert_eq!(into.name(), kind.name);
+            assert_eq!(into.name(), own);
         }
     }
 
     #[test]
-    fn caret_repeats_initialisation_only() {
+    fn caret_repeats_initialisation_and_stamps_messages() {
         assert_eq!(Kind::named("ros2_caret:rcl_node_init"), Kind::named("ros2:rcl_node_init"));
-        for not_understood in ["ros2_caret:callback_start", "ros2_caret:dds_write", "dds:write", "sched_switch", "ros2:message_link_partial_sync"] {
-            assert_eq!(Kind::named(not_understood), None);
+        assert_eq!(Kind::named("ros2_caret:dds_bind_addr_to_stamp").map(|k| k.number), Some(23));
+        for not_understood in ["ros2_caret:callback_start", "ros2_caret:dds_write", "dds:write", "ros2:sched_switch", "callback_start"] {
+            assert_eq!(Kind::named(not_understood), None, "{not_understood}");
         }
+    }
+
+    #[test]
+    fn the_kernel_has_no_provider_and_three_events_for_a_wake_up() {
+        for name in ["sched_waking", "sched_wakeup", "sched_wakeup_new"] {
+            assert_eq!(Kind::named(name).map(|k| k.number), Some(145), "{name}");
+        }
+        assert!(KINDS.iter().all(|k| k.of_kernel() == (Kind::named(k.name) == Some(k))));
     }
 }

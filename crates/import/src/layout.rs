@@ -3,7 +3,7 @@
 //! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of loads, with a
 //! string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is walked field by field.
 
-use crate::kinds::{Kind, Shape};
+use crate::kinds::{is_field, Kind, Shape};
 use crate::tsdl::{ByteOrder, Description, Enumeration, Integer, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -144,9 +144,9 @@ pub(crate) struct Fault {
 const CLASSES_BY_INDEX: u64 = 4096;
 
 impl StreamLayout {
-    /// Whether any of its events is understood.
-    pub fn is_understood(&self) -> bool {
-        self.classes().any(|class| class.kind.is_some())
+    /// Whether any of its events is understood, and of a process.
+    pub fn is_of_processes(&self) -> bool {
+        self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
     }
 
     /// Whether CARET repeats events in it.
@@ -204,7 +204,7 @@ impl TraceLayout {
             layout.slots = layout.slots.max(compiler.slots());
             for event in description.events.iter().filter(|e| e.stream == stream.id) {
                 let mut compiler = compiler.clone();
-                let kind = Kind::named(&event.name);
+                let kind = Kind::named(&event.name).filter(|_| !superseded(description, &event.name));
                 let mut nodes: Vec<Node> = context.iter().cloned().collect();
                 let compiled = (|| -> Result<(), String> {
                     if let Some(of) = &event.context {
@@ -263,6 +263,22 @@ impl StreamLayout {
     }
 }
 
+/// Whether another event of the trace says the same, and more.
+fn superseded(description: &Description, name: &str) -> bool {
+    const BOUND: &str = "ros2_caret:dds_bind_addr_to_stamp";
+    const PUBLISHED: &str = "ros2:rmw_publish";
+    let described = |other: &str| description.events.iter().find(|event| event.name == other);
+    let has_stamp = |of: &Type| matches!(of, Type::Structure(of) if of.fields.iter().any(|f| f.name.trim_start_matches('_') == "timestamp"));
+    let stamped = || described(PUBLISHED).and_then(|event| event.fields.as_ref()).is_some_and(has_stamp);
+    match name {
+        // Who wakes whom stands in sched_waking; sched_wakeup may come from the CPU of the thread that is woken.
+        "sched_wakeup" => described("sched_waking").is_some(),
+        PUBLISHED => described(BOUND).is_some() && !stamped(),
+        BOUND => stamped(),
+        _ => false,
+    }
+}
+
 /// Compiles one scope, if it is declared; a scope that cannot be compiled is a fault.
 fn described(of: Option<&Type>, faults: &mut Vec<Fault>, place: &str, compile: impl FnOnce(&Type) -> Result<Node, String>) -> Option<Node> {
     match compile(of?) {
@@ -307,7 +323,7 @@ impl Node {
 
 fn payload_place(shape: Shape, place: u8) -> Sink {
     match shape {
-        Shape::text => Sink::Span(place),
+        Shape::text | Shape::handles => Sink::Span(place),
         Shape::gid => Sink::Gid(place),
         _ => Sink::Word(place),
     }
@@ -316,7 +332,7 @@ fn payload_place(shape: Shape, place: u8) -> Sink {
 fn payload_sink(kind: Option<&'static Kind>, name: &str, of: &Type, depth: usize) -> Sink {
     let Some(kind) = kind.filter(|_| depth == 1) else { return Sink::Nowhere };
     let name = name.strip_prefix('_').unwrap_or(name);
-    match kind.places().find(|(field, _)| field.name == name) {
+    match kind.places().find(|(field, _)| is_field(field.name, name)) {
         Some((field, place)) if fits(field.shape, of) => payload_place(field.shape, place),
         _ => Sink::Nowhere,
     }
@@ -326,6 +342,7 @@ fn fits(shape: Shape, of: &Type) -> bool {
     match shape {
         Shape::text => *of == Type::String || bytes(of),
         Shape::gid => bytes(of),
+        Shape::handles => addresses(of),
         _ => matches!(of, Type::Integer(_) | Type::Enumeration(_)),
     }
 }
@@ -334,6 +351,12 @@ fn fits(shape: Shape, of: &Type) -> bool {
 fn bytes(of: &Type) -> bool {
     let byte = |of: &Type| matches!(of, Type::Integer(Integer { bits: 8, align: 1 | 8, .. }));
     matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if byte(of))
+}
+
+/// An array or sequence of numbers of 64 bits.
+fn addresses(of: &Type) -> bool {
+    let address = |of: &Type| matches!(of, Type::Integer(Integer { bits: 64, align: 1 | 8, order: ByteOrder::Native, .. }));
+    matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if address(of))
 }
 
 fn number(of: &Type) -> bool {

@@ -16,6 +16,7 @@
 mod decode;
 mod find;
 mod gap;
+mod kernel;
 mod kinds;
 mod layout;
 pub mod metadata;

@@ -60,8 +60,7 @@ impl Registry {
     }
 }
 
-/// A trace does not say how a process ended, nor which of them lost events: it counts as not ended in order, and losses stand in
-/// [`crate::Reader::gaps`].
+/// A trace does not say how a process ended, nor which of them lost events: losses stand in [`crate::Reader::gaps`].
 fn facts(origin: Origin, host: &Host, trace: &Path, ns: i64, name: String) -> ProcessFacts {
     let start = Sync { ticks: ns as u64, monotonic_ns: ns, realtime_ns: ns.wrapping_add(host.offset_ns), bound_ns: 0 };
     let header = FileHeader {
@@ -71,7 +70,7 @@ fn facts(origin: Origin, host: &Host, trace: &Path, ns: i64, name: String) -> Pr
         tracetools: None,
         start,
         dropped: 0,
-        closed: false,
+        closed: None,
         storage_error: 0,
         boot_id: host.boot_id.clone(),
         host: host.name.clone(),

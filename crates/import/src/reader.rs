@@ -327,7 +327,7 @@ fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, host
         });
     }
     let pid = say("vpid").and_then(|pid| pid.parse().ok());
-    for of_stream in layout.streams.iter().filter(|s| s.is_understood()) {
+    for of_stream in layout.streams.iter().filter(|s| s.is_of_processes()) {
         if !(of_stream.has_tid && (of_stream.has_pid || pid.is_some())) {
             problems.add("no-thread-context", &metadata, 0, || {
                 "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \

@@ -4,7 +4,6 @@ use crate::gap::{Cause, Gap};
 use crate::reader::{Error, Reader};
 use crate::write::{Failed, Writer};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tacho_events::run::RunInfo;
 use tacho_events::{Progress, RunDirectory, Time};
 
@@ -27,14 +26,13 @@ pub struct Imported {
     pub complete: bool,
 }
 
-/// Writes the events of all traces at or below `traces` into `run`: `events/` and `run.json`.
+/// Writes all events of `reader`, of which none was read yet, into `run`: `events/` and `run.json`.
 ///
 /// `info` is what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
 /// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
-pub fn import(traces: &[PathBuf], run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
+pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
     const EVERY: u64 = 1 << 16;
     let io = |(path, source): Failed| Error::Io { path, source };
-    let mut reader = Reader::open(traces)?;
     let folder = run.events();
     std::fs::create_dir_all(&folder).map_err(|error| io((folder.clone(), error)))?;
     if std::fs::read_dir(&folder).map_err(|error| io((folder.clone(), error)))?.next().is_some() {

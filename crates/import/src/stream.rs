@@ -2,13 +2,14 @@
 
 use crate::decode::{aligned, body, head, process_name, Captured, Fault, Input};
 use crate::gap::{Cause, Gap, Gaps};
-use crate::kinds::{payload, TEXTS, WORDS};
+use crate::kernel::Kernel;
+use crate::kinds::{payload, Kind, TEXTS, WORDS};
 use crate::layout::{word, EventClass, StreamLayout, TraceLayout};
 use crate::names::Names;
 use crate::packet::{self, Packet, MAGIC};
 use crate::process::{Host, Origin, Registry};
 use crate::window::{Bytes, Window, EVENT_MAX};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, Text, ThreadId, Time};
 
@@ -78,6 +79,9 @@ pub(crate) struct Stream {
     before: Option<Before>,
     captured: Captured,
     recent: Box<[Recent; RECENT]>,
+    kernel: Kernel,
+    /// Records that belong to events read already: an event may make several.
+    more: VecDeque<Event>,
     time: Time,
     /// Events that were read, how many, and how many of them were taken.
     ready: Box<[Event; AT_A_TIME]>,
@@ -94,6 +98,10 @@ struct Open {
     end: u64,
     ticks: u64,
     end_ticks: Option<u64>,
+    cpu: Option<u32>,
+    /// Whether events of it were lost, and how many of them no event tells of yet.
+    lossy: bool,
+    lost: u64,
     /// Whether the file has less of it than it should.
     cut: bool,
 }
@@ -104,6 +112,13 @@ struct Before {
     discarded: Option<u64>,
     sequence: Option<u64>,
 }
+
+/// LTTng loses events once the next packet is not free: those that no longer fit the one before, until the switch to the next. So they
+/// lie among the last events of the packet that counts them: in these bits, which is more than any event of the kernel takes.
+const NEARLY_FULL: u64 = 8 * 4096;
+
+/// Most pairs that one link annotation may make: no node has as many topics.
+const PAIRS_MAX: usize = 1 << 16;
 
 /// Events read at a time: few enough to stay in the nearest cache.
 const AT_A_TIME: usize = 256;
@@ -147,6 +162,8 @@ impl Stream {
             before: None,
             captured: Captured::new(slots),
             recent: Box::new([NOBODY; RECENT]),
+            kernel: Kernel::default(),
+            more: VecDeque::new(),
             time: Time::from_monotonic_ns(i64::MIN),
             ready: Box::new([NO_EVENT; AT_A_TIME]),
             count: 0,
@@ -192,19 +209,28 @@ impl Stream {
         let input = Input { bytes: window.bytes(), origin: (8 * packet.start) as i64 - base as i64, limit };
         let (mut at, mut ticks) = (packet.at.wrapping_sub(base), packet.ticks);
         let captured = &mut self.captured;
-        while at < limit {
+        while at < limit || !self.more.is_empty() {
             let Some(into) = self.ready.get_mut(self.count) else { break };
+            if let Some(event) = self.more.pop_front() {
+                *into = event;
+                self.count += 1;
+                continue;
+            }
             let Ok(read) = event(layout, input, at, ticks, captured) else { break };
             (at, ticks) = (aligned(layout, input, read.end), read.ticks);
             let Some(kind) = read.class.kind else {
                 shared.skipped[read.class.number] += 1;
                 continue;
             };
-            let Some((process, stream, thread)) = place(trace, layout, input, &read, captured, &mut self.recent, shared) else {
+            let placed = match kind.of_kernel() {
+                true => packet.cpu.map(|cpu| self.kernel.place(cpu, trace, trace.ns(ticks), &mut shared.registry)),
+                false => place(trace, layout, input, &read, captured, &mut self.recent, shared),
+            };
+            let Some((process, stream, thread)) = placed else {
                 shared.skipped[read.class.number] += 1;
                 continue;
             };
-            if !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
+            if !kind.of_pairs() && !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
                 shared.skipped[read.class.number] += 1;
                 continue;
             }
@@ -217,6 +243,20 @@ impl Stream {
                 shared.problems.add("time-turned-back", &file.path, (base + at) / 8, text);
             }
             (into.time, into.process, into.thread, into.stream) = (self.time, process, thread, stream);
+            if kind.of_pairs() {
+                pairs(kind, captured, input, trace.layout.big, *into, &mut self.more);
+                continue;
+            }
+            if kind.of_kernel() {
+                if packet.lossy && packet.end.saturating_sub(base + at) < NEARLY_FULL {
+                    self.kernel.forget();
+                    self.kernel.complete(&mut into.payload);
+                    self.more.push_back(*into);
+                    into.payload = Payload::KernelEventsLost { count: std::mem::take(&mut packet.lost) };
+                } else {
+                    self.kernel.complete(&mut into.payload);
+                }
+            }
             self.count += 1;
         }
         (packet.at, packet.ticks) = (base.wrapping_add(at), ticks);
@@ -230,6 +270,12 @@ impl Stream {
             return self.open_packet(traces, shared);
         };
         if packet.at >= packet.end && !packet.cut {
+            if let (true, Some((process, stream, thread))) = (packet.lossy, self.kernel.known()) {
+                let time = self.time.max(packet.end_ticks.map_or(self.time, |ticks| trace.time(ticks)));
+                let payload = Payload::KernelEventsLost { count: packet.lost };
+                self.more.push_back(Event { time, process, thread, stream, payload });
+                self.kernel.forget();
+            }
             self.packet = None;
             return true;
         }
@@ -329,15 +375,22 @@ impl Stream {
             end: 8 * start + packet.content.min(8 * rest),
             ticks: packet.begin.unwrap_or(0),
             end_ticks: packet.end,
+            cpu: packet.cpu.map(|cpu| cpu as u32),
+            lossy: false,
+            lost: 0,
             cut,
         });
         let path = file.path.clone();
-        self.count_lost(&packet, trace, &path, start, shared);
+        let lost = self.count_lost(&packet, trace, &path, start, shared);
+        if let Some(open) = &mut self.packet {
+            (open.lossy, open.lost) = (lost > 0, lost);
+        }
         true
     }
 
-    /// Compares a packet's counters with those of the one before.
-    fn count_lost(&mut self, packet: &Packet, trace: &Trace, path: &std::path::Path, offset: u64, shared: &mut Shared) {
+    /// Compares a packet's counters with those of the one before; gives the events that were lost.
+    fn count_lost(&mut self, packet: &Packet, trace: &Trace, path: &std::path::Path, offset: u64, shared: &mut Shared) -> u64 {
+        let mut lost_here = 0;
         let begin = packet.begin.unwrap_or(0);
         let to = trace.time(packet.end.unwrap_or(begin));
         let from = trace.time(self.before.and_then(|b| b.end).unwrap_or(begin)).min(to);
@@ -360,10 +413,14 @@ impl Stream {
                 Some(lost) if lost > u64::MAX >> unused >> 1 => shared.problems.add("discard-count-turned-back", path, offset, || {
                     format!("{count} events, after {} in the packet before", known.unwrap_or(0))
                 }),
-                Some(lost) => shared.gaps.add(Gap { cause: Cause::Discarded, events: Some(lost), from, to, stream: self.index }),
+                Some(lost) => {
+                    lost_here = lost;
+                    shared.gaps.add(Gap { cause: Cause::Discarded, events: Some(lost), from, to, stream: self.index });
+                }
             }
         }
         self.before = Some(Before { end: packet.end, discarded: packet.discarded.map(|(count, _)| count), sequence: packet.sequence });
+        lost_here
     }
 }
 
@@ -452,6 +509,29 @@ fn understood(class: &EventClass, number: u16, process: ProcessIndex, captured: 
         }
     }
     payload(number, words, &texts, into)
+}
+
+/// One record for each pair of the two arrays of handles that were read last.
+fn pairs(kind: &Kind, captured: &Captured, input: Input<'_>, big: bool, event: Event, into: &mut VecDeque<Event>) {
+    let handles = |span: usize| {
+        let (start, end) = captured.spans[span];
+        let words = input.bytes.get(start..end).unwrap_or_default().chunks_exact(8);
+        words.map(move |word| {
+            let word = word.first_chunk().copied().unwrap_or_default();
+            if big { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) }
+        })
+    };
+    for subscription in handles(0) {
+        for publisher in handles(1) {
+            if into.len() == PAIRS_MAX {
+                return;
+            }
+            let mut event = event;
+            if payload(kind.number, &[subscription, publisher, 0, 0, 0, 0, 0, 0], &[Text::EMPTY; TEXTS], &mut event.payload) {
+                into.push_back(event);
+            }
+        }
+    }
 }
 
 /// Offset of the next packet's first bytes at or after `from`; the file's length where there is none.

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use tacho_events::layout::{FileHeader, CHUNK_HEADER_SIZE, CHUNK_MAGIC, CHUNK_SIZE, HEADER_SIZE, MAGIC};
+use tacho_events::layout::{ChunkHeader, FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::{Event, ProcessFacts, ProcessIndex, StreamIndex, Text, Texts};
 
 /// Most payload words of a record.
@@ -14,8 +14,6 @@ const WORDS_MAX: usize = 63;
 /// Most bytes of a text, as `TACHO_TEXT_MAX`.
 const TEXT_MAX: usize = 4095;
 const KIND_TEXT: u64 = 1;
-/// `TACHO_CLOCK_MONOTONIC`.
-const CLOCK: u32 = 3;
 
 /// Writes the event files of a run.
 pub(crate) struct Writer {
@@ -68,7 +66,8 @@ impl Writer {
             record(&mut self.record, delta, event.payload.kind().into(), &self.encoded, texts);
         }
         if thread.chunk.is_empty() {
-            thread.chunk.extend(chunk_header(thread.tid, thread.sequence, thread.base));
+            let header = ChunkHeader { tid: thread.tid, sequence: thread.sequence, base_ticks: thread.base, dropped_before: 0 };
+            thread.chunk.extend(header.write());
         }
         thread.chunk.extend(&self.record);
         Ok(())
@@ -84,7 +83,7 @@ impl Writer {
         for (process, file) in &self.files {
             let Some(facts) = processes.get(process.0 as usize) else { continue };
             let header = FileHeader { dropped: if processes.len() == 1 { dropped } else { 0 }, ..facts.header.clone() };
-            put(&file.path, 0, &header_page(&header, file.chunks))?;
+            put(&file.path, 0, &header.write(file.chunks))?;
         }
         Ok(())
     }
@@ -132,36 +131,4 @@ fn flush(folder: &Path, files: &mut HashMap<ProcessIndex, EventFile>, thread: &m
 fn put(path: &Path, offset: u64, bytes: &[u8]) -> Result<(), Failed> {
     let open = || -> io::Result<File> { OpenOptions::new().create(true).truncate(false).write(true).open(path) };
     open().and_then(|file| file.write_all_at(bytes, offset)).map_err(|error| (path.to_path_buf(), error))
-}
-
-fn chunk_header(tid: u32, sequence: u64, base: u64) -> [u8; CHUNK_HEADER_SIZE] {
-    let mut header = [0; CHUNK_HEADER_SIZE];
-    header[0..4].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());
-    header[4..8].copy_from_slice(&tid.to_le_bytes());
-    header[8..16].copy_from_slice(&sequence.to_le_bytes());
-    header[16..24].copy_from_slice(&base.to_le_bytes());
-    header
-}
-
-fn header_page(header: &FileHeader, chunks: u64) -> Vec<u8> {
-    let mut page = vec![0; HEADER_SIZE];
-    let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
-    put(0, &MAGIC);
-    for (at, value) in [(8, HEADER_SIZE as u32), (12, CHUNK_SIZE as u32), (16, CLOCK), (20, header.pid), (24, header.ppid)] {
-        put(at, &value.to_le_bytes());
-    }
-    let start = header.start;
-    let words = [
-        start.ticks, start.monotonic_ns as u64, start.realtime_ns as u64, start.bound_ns, chunks, chunks, chunks, header.dropped,
-        header.closed.into(), header.storage_error,
-    ];
-    words.iter().enumerate().for_each(|(i, word)| put(32 + 8 * i, &word.to_le_bytes()));
-    for (at, room, text) in [
-        (136, 40, &header.boot_id), (176, 64, &header.host), (240, 32, &header.ros_distro), (272, 64, &header.rmw_implementation),
-        (336, 512, &header.executable), (848, 2048, &header.command),
-    ] {
-        let end = (0..=text.len().min(room - 1)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        put(at, &text.as_bytes()[..end]);
-    }
-    page
 }

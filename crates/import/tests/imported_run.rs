@@ -28,7 +28,7 @@ fn a_run_holds_every_event_of_its_trace() {
         let folder = tempfile::tempdir().expect("folder");
         let run = RunDirectory::new(folder.path().join("run"));
         let mut told = 0;
-        let imported = import(&[fixture.trace()], &run, RunInfo::default(), &mut |progress| {
+        let imported = import(Reader::open(&[fixture.trace()]).expect(name), &run, RunInfo::default(), &mut |progress| {
             told = progress.events;
             true
         }).expect(name);
@@ -60,7 +60,7 @@ fn what_the_tracer_lost_stands_in_the_run() {
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
     let command = vec!["tacho".to_string(), "import".to_string()];
-    import(&[fixture.trace()], &run, RunInfo { command: command.clone(), ..RunInfo::default() }, &mut |_| true).expect("imported");
+    import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo { command: command.clone(), ..RunInfo::default() }, &mut |_| true).expect("imported");
     let info = run.info().expect("run.json");
     assert_eq!((info.verb.as_str(), info.command, info.cut_short), ("import", command, false));
     assert_eq!(info.missing.len(), 2);
@@ -78,11 +78,11 @@ fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
     let other = Fixture::unpack("fan_1x8_mt_5s");
     let run = RunDirectory::new(folder.path());
     let traces = [fixture.trace(), other.trace()];
-    let imported = import(&traces, &run, RunInfo::default(), &mut |_| false).expect("imported");
+    let imported = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| false).expect("imported");
     assert!(!imported.complete && imported.events == 65_536);
     assert!(run.info().expect("run.json").cut_short);
     let mut reader = tacho_events::Reader::open(&run).expect("a run");
     assert_eq!(std::iter::from_fn(|| reader.next_event()).count(), 65_536);
-    let again = import(&traces, &run, RunInfo::default(), &mut |_| true);
+    let again = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| true);
     assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
 }

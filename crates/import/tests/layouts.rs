@@ -169,14 +169,14 @@ fn caret_says_again_what_was_there_before_the_trace_began() {
 }
 
 #[test]
-fn events_of_the_kernel_are_stepped_over_and_counted() {
+fn events_of_a_kernel_that_name_no_cpu_are_stepped_over_and_counted() {
     let folder = tempfile::tempdir().expect("folder");
     let user = write(&folder.path().join("ust"), &(preamble(false, "", "uuid = \"b\"; offset = 5;") + &stream(0, CONTEXT)
         + "event { id = 0; name = \"ros2:callback_end\"; fields := struct { u64 _callback; }; };"),
         &[head(Bits::new(false), 0, 20).put(1, 32).put(2, 32).put(3, 64).bytes()]);
-    let switch = |bits, time| head(bits, 0, time).put(0, 128).put(10, 32).put(0, 128).put(11, 32);
+    let switch = |bits, time| head(bits, 0, time).put(0, 128).put(10, 32).put(0, 64).put(0, 128).put(11, 32);
     let kernel = preamble(false, "", "uuid = \"b\"; offset = 9;") + &stream(0, "") + "
-        event { id = 0; name = \"sched_switch\"; fields := struct { u8 _prev_comm[16]; u32 _prev_tid; u8 _next_comm[16]; u32 _next_tid; }; };
+        event { id = 0; name = \"sched_switch\"; fields := struct { u8 _prev_comm[16]; u32 _prev_tid; u64 _prev_state; u8 _next_comm[16]; u32 _next_tid; }; };
         event { id = 1; name = \"irq_handler_entry\"; fields := struct { u32 _irq; string _name; }; };";
     let bits = head(switch(switch(Bits::new(false), 10), 20), 1, 30).put(5, 32).text("eth0");
     write(&folder.path().join("kernel"), &kernel, &[bits.bytes()]);

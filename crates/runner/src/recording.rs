@@ -237,7 +237,7 @@ impl RecordedProcess {
             storage_error: Some(header.storage_error)
                 .filter(|error| *error != 0)
                 .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
-            ended: header.closed,
+            ended: header.closed == Some(true),
             running,
         }
     }

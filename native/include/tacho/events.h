@@ -64,7 +64,7 @@ struct tacho_file_header {
   uint64_t chunks_reserved;    /* live: handed out to threads; may exceed chunks_allocated by failed tries */
   uint64_t chunks_allocated;   /* live: backed by storage */
   uint64_t dropped;            /* live: events not written, for whatever reason, all threads */
-  uint64_t closed;             /* live: 1 once the process ended in order */
+  uint64_t closed;             /* live: 1 once the process ended in order; 2: not known (an imported trace) */
   uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none did */
   uint64_t reserved[3];
   char boot_id[40];

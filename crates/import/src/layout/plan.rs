@@ -18,6 +18,8 @@ pub(crate) struct Plan {
 pub(crate) struct Segment {
     pub bytes: usize,
     pub loads: Vec<Load>,
+    /// Texts of fixed length: offset, length, span.
+    pub spans: Vec<(u32, u32, u8)>,
     /// `None`: the event ends here.
     pub text: Option<Sink>,
 }
@@ -80,6 +82,10 @@ impl Building {
                     }),
                     (Sink::Span(span::PROCESS_NAME), Some(bytes)) if self.segments.is_empty() => {
                         self.process_name = Some((self.open.bytes, bytes as usize));
+                        true
+                    }
+                    (Sink::Span(span), Some(bytes @ ..=SEGMENT_MAX)) if *span < span::PROCESS_NAME => {
+                        self.open.spans.push((self.open.bytes as u32, bytes as u32, *span));
                         true
                     }
                     _ => false,

@@ -1,0 +1,16 @@
+//! The fuzz targets of traces, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one likes.
+
+#[path = "../../../fuzz/checks/ctf.rs"]
+mod ctf;
+#[path = "../../../fuzz/mutate.rs"]
+mod mutate;
+
+#[test]
+fn any_metadata_is_read_or_refused() {
+    mutate::corpus("ctf_metadata", 300, ctf::description);
+}
+
+#[test]
+fn any_packets_are_read_as_far_as_they_go() {
+    mutate::corpus("ctf_packets", 300, ctf::packets);
+}
