@@ -94,7 +94,7 @@ impl EventFile {
 
     /// The last of it: its subject ended in order.
     pub fn finish(mut self) -> io::Result<()> {
-        self.header.closed = true;
+        self.header.closed = Some(true);
         self.flush()
     }
 }
