@@ -19,4 +19,6 @@
 #define TRACEPOINT_TEXT(name, ...) TRACEPOINT(name)
 
 #include "../tracepoints.h"
+TRACEPOINT(callback_start)
+TRACEPOINT(callback_end)
 TRACEPOINT(rmw_publish)
