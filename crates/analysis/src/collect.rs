@@ -5,6 +5,7 @@
 use crate::dds::{is_below_rmw, Context};
 use crate::handles::{Handles, NOBODY};
 use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::ros1::{self, Ros1};
 use crate::tables::{Execution, LinkRule, Process};
 use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 
@@ -12,6 +13,7 @@ use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 #[derive(Default)]
 pub(crate) struct Collector {
     pub seen: Observed,
+    pub ros1: Ros1,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
 }
@@ -102,8 +104,19 @@ impl Collector {
             self.seen.streams[stream].waits.push((since, now));
         }
         let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
-        if !known {
+        if ros1::is_of_roscpp(&event.payload) {
+            self.roscpp(event, texts, process, stream, now);
+        } else if !known {
             self.run(event, process, stream, now);
+        }
+    }
+
+    fn roscpp(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
+        let running = self.threads[stream].running.last().copied();
+        let (seen, handles) = (&mut self.seen, &mut self.handles[process as usize]);
+        let take = self.ros1.push(ros1::At { seen, handles, process, stream, running, now }, &event.payload, texts);
+        if let Payload::Ros1Take { .. } = event.payload {
+            self.threads[stream].taking = Some(Taking { take, depth: Depth::ClientLibrary });
         }
     }
 
@@ -238,7 +251,7 @@ impl Collector {
             None => handles.new_callback(&mut self.seen, process, callback),
         };
         let execution = self.seen.executions.len() as u32;
-        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None });
+        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: self.ros1.called(stream), start_ns: now, end_ns: None, cpu_ns: None });
         self.seen.execution_stream.push(stream as u32);
         let thread = &mut self.threads[stream];
         if thread.running.is_empty() {

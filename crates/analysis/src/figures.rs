@@ -195,6 +195,9 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
             if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
                 order[index].durations_us.push((end - execution.start_ns) as f64 / NS_PER_US);
             }
+            if let (Some(index), Some(queued)) = (of_row[execution.callback as usize], execution.queued_ns) {
+                order[index].waits_us.push((execution.start_ns - queued) as f64 / NS_PER_US);
+            }
         }
         for message in &tables.messages {
             if let (Some(execution), Some(arrival)) = (message.execution, message.arrival_ns) {

@@ -19,6 +19,7 @@ mod points;
 mod promise;
 mod queue;
 mod reaction;
+mod ros1;
 mod runs;
 mod statistics;
 pub mod store;
@@ -89,6 +90,7 @@ impl Analysis {
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector } = self;
         let mut seen = collector.seen;
+        collector.ros1.link(&mut seen);
         let linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
@@ -168,5 +170,6 @@ fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
         .iter()
         .filter(|c| c.kind != CallbackKind::Unknown)
         .for_each(|c| calls_back[c.process as usize] = true);
+    seen.ros1.processes.iter().for_each(|p| calls_back[*p as usize] = true);
     (0..seen.processes.len() as u32).filter(|p| works[*p as usize] && !calls_back[*p as usize]).collect()
 }

@@ -177,7 +177,7 @@ pub(crate) fn messages(
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
         }
-        not_recorded += u64::from(publication.is_none());
+        not_recorded += u64::from(publication.is_none() && !seen.ros1.latched.contains(&(index as u32)));
         let start = take.execution.map(|e| seen.executions[e as usize].start_ns);
         // A polling take happens inside a callback: the message has no first line of its own.
         let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
@@ -204,6 +204,7 @@ pub(crate) fn messages(
         let text = "messages taken whose publication was not recorded: counted as received, without latency";
         notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
     }
+    messages.extend(seen.ros1.lost_messages(seen, options));
     lost(seen, linked, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
     takes.resize(messages.len(), None);
@@ -262,7 +263,7 @@ fn lost(
     }
     let nothing = HashMap::new();
     for of in &linked.topics {
-        for subscription in &of.subscriptions {
+        for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
             let taken = taken_by.get(subscription).unwrap_or(&nothing);
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);

@@ -25,6 +25,7 @@ pub(crate) struct Observed {
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
     pub dds: Dds,
+    pub ros1: crate::ros1::Found,
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
@@ -139,7 +140,7 @@ impl Topics {
 
 /// Topics of the client library and the middleware: every node has them, no chain runs through them.
 pub(crate) fn is_internal(topic: &str) -> bool {
-    const NAMES: [&str; 4] = ["/rosout", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
+    const NAMES: [&str; 5] = ["/rosout", "/rosout_agg", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
     NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.contains("/_action/")
 }
 
@@ -210,6 +211,11 @@ impl Observed {
             counters.unknown_annotation,
             "link annotations that name a subscription or publisher whose creation was not recorded; left out",
         );
+        add("latched", self.ros1.latched.len() as u64,
+            "messages that a latched publisher had published before their subscriber came: received, without publication and latency");
+        add("alike-over-udpros", self.ros1.alike,
+            "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
+             latency, and what that connection lost is not told");
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
         add("unknown-publisher", unknown,
             "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");

@@ -279,7 +279,7 @@ macro_rules! with_kinds {
             87 Ros1PublisherLinkInit ros1_publisher_link_init (Transport, Init, Publisher)
                 { link: Handle, transport: u64, local_port: u64, remote_port: u64, received_before: u64, topic: Text },
             88 Ros1Receive ros1_receive (Transport, Arrive, Message)
-                { link: Handle, sequence: u64, buffer: Handle, message: Handle, digest: u64 },
+                { link: Handle, transport: u64, sequence: u64, buffer: Handle, message: Handle, digest: u64 },
             89 Ros1Received ros1_received (Transport, End, Message) { link: Handle },
             90 Ros1SubscriptionInit ros1_subscription_init (ClientLibrary, Init, Subscription)
                 { callback: Handle, node: Handle, queue_size: u64, topic: Text, datatype: Text },

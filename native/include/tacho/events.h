@@ -154,7 +154,7 @@ enum tacho_kind {
   TACHO_DDS_DATA_AVAILABLE = 68, /* reader_gid, reader_gid, writer_gid, writer_gid, first_sequence, last_sequence: the reader has it */
 
   /* of ROS 1 (roscpp), written by the library that is preloaded beside the recorder. Callbacks are callback_start and callback_end. A
-   * subscription is one call of NodeHandle::subscribe, a publisher one of NodeHandle::advertise. transport: 1 TCPROS, 2 UDPROS, 0 any other.
+   * subscription is one call of NodeHandle::subscribe, a publisher one of NodeHandle::advertise. transport: 1 TCPROS, 2 UDPROS, 0 within the process.
    * buffer: the serialised message, where there is one; message: the object that is handed over in one process, where it is. */
   TACHO_ROS1_NODE_INIT = 80,         /* node_handle: a node, or a nodelet; text: name */
   TACHO_ROS1_PUBLISHER_INIT = 81,    /* publisher_handle, node_handle, queue_size, latch; text: topic, type */
@@ -164,7 +164,7 @@ enum tacho_kind {
   TACHO_ROS1_ENQUEUE = 85,           /* link, buffer: put into the link's outgoing queue */
   TACHO_ROS1_WRITE = 86,             /* connection, sequence, buffer, digest: handed to the transport; digest 0: not computed (TCPROS) */
   TACHO_ROS1_PUBLISHER_LINK_INIT = 87, /* link, transport, local_port, remote_port, received_before: connected to a publisher; text: topic */
-  TACHO_ROS1_RECEIVE = 88,           /* link, sequence, buffer, message, digest: a message came; all its ros1_queue_push follow on this thread */
+  TACHO_ROS1_RECEIVE = 88,           /* link, transport, sequence, buffer, message, digest: a message came; all its ros1_queue_push follow on this thread */
   TACHO_ROS1_RECEIVED = 89,          /* link: the last of those was written */
   TACHO_ROS1_SUBSCRIPTION_INIT = 90, /* callback, node_handle, queue_size; text: topic, type */
   TACHO_ROS1_SUBSCRIPTION_END = 91,  /* callback */

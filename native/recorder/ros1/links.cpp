@@ -5,6 +5,7 @@
 #include <ros/transport/transport_udp.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,16 +15,15 @@
 
 namespace {
 
-enum Transport : uint64_t { OTHER = 0, TCPROS = 1, UDPROS = 2 };
+enum Transport : uint64_t { IN_PROCESS = 0, TCPROS = 1, UDPROS = 2 };
 
 Transport transport_of(const char *type) {
-  const std::string name = type;
-  return name == "TCPROS" ? TCPROS : name == "UDPROS" ? UDPROS : OTHER;
+  return !std::strcmp(type, "TCPROS") ? TCPROS : !std::strcmp(type, "UDPROS") ? UDPROS : IN_PROCESS;
 }
 
 // Both ends of a connection know these two: its own port and that of the other side, 0 where UDPROS does not use one.
 struct Ports {
-  Transport transport = OTHER;
+  Transport transport = IN_PROCESS;
   uint64_t local = 0, remote = 0;
 };
 
@@ -148,10 +148,11 @@ bool hook_publisher_link_initialize(ros::TransportPublisherLink *link, const ros
 
 uint32_t hook_handle_message(ros::Subscription *subscription, const ros::SerializedMessage &message, bool serialized, bool nocopy,
                              const boost::shared_ptr<ros::M_string> &header, const ros::PublisherLinkPtr &link) {
-  const bool digested = serialized && transport_of(link->getTransportType().c_str()) == UDPROS;
+  const Transport transport = transport_of(link->getTransportType().c_str());
   // Counted before this call, this message included.
-  record(TACHO_ROS1_RECEIVE, link.get(), uint64_t{link->getStats().messages_received_ - 1}, message.buf.get(), message.message.get(),
-         digested ? digest_of(message.buf.get(), message.num_bytes) : 0);
+  const uint64_t sequence = link->getStats().messages_received_ - 1;
+  const uint64_t digest = transport == UDPROS ? digest_of(message.buf.get(), message.num_bytes) : 0;
+  record(TACHO_ROS1_RECEIVE, link.get(), uint64_t{transport}, sequence, message.buf.get(), message.message.get(), digest);
   const uint32_t drops =
       original<decltype(hook_handle_message)>(ROS1_handle_message, subscription, message, serialized, nocopy, header, link);
   record(TACHO_ROS1_RECEIVED, link.get());
