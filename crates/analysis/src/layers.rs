@@ -43,7 +43,9 @@ pub(crate) fn layers(seen: &Observed, messages: &[Message], takes: &[Option<u32>
     let (mut rows, mut out_of_order) = (Vec::new(), 0);
     for (index, (message, take)) in messages.iter().zip(takes).enumerate() {
         let Some(take) = take.map(|t| &seen.takes[t as usize]) else { continue };
-        let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
+        // ROS 1 has none of these layers.
+        let apart = take.intra_process || seen.ros1.told.contains(&take.endpoint);
+        let Some(publication) = take.publication.filter(|_| !apart) else { continue };
         let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
         let ends = ends(seen, take, publication, message.callback_ns);
         let (parts, disordered) = split(start, end, ends);

@@ -172,6 +172,8 @@ impl Ros1 {
                     endpoint: here.publishers.get(&publisher).copied(),
                     execution: running,
                     source_timestamp: 0,
+                    rcl_ns: None,
+                    rmw_called_ns: None,
                     rmw_ns: None,
                     id: None,
                     due_ns: None,
@@ -269,6 +271,9 @@ impl Ros1 {
                     arrival: Some(push.time),
                     execution: None,
                     first_line: None,
+                    called_ns: None,
+                    rcl_ns: None,
+                    intra_process: false,
                 });
                 push.take = Some(seen.takes.len() as u32 - 1);
                 return push.take;
@@ -324,6 +329,6 @@ fn endpoint(seen: &mut Observed, node: u32, kind: EndpointKind, topic: &str, dep
     let topic = seen.topics.intern(topic);
     // 0 is roscpp's word for a queue without an end.
     let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new() });
+    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new(), gid: None });
     seen.endpoints.len() as u32 - 1
 }
