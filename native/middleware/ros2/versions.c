@@ -45,10 +45,11 @@ int ros2_version(char *out, size_t size, char *error) {
   char rcl[128], rmw[192];
   // ISO C has no cast from a function to an object pointer, POSIX does (dlsym relies on it).
   rcl_ret_t (*init)(int, char const *const *, const rcl_init_options_t *, rcl_context_t *) = rcl_init;
-  rmw_ret_t (*publish)(const rmw_publisher_t *, const void *, rmw_publisher_allocation_t *) = rmw_publish;
+  // One that the recorder does not stand before, as it does before rmw_publish.
+  const char *(*identifier)(void) = rmw_get_implementation_identifier;
   const void *in_rcl, *in_rmw;
   memcpy(&in_rcl, &init, sizeof in_rcl);
-  memcpy(&in_rmw, &publish, sizeof in_rmw);
+  memcpy(&in_rmw, &identifier, sizeof in_rmw);
   if (package_version(in_rcl, "rcl", rcl, sizeof rcl, error) < 0 ||
       package_version(in_rmw, rmw_get_implementation_identifier(), rmw, sizeof rmw, error) < 0)
     return -1;
