@@ -138,13 +138,14 @@ impl Collector {
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
 
-            Payload::NodePublish { publisher, publisher_id, sequence, .. } => {
+            Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
                 self.seen.ours[process as usize] = true;
                 let id = Some((publisher_id, sequence));
                 let publication = self.publish(process, stream, Depth::Node, publisher, NOBODY, now);
                 let due = self.handles[process as usize].due.remove(&publisher).filter(|due| due.0 == sequence);
                 let row = &mut self.seen.publications[publication as usize];
                 row.id = id;
+                row.size_bytes = Some(size_bytes);
                 row.due_ns = due.map(|due| due.1);
             }
             Payload::RclcppIntraPublish { publisher, message } => {
@@ -320,6 +321,7 @@ impl Collector {
                     rmw_called_ns: None,
                     rmw_ns: None,
                     id: None,
+                    size_bytes: None,
                     due_ns: None,
                 });
                 self.seen.publications.len() as u32 - 1

@@ -32,6 +32,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         topics,
         layers: crate::layers::figures(repeats),
         chains: chains(repeats),
+        findings: Some(crate::lints::findings(repeats, workload)),
         notes,
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn paths(
     workload: Option<&Workload>,
     stated: &Links,
 ) -> (Vec<Path>, Vec<Note>) {
-    let graph = Graph::new(seen, linked);
+    let graph = Graph::new(seen, linked, workload);
     let mut notes = Vec::new();
     let mut paths = named(&graph, seen, workload, stated, &mut notes);
     let mut all = Vec::new();
@@ -122,9 +122,13 @@ fn named(
 }
 
 impl Graph {
-    fn new(seen: &Observed, linked: &Linked) -> Graph {
+    fn new(seen: &Observed, linked: &Linked, workload: Option<&Workload>) -> Graph {
         let mut out = vec![BTreeSet::new(); seen.nodes.len()];
         for (topic, of) in linked.topics.iter().enumerate() {
+            // Simulated time is no data; a workload may use the name as it likes.
+            if workload.is_none() && seen.topics.names[topic] == crate::simulated::CLOCK {
+                continue;
+            }
             let node = |e: &u32| seen.endpoints[*e as usize].node;
             for (from, to) in
                 of.publishers.iter().flat_map(|p| of.subscriptions.iter().map(move |s| (node(p), node(s))))

@@ -163,6 +163,7 @@ pub(crate) fn messages(
                     publish_ns: publication.time,
                     due_ns: publication.due_ns,
                     sequence: publication.id.map(|id| id.1),
+                    size_bytes: publication.size_bytes,
                     execution: publication.execution,
                 })
             }

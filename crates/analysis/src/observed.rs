@@ -65,6 +65,8 @@ pub(crate) struct PublicationSeen {
     pub rmw_ns: Option<i64>,
     /// publisher id and sequence number of our own nodes.
     pub id: Option<(u64, u64)>,
+    /// Of our own nodes.
+    pub size_bytes: Option<u64>,
     /// When it was due by the clock; of our own nodes.
     pub due_ns: Option<i64>,
 }

@@ -46,9 +46,41 @@ pub struct Summary {
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,
+    /// What lints found; absent in summaries of a time before there were any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub findings: Option<Vec<Finding>>,
     /// What is missing, doubtful or lost.
     #[serde(default)]
     pub notes: Vec<crate::tables::Note>,
+}
+
+/// What one lint found (docs/lints.md).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Name of the lint.
+    pub lint: String,
+    /// What it finds, in half a line.
+    pub finds: String,
+    /// Cases.
+    pub count: u64,
+    /// The worst of them, worst first; at most five.
+    pub cases: Vec<FindingCase>,
+}
+
+/// One case of a finding.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FindingCase {
+    /// What it is about: a subscription, a callback, a thread, a chain.
+    pub subject: String,
+    /// Figures with units.
+    pub evidence: String,
+    /// What it costs.
+    pub cost: String,
+    /// What to try next.
+    pub next: String,
+    /// Repeats that show it; absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeats: Option<u64>,
 }
 
 /// Communication of one run as a whole.

@@ -166,6 +166,8 @@ pub struct Publication {
     pub due_ns: Option<i64>,
     /// Sequence number, where the message carries one.
     pub sequence: Option<u64>,
+    /// Data of the message; known only for nodes that tacho runs.
+    pub size_bytes: Option<u64>,
     /// Index into [`Tables::executions`] that published it; absent outside of callbacks.
     pub execution: Option<u32>,
 }

@@ -45,7 +45,7 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
     }
     for number in 0..messages {
         let publish_ns = number as i64 * 10 * MS;
-        tables.publications.push(Publication { publisher: 0, publish_ns, due_ns: Some(publish_ns), sequence: Some(number as u64), execution: None });
+        tables.publications.push(Publication { publisher: 0, publish_ns, due_ns: Some(publish_ns), sequence: Some(number as u64), size_bytes: None, execution: None });
         for listener in 0..created.len() {
             let callback_ns = latency_us(listener, number).map(|us| publish_ns + (us * US as f64) as i64);
             tables.messages.push(Message {

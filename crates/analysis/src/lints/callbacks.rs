@@ -1,0 +1,185 @@
+//! Callbacks that take too long, start too late, or lose the CPU.
+
+use super::facts::{percent, time, Facts, Ran};
+use super::{Case, Lint};
+use crate::tables::{CallbackKind, OffCpu};
+use std::collections::HashMap;
+
+/// Executions over the period that are no accident: more than one, and more than this part.
+const PART_OVER_PERIOD: f64 = 0.01;
+/// A wait of as many periods is starvation.
+const STARVED_PERIODS: i64 = 3;
+/// Part of that wait that others must have had the thread for.
+const STARVED_BY_OTHERS: f64 = 0.8;
+/// Intervals that drift is judged by.
+const DRIFT_INTERVALS: usize = 20;
+/// Part of the period that the median interval may be off.
+const DRIFT: f64 = 0.01;
+/// Part of a callback's time that others had its CPU.
+const PREEMPTED_PART: f64 = 0.1;
+
+pub const EXCEEDS_PERIOD: Lint = Lint {
+    name: "callback-exceeds-period",
+    finds: "a callback takes longer than what it answers comes",
+    check: |facts| timers_over(facts).into_iter().chain(subscriptions_over(facts)).collect(),
+};
+
+fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
+    let case = |(callback, period, ran): (u32, i64, &[Ran])| {
+        let over: Vec<i64> = ran.iter().map(|r| r.end_ns - r.start_ns).filter(|ns| *ns > period).collect();
+        if over.len() < 2 || (over.len() as f64) <= PART_OVER_PERIOD * ran.len() as f64 {
+            return None;
+        }
+        let longest = *over.iter().max()?;
+        Some(Case {
+            subject: facts.callback(callback),
+            evidence: format!(
+                "{} of {} executions ({}) took longer than the period of {}; the longest {}",
+                over.len(), ran.len(), percent(over.len(), ran.len()), time(period), time(longest)
+            ),
+            cost: format!("each of them makes the timer skip {} or more activations", longest / period),
+            next: "a longer period, less work a call, or the work moved to a callback of its own".into(),
+            weight: over.len() as f64,
+        })
+    };
+    facts.timers().filter_map(case).collect()
+}
+
+fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
+    let case = |(row, callback): (usize, &crate::tables::Callback)| {
+        let (ran, topic) = (&facts.of_callback[row], callback.topic.as_deref()?);
+        let published = facts.published.get(topic).filter(|p| p.len() > 2 && callback.kind == CallbackKind::Subscription)?;
+        let interval = (published[published.len() - 1] - published[0]) / (published.len() as i64 - 1);
+        let mean = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>().checked_div(ran.len() as i64)?;
+        (ran.len() > 1 && mean > interval).then(|| Case {
+            subject: facts.callback(row as u32),
+            evidence: format!("mean of {} executions {}; a message comes every {}", ran.len(), time(mean), time(interval)),
+            cost: format!("of {} messages published it could answer at most {:.0} %", published.len(), 100.0 * interval as f64 / mean as f64),
+            next: "less work a message, fewer messages, or several threads with a reentrant callback group".into(),
+            weight: mean as f64 / interval.max(1) as f64,
+        })
+    };
+    facts.tables.callbacks.iter().enumerate().filter_map(case).collect()
+}
+
+pub const STARVED: Lint = Lint {
+    name: "starved-callback",
+    finds: "a callback was ready and waited for periods while its thread ran others",
+    check: |facts| {
+        let timers = facts.timers().filter_map(|(callback, period, ran)| {
+            // Due a period after the start before.
+            let waits = ran.windows(2).map(|pair| (pair[0].start_ns + period, pair[1]));
+            starved(facts, callback, period, waits)
+        });
+        let mut due: HashMap<u32, Vec<(i64, Ran)>> = HashMap::new();
+        for message in &facts.tables.messages {
+            if let (Some(row), Some(there)) = (message.execution, message.arrival_ns.or(message.publish_ns)) {
+                let execution = &facts.tables.executions[row as usize];
+                if let Some(end_ns) = execution.end_ns.filter(|_| there < execution.start_ns) {
+                    let (callback, tid, start_ns) = (execution.callback, execution.tid, execution.start_ns);
+                    due.entry(callback).or_default().push((there, Ran { callback, tid, start_ns, end_ns }));
+                }
+            }
+        }
+        let subscriptions = due.into_iter().filter_map(|(callback, waits)| {
+            let topic = facts.tables.callbacks[callback as usize].topic.as_deref()?;
+            let published = facts.published.get(topic).filter(|p| p.len() > 2)?;
+            let interval = (published[published.len() - 1] - published[0]) / (published.len() as i64 - 1);
+            starved(facts, callback, interval, waits.into_iter())
+        });
+        timers.chain(subscriptions).collect()
+    },
+};
+
+/// `waits`: when it was ready, and the execution that came of it.
+fn starved(facts: &Facts<'_>, callback: u32, period: i64, waits: impl Iterator<Item = (i64, Ran)>) -> Option<Case> {
+    let process = facts.tables.callbacks[callback as usize].process;
+    let (mut count, mut all, mut worst) = (0usize, 0usize, None);
+    for (ready, ran) in waits {
+        all += 1;
+        let wait = ran.start_ns - ready;
+        if wait < STARVED_PERIODS * period.max(1) {
+            continue;
+        }
+        let (others, most) = facts.busy_with_others((process, ran.tid), callback, ready, ran.start_ns);
+        if others as f64 >= STARVED_BY_OTHERS * wait as f64 {
+            count += 1;
+            if worst.is_none_or(|(longest, _)| wait > longest) {
+                worst = Some((wait, most));
+            }
+        }
+    }
+    let (longest, by) = worst?;
+    let by = by.map_or(String::new(), |by| format!(", most of it in {}", facts.callback(by)));
+    Some(Case {
+        subject: facts.callback(callback),
+        evidence: format!(
+            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more while its thread ran others; the longest {}{by}",
+            time(period), time(longest)
+        ),
+        cost: format!("up to {} of age for what it makes", time(longest)),
+        next: "a callback group and thread of its own, or an executor that orders by priority".into(),
+        weight: longest as f64,
+    })
+}
+
+pub const TIMER_DRIFT: Lint = Lint {
+    name: "timer-drift",
+    finds: "a timer does not keep its period though its callback leaves it time",
+    check: |facts| {
+        let case = |(callback, period, ran): (u32, i64, &[Ran])| {
+            if ran.len() <= DRIFT_INTERVALS || ran.iter().any(|r| r.end_ns - r.start_ns > period) || on_simulated_time(facts, callback) {
+                return None;
+            }
+            let mut intervals: Vec<i64> = ran.windows(2).map(|pair| pair[1].start_ns - pair[0].start_ns).collect();
+            intervals.sort_unstable();
+            let median = intervals[intervals.len() / 2];
+            let off = (median - period) as f64 / period as f64;
+            (off.abs() > DRIFT).then(|| Case {
+                subject: facts.callback(callback),
+                evidence: format!("median of {} intervals {}, period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
+                cost: format!("{:.1} activations too few an hour", 3.6e12 / period as f64 - 3.6e12 / median as f64),
+                next: "a timer of the executor instead of sleeping for a period after the work; else look at what its thread does".into(),
+                weight: off.abs(),
+            })
+        };
+        facts.timers().filter_map(case).collect()
+    },
+};
+
+/// A node that subscribes to /clock may have timers that follow it: their period is no real time.
+fn on_simulated_time(facts: &Facts<'_>, callback: u32) -> bool {
+    let node = facts.tables.callbacks[callback as usize].node;
+    facts.tables.endpoints.iter().any(|e| Some(e.node) == node && crate::simulated::is_clock(e))
+}
+
+pub const PREEMPTED: Lint = Lint {
+    name: "preempted-callback",
+    finds: "other threads had the CPU of a callback for a good part of its time",
+    check: |facts| {
+        let mut off: HashMap<u32, HashMap<&str, i64>> = HashMap::new();
+        for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
+            if let Some(execution) = row.execution {
+                let callback = facts.tables.executions[execution as usize].callback;
+                let by = row.by_comm.as_deref().unwrap_or("a thread that is not known");
+                *off.entry(callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
+            }
+        }
+        let case = |(callback, by): (u32, HashMap<&str, i64>)| {
+            let ran = &facts.of_callback[callback as usize];
+            let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
+            let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
+            (taken as f64 > PREEMPTED_PART * wall as f64).then(|| Case {
+                subject: facts.callback(callback),
+                evidence: format!(
+                    "of {} inside it, its thread had no CPU for {} ({:.1} %), {} of that to {}",
+                    time(wall), time(taken), 100.0 * taken as f64 / wall.max(1) as f64, time(*most.1), most.0
+                ),
+                cost: format!("{} a call on the average", time(taken / (ran.len() as i64).max(1))),
+                next: "a CPU of its own (taskset), SCHED_FIFO, or less beside it".into(),
+                weight: taken as f64,
+            })
+        };
+        off.into_iter().filter_map(case).collect()
+    },
+};

@@ -1,0 +1,109 @@
+//! Findings: what is wrong with the timing of a system, with the evidence, what it costs, and what to try next.
+//!
+//! A lint looks at the tables alone. docs/lints.md documents every one; `tests` below compare the two.
+
+mod callbacks;
+mod chains;
+mod executors;
+mod facts;
+mod publishers;
+mod queues;
+
+use crate::figures::Repeat;
+use crate::summary::{Finding, FindingCase};
+use facts::Facts;
+use tacho_workload::model::Workload;
+
+/// Cases of a finding that the summary tells; the others are counted.
+const TOLD: usize = 5;
+
+/// A named check.
+pub struct Lint {
+    /// Short and stable; `--allow` and `--deny` name it.
+    pub name: &'static str,
+    /// What it finds, in half a line.
+    pub finds: &'static str,
+    check: fn(&Facts<'_>) -> Vec<Case>,
+}
+
+/// One place where a lint found something.
+struct Case {
+    /// What it is about: a subscription, a callback, a thread, a chain.
+    subject: String,
+    /// Figures with units.
+    evidence: String,
+    /// What it costs.
+    cost: String,
+    /// What to try.
+    next: String,
+    /// Greater is worse; compares cases of one lint.
+    weight: f64,
+}
+
+/// Every lint, in the order in which findings are told.
+pub static LINTS: &[Lint] = &[
+    chains::DEADLINE,
+    queues::TOO_SHORT,
+    queues::LOSSY_BEST_EFFORT,
+    queues::NEVER_RECEIVED,
+    callbacks::EXCEEDS_PERIOD,
+    callbacks::STARVED,
+    executors::BOTTLENECK,
+    callbacks::PREEMPTED,
+    callbacks::TIMER_DRIFT,
+    publishers::BEHIND,
+    publishers::LARGE_OVER_UDP,
+    chains::UNCERTAIN_LINK,
+];
+
+/// What all lints find. A case that several repeats show is one, told as in the worst of them.
+pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Vec<Finding> {
+    let facts: Vec<Facts<'_>> = repeats.iter().map(|repeat| Facts::new(repeat, workload)).collect();
+    let found = LINTS.iter().map(|lint| {
+        let mut cases: Vec<(Case, u64)> = Vec::new();
+        for case in facts.iter().flat_map(lint.check) {
+            match cases.iter_mut().find(|(known, _)| known.subject == case.subject) {
+                Some((known, repeats)) => {
+                    *repeats += 1;
+                    if case.weight > known.weight {
+                        *known = case;
+                    }
+                }
+                None => cases.push((case, 1)),
+            }
+        }
+        cases.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight));
+        Finding {
+            lint: lint.name.into(),
+            finds: lint.finds.into(),
+            count: cases.len() as u64,
+            cases: cases.into_iter().take(TOLD).map(|(case, in_repeats)| told(case, in_repeats, repeats.len())).collect(),
+        }
+    });
+    found.filter(|finding| finding.count > 0).collect()
+}
+
+fn told(case: Case, in_repeats: u64, repeats: usize) -> FindingCase {
+    FindingCase {
+        subject: case.subject,
+        evidence: case.evidence,
+        cost: case.cost,
+        next: case.next,
+        repeats: (repeats > 1).then_some(in_repeats),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_lint_is_documented_and_every_documented_one_exists() {
+        let page = include_str!("../../../../docs/lints.md");
+        let documented: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`')).collect();
+        let names: BTreeSet<&str> = LINTS.iter().map(|lint| lint.name).collect();
+        assert_eq!(documented, names);
+        assert_eq!(names.len(), LINTS.len(), "each name once");
+    }
+}

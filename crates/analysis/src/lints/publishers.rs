@@ -1,0 +1,115 @@
+//! Publishers that do not keep up, and messages that their transport does not carry well.
+
+use super::facts::{percent, time, Facts};
+use super::{Case, Lint};
+use crate::graph::is_called;
+use crate::tables::{Delivery, EndpointKind};
+use std::collections::HashMap;
+
+/// Part of the due sends that may be late or skipped before it is told.
+const BEHIND_PART: f64 = 0.01;
+/// Most that one UDP datagram over IPv4 holds (RFC 768, RFC 791): 65,535 less 20 and 8.
+const DATAGRAM_BYTES: u64 = 65_507;
+
+pub const BEHIND: Lint = Lint {
+    name: "publisher-behind",
+    finds: "a publisher sends late, or skips sends that were due",
+    check: |facts| {
+        let mut sends: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
+        for row in &facts.tables.publications {
+            if let Some(due) = row.due_ns {
+                sends.entry(row.publisher).or_default().push((due, row.publish_ns));
+            }
+        }
+        let case = |(publisher, mut sends): (u32, Vec<(i64, i64)>)| {
+            sends.sort_unstable();
+            let period = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| *gap > 0).min()?;
+            let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
+            let skipped = facts.tables.endpoints[publisher as usize].skipped.unwrap_or(0) as usize;
+            let due = sends.len() + skipped;
+            if late + skipped < 2 || (late + skipped) as f64 <= BEHIND_PART * due as f64 {
+                return None;
+            }
+            let worst = sends.iter().map(|(due, sent)| sent - due).max()?;
+            let (node, topic) = facts.endpoint(publisher);
+            Some(Case {
+                subject: format!("{node} {topic}"),
+                evidence: format!(
+                    "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the latest {}",
+                    time(period), percent(late + skipped, due), time(worst)
+                ),
+                cost: format!("{skipped} messages never existed: loss and latency of the others look better than the topic is"),
+                next: "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own".into(),
+                weight: (late + skipped) as f64,
+            })
+        };
+        sends.into_iter().filter_map(case).collect()
+    },
+};
+
+pub const LARGE_OVER_UDP: Lint = Lint {
+    name: "large-message-over-udp",
+    finds: "messages larger than a datagram go over UDP",
+    check: |facts| {
+        let mut largest: HashMap<u32, u64> = HashMap::new();
+        for row in &facts.tables.publications {
+            if let Some(size) = row.size_bytes.filter(|size| *size > DATAGRAM_BYTES) {
+                let most = largest.entry(row.publisher).or_default();
+                *most = size.max(*most);
+            }
+        }
+        largest.into_iter().filter_map(|(publisher, size)| large(facts, publisher, size)).collect()
+    },
+};
+
+fn large(facts: &Facts<'_>, publisher: u32, size: u64) -> Option<Case> {
+    let (node, topic) = facts.endpoint(publisher);
+    let subscriptions = facts.tables.endpoints.iter().enumerate();
+    let of_topic = subscriptions.filter(|(_, e)| e.kind == EndpointKind::Subscription && e.topic == topic);
+    let over = of_topic.filter_map(|(s, _)| over_udp(facts, publisher, s as u32)).collect::<Vec<_>>();
+    let how = over.first()?;
+    let mine = facts.tables.messages.iter().filter(|m| m.publisher == Some(publisher));
+    let (mut all, mut lost, mut latencies) = (0, 0, Vec::new());
+    for message in mine {
+        all += 1;
+        lost += usize::from(message.delivery == Delivery::Lost);
+        let end = message.callback_ns.or(message.take_ns);
+        latencies.extend(end.zip(message.publish_ns).map(|(end, publish)| end - publish));
+    }
+    latencies.sort_unstable();
+    let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied();
+    Some(Case {
+        subject: format!("{node} {topic}"),
+        evidence: format!(
+            "{size} B a message, {how}: {} fragments, of which each can be lost; {lost} of {all} messages were ({})",
+            size.div_ceil(DATAGRAM_BYTES), percent(lost, all)
+        ),
+        cost: p99.map_or("not known".into(), |p99| format!("one lost fragment costs the message, or a resend: latency p99 {}", time(p99))),
+        next: "shared memory or a loaned message on one host; else TCP, larger socket buffers, smaller messages".into(),
+        weight: size as f64,
+    })
+}
+
+/// How it is known that a message to this subscription goes over UDP: two hosts, or what the workload chose.
+fn over_udp(facts: &Facts<'_>, publisher: u32, subscription: u32) -> Option<String> {
+    let host = |endpoint: u32| {
+        let name = facts.endpoint(endpoint).0;
+        let placed = facts.workload.and_then(|w| w.nodes.iter().find(|n| is_called(&name, &n.name))).map(|n| n.host.clone());
+        placed.filter(|h| !h.is_empty()).unwrap_or_else(|| facts.tables.processes[facts.process_of(endpoint) as usize].host.clone())
+    };
+    if facts.process_of(publisher) == facts.process_of(subscription) {
+        return None;
+    }
+    let transport = facts.workload.map_or("", |w| w.transport.as_str());
+    if transport.starts_with("tcp") {
+        return None;
+    }
+    let (from, to) = (host(publisher), host(subscription));
+    if from != to {
+        return Some(format!("from {from} to {to}"));
+    }
+    let middleware = facts.workload.map_or("", |w| w.middleware.as_str());
+    // The plugin's default is UDP (native/middleware/cyclonedds).
+    let udp = transport.starts_with("udp") || (transport.is_empty() && middleware == "cyclonedds");
+    udp.then(|| "over UDP as the workload chose".into())
+}

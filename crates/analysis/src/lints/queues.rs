@@ -1,0 +1,111 @@
+//! Messages that were sent and not seen.
+
+use super::facts::{percent, Facts, Received};
+use super::{Case, Lint};
+use crate::graph::is_called;
+use crate::queue::published_before_next_take;
+use crate::tables::EndpointKind;
+use std::collections::{HashMap, HashSet};
+use tacho_workload::model::Qos;
+
+pub const TOO_SHORT: Lint = Lint {
+    name: "queue-too-short",
+    finds: "messages were overwritten in a subscription's queue",
+    check: |facts| facts.received.iter().filter_map(|(s, received)| too_short(facts, *s, received)).collect(),
+};
+
+fn too_short(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
+    let depth = facts.tables.endpoints[subscription as usize].depth?;
+    let traffic = facts.traffic(subscription, received);
+    let followed = received.lost.iter().filter_map(|lost| published_before_next_take(&traffic, *lost));
+    let overwritten: Vec<u64> = followed.filter(|later| *later >= depth).collect();
+    let most = *overwritten.iter().max()?;
+    let (node, topic) = facts.endpoint(subscription);
+    let all = received.taken.len() + received.lost.len();
+    Some(Case {
+        subject: format!("{node} {topic}"),
+        evidence: format!(
+            "{} of {all} messages ({}) went missing with {depth} or more behind them before the next take; the queue keeps {depth}",
+            overwritten.len(),
+            percent(overwritten.len(), all)
+        ),
+        cost: format!("{} messages that {node} never saw", overwritten.len()),
+        next: format!("a history depth of {} would have kept them; or take sooner (see starved-callback, single-threaded-bottleneck)", most + 1),
+        weight: overwritten.len() as f64,
+    })
+}
+
+/// What a workload says of a subscription; the events of a recorded program do not tell its QoS.
+fn qos(facts: &Facts<'_>, subscription: u32) -> Option<Qos> {
+    let (name, topic) = facts.endpoint(subscription);
+    let node = facts.workload?.nodes.iter().find(|n| is_called(&name, &n.name))?;
+    node.subscribes.iter().find(|s| s.topic == topic).map(|s| s.qos)
+}
+
+pub const LOSSY_BEST_EFFORT: Lint = Lint {
+    name: "lossy-best-effort",
+    finds: "a best-effort subscription lost messages on the way",
+    check: |facts| facts.received.iter().filter_map(|(s, received)| lossy(facts, *s, received)).collect(),
+};
+
+fn lossy(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
+    let qos = qos(facts, subscription).filter(|qos| !qos.reliable)?;
+    let traffic = facts.traffic(subscription, received);
+    let overwritten =
+        |lost: &&i64| published_before_next_take(&traffic, **lost).is_some_and(|later| later >= u64::from(qos.depth));
+    let lost = received.lost.iter().filter(|lost| !overwritten(lost)).count();
+    let all = received.taken.len() + received.lost.len();
+    let (node, topic) = facts.endpoint(subscription);
+    (lost > 0).then(|| Case {
+        subject: format!("{node} {topic}"),
+        evidence: format!("{lost} of {all} messages ({}) were lost and not overwritten in the queue", percent(lost, all)),
+        cost: format!("{lost} messages that nothing sends again"),
+        next: "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another transport".into(),
+        weight: lost as f64,
+    })
+}
+
+/// Pairs of a publisher and a subscription on its topic that never exchanged a message though several were sent while both were there.
+fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (u32, u32, usize)> + 'f {
+    let endpoints = &facts.tables.endpoints;
+    let of = |kind| endpoints.iter().enumerate().filter(move |(_, e)| e.kind == kind).map(|(row, _)| row as u32);
+    let mut heard: HashSet<(u32, u32)> = HashSet::new();
+    let taken = facts.tables.messages.iter().filter(|m| m.take_ns.is_some());
+    heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
+    let mut sent: HashMap<u32, Vec<i64>> = HashMap::new();
+    facts.tables.publications.iter().for_each(|p| sent.entry(p.publisher).or_default().push(p.publish_ns));
+    let mut subscriptions: HashMap<&str, Vec<u32>> = HashMap::new();
+    for s in of(EndpointKind::Subscription) {
+        subscriptions.entry(endpoints[s as usize].topic.as_str()).or_default().push(s);
+    }
+    let publishers: Vec<u32> = of(EndpointKind::Publisher).collect();
+    publishers.into_iter().flat_map(move |publisher| {
+        let there = subscriptions.get(endpoints[publisher as usize].topic.as_str()).cloned().unwrap_or_default();
+        let sent = sent.get(&publisher).cloned().unwrap_or_default();
+        let quiet = there.into_iter().filter(|s| !heard.contains(&(publisher, *s))).filter_map(move |s| {
+            let process = &facts.tables.processes[facts.process_of(s) as usize];
+            let alive = endpoints[s as usize].created_ns..=process.last_ns;
+            let meant = sent.iter().filter(|time| alive.contains(time)).count();
+            (meant >= 2 && process.dropped_events == 0).then_some((publisher, s, meant))
+        });
+        quiet.collect::<Vec<_>>()
+    })
+}
+
+pub const NEVER_RECEIVED: Lint = Lint {
+    name: "never-received",
+    finds: "a subscription got nothing from a publisher of its topic",
+    check: |facts| {
+        let case = |(publisher, subscription, sent): (u32, u32, usize)| {
+            let ((from, topic), (to, _)) = (facts.endpoint(publisher), facts.endpoint(subscription));
+            Case {
+                subject: format!("{from} to {to} {topic}"),
+                evidence: format!("{sent} messages sent while the subscription was there, none taken"),
+                cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
+                next: format!("compare QoS and types: ros2 topic info --verbose {topic}; events do not tell them"),
+                weight: sent as f64,
+            }
+        };
+        silent(facts).map(case).collect()
+    },
+};
