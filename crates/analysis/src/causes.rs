@@ -7,26 +7,53 @@ use crate::observed::INTERNAL;
 use crate::queue::{published_before_next_take, Traffic};
 use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, OffCpu, Preemption};
 use crate::wait::Arrival;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// Instances explained where nobody states a deadline: the worst of each chain.
 const WORST: usize = 10;
 /// Instances explained of those that missed a stated deadline, worst first.
 const MOST_LATE: usize = 100;
-/// Instances that the usual time of each part is taken from, evenly spread over the run.
-const SAMPLE: usize = 4_096;
+/// Instances that the usual time of each part is taken from at most, evenly spread over the run.
+const SAMPLE: usize = 512;
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
 
-/// Parts of one instance by position and kind.
-type Parts = BTreeMap<(u32, CauseKind), i64>;
+/// A part of an instance: its place, what and by whom.
+type Key = (u32, CauseKind, Who);
+
+/// By whom, as an index; words are made only of what is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Callback(u32),
+    Node(u32),
+    Topic(u32),
+    /// Its arrival is not recorded, so that waiting for a wake-up is in it.
+    TopicAndWakeUp(u32),
+    /// Row of the preemptions.
+    Thread(u32),
+}
+
+/// How long, and where it began and in which execution, where that is one.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    ns: i64,
+    from_ns: Option<i64>,
+    execution: Option<u32>,
+}
+
+/// Everything that one instance consists of.
+type Parts = BTreeMap<Key, Part>;
 
 /// Explains late instances and lost inputs of all chains.
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption]) -> Vec<Cause> {
-    let mut preempted: HashMap<u32, Vec<&Preemption>> = HashMap::new();
-    for row in preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
+    let mut preempted: HashMap<u32, Vec<u32>> = HashMap::new();
+    // A thread is the first row that names it.
+    let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
+    for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state == OffCpu::Runnable) {
+        threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
         if let Some(execution) = row.execution {
-            preempted.entry(execution).or_default().push(row);
+            preempted.entry(execution).or_default().push(index as u32);
         }
     }
     let mut of_chain: Vec<Vec<u32>> = vec![Vec::new(); chains.chains.len()];
@@ -39,25 +66,37 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
 
     let mut rows = Vec::new();
     for (chain, made_of) in chains.made_of.iter().enumerate() {
-        let explainer = Explainer { tracer, made_of, preempted: &preempted, chain: chain as u32 };
+        let explainer = Explainer { tracer, made_of, preemptions, preempted: &preempted, threads: &threads };
         let instances = &of_chain[chain];
-        let parts_of = |instance: u32| explainer.parts(instance, &chains.hops[last_hop[instance as usize]]);
-        let late = late(&chains.instances, instances, made_of.path.deadline_ns);
-        if !late.is_empty() {
-            let step = instances.len().div_ceil(SAMPLE);
-            let usual = usual(instances.iter().step_by(step).map(|i| totals(&parts_of(*i))));
-            for instance in late {
-                let parts = parts_of(instance);
-                let of_this = totals(&parts);
-                rows.extend(parts.into_iter().map(|mut row| {
-                    // Of a part that several share (executor busy with two callbacks), the usual is that of the whole.
-                    let alone = of_this.get(&(row.position, row.kind)) == row.duration_ns.as_ref();
-                    row.usual_ns = usual.get(&(row.position, row.kind)).copied().filter(|_| alone);
-                    row
-                }));
-            }
+        let parts_of = |instance: u32| explainer.parts(&chains.hops[last_hop[instance as usize]]);
+        let blank = |position, kind, by: String| Cause {
+            chain: chain as u32,
+            instance: None,
+            position,
+            kind,
+            by,
+            execution: None,
+            from_ns: None,
+            duration_ns: None,
+            usual_ns: None,
+            count: 1,
+        };
+        let late: Vec<(u32, Parts)> =
+            late(&chains.instances, instances, made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
+        let step = instances.len().div_ceil(SAMPLE).max(1);
+        let usual = usual(&late, instances.iter().step_by(step).map(|i| parts_of(*i)));
+        for (instance, parts) in &late {
+            rows.extend(parts.iter().map(|(key, part)| Cause {
+                instance: Some(*instance),
+                execution: part.execution,
+                from_ns: part.from_ns,
+                duration_ns: Some(part.ns),
+                usual_ns: usual.get(key).copied(),
+                ..blank(key.0, key.1, explainer.words(key.2))
+            }));
         }
-        rows.extend(explainer.lost());
+        let lost = explainer.lost().into_iter();
+        rows.extend(lost.map(|((position, kind, by), count)| Cause { count, ..blank(position, kind, by) }));
     }
     rows
 }
@@ -74,129 +113,115 @@ fn late(all: &[Instance], of_chain: &[u32], deadline_ns: Option<i64>) -> Vec<u32
     rows
 }
 
-fn totals(parts: &[Cause]) -> Parts {
-    let mut totals = Parts::new();
-    for part in parts {
-        *totals.entry((part.position, part.kind)).or_default() += part.duration_ns.unwrap_or(0);
-    }
-    totals
-}
-
-/// Median of each part over instances; one that an instance does not have was 0 there.
-fn usual(instances: impl Iterator<Item = Parts>) -> Parts {
-    let mut values: BTreeMap<(u32, CauseKind), Vec<i64>> = BTreeMap::new();
+/// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
+fn usual(late: &[(u32, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
+    let wanted = late.iter().flat_map(|(_, parts)| parts.keys());
+    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (*key, Vec::new())).collect();
     let mut count = 0;
     for parts in instances {
-        parts.into_iter().for_each(|(part, ns)| values.entry(part).or_default().push(ns));
+        for (key, part) in parts {
+            if let Some(values) = values.get_mut(&key) {
+                values.push(part.ns);
+            }
+        }
         count += 1;
     }
     if count < LEAST_FOR_USUAL {
-        return Parts::new();
+        return BTreeMap::new();
     }
     let median = |mut values: Vec<i64>| {
         values.resize(count, 0);
         values.sort_unstable();
         values[(count - 1) / 2]
     };
-    values.into_iter().map(|(part, values)| (part, median(values))).collect()
+    values.into_iter().map(|(key, values)| (key, median(values))).collect()
 }
 
 struct Explainer<'a> {
     tracer: &'a Tracer<'a>,
     made_of: &'a MadeOf,
-    preempted: &'a HashMap<u32, Vec<&'a Preemption>>,
-    chain: u32,
+    preemptions: &'a [Preemption],
+    preempted: &'a HashMap<u32, Vec<u32>>,
+    threads: &'a HashMap<Option<&'a str>, u32>,
 }
 
 impl Explainer<'_> {
-    /// Everything that an instance consists of, in the order of time.
-    fn parts(&self, instance: u32, last: &Hop) -> Vec<Cause> {
+    /// Everything that the instance with this last hop consists of.
+    fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, time: last.output_ns };
+        let mut parts = Parts::new();
         let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output) else {
-            return Vec::new();
+            return parts;
         };
-        let mut parts = Vec::new();
-        for hop in hops.iter().rev() {
-            if let Some(wait) = (hop.position > 0).then(|| waits.iter().rev().nth(hop.position as usize - 1)).flatten() {
-                self.wait(wait, hop, &mut parts);
-            }
-            self.computation(hop, &mut parts);
+        for (hop, wait) in hops.iter().zip(&waits) {
+            self.wait(wait, hop, &mut parts);
         }
-        parts.retain(|part| part.duration_ns != Some(0));
-        parts.iter_mut().for_each(|part| part.instance = Some(instance));
+        hops.iter().for_each(|hop| self.computation(hop, &mut parts));
         parts
     }
 
-    fn part(&self, position: u32, kind: CauseKind, by: String, from_ns: Option<i64>, duration_ns: i64) -> Cause {
-        Cause {
-            chain: self.chain,
-            instance: None,
-            position,
-            kind,
-            by,
-            execution: None,
-            from_ns,
-            duration_ns: Some(duration_ns),
-            usual_ns: None,
-            count: 1,
-        }
-    }
-
-    fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Vec<Cause>) {
+    fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Parts) {
         let seen = self.tracer.seen;
         let path = &self.made_of.path;
-        let topic = &seen.topics.names[path.topics[hop.position as usize - 1] as usize];
-        let node = &seen.nodes[path.nodes[hop.position as usize] as usize].name;
+        let topic = path.topics[hop.position as usize - 1];
+        let node = Who::Node(path.nodes[hop.position as usize]);
         let split = &wait.split;
         let transport = match split.evidence {
-            Arrival::Unknown => format!("{topic} (arrival not recorded: waiting for a wake-up is in it)"),
-            _ => topic.clone(),
+            Arrival::Unknown => Who::TopicAndWakeUp(topic),
+            _ => Who::Topic(topic),
         };
-        let published = split.arrival.map(|_| wait.published);
-        parts.push(self.part(hop.position, CauseKind::Transport, transport, published, split.transport));
+        let mut add = |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
+        add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
         let from = split.arrival.unwrap_or(wait.published);
         let busy = wait.stream.map_or(Vec::new(), |stream| self.tracer.busy.executions(seen, stream, from, wait.began));
-        let mut by_callback: BTreeMap<u32, (u32, i64, i64)> = BTreeMap::new();
         for (execution, start, end) in busy {
-            let row = by_callback.entry(seen.executions[execution as usize].callback).or_insert((execution, start, 0));
-            row.2 += end - start;
+            let who = Who::Callback(seen.executions[execution as usize].callback);
+            add(CauseKind::ExecutorBusy, who, Some(start), Some(execution), end - start);
         }
-        for (callback, (execution, start, ns)) in by_callback {
-            let by = callback_name(seen, callback);
-            let row = self.part(hop.position, CauseKind::ExecutorBusy, by, Some(start), ns);
-            parts.push(Cause { execution: Some(execution), ..row });
-        }
-        parts.push(self.part(hop.position, CauseKind::WakeUp, node.clone(), None, split.alignment));
-        let kept_for = hop.execution.map_or(node.clone(), |e| callback_name(seen, seen.executions[e as usize].callback));
-        parts.push(self.part(hop.position, CauseKind::Kept, kept_for, Some(wait.began), wait.start - wait.began));
+        add(CauseKind::WakeUp, node, None, None, split.alignment);
+        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e as usize].callback));
+        add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
     }
 
-    fn computation(&self, hop: &Hop, parts: &mut Vec<Cause>) {
-        let seen = self.tracer.seen;
-        let node = self.made_of.path.nodes[hop.position as usize];
-        let by = match hop.execution {
-            Some(execution) => callback_name(seen, seen.executions[execution as usize].callback),
-            None => seen.nodes[node as usize].name.clone(),
-        };
-        let mut off: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-        for row in hop.execution.and_then(|e| self.preempted.get(&e)).into_iter().flatten() {
+    fn computation(&self, hop: &Hop, parts: &mut Parts) {
+        let mut taken = 0;
+        for index in hop.execution.and_then(|e| self.preempted.get(&e)).into_iter().flatten() {
+            let row = &self.preemptions[*index as usize];
             let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
             if to > from {
-                let who = row.by_comm.clone().unwrap_or_else(|| format!("CPU {} (who had it is not known)", row.cpu));
-                off.entry(who).or_insert((from, 0)).1 += to - from;
+                taken += to - from;
+                let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
+                let part = Part { ns: to - from, from_ns: Some(from), execution: hop.execution };
+                add(parts, (hop.position, CauseKind::Preemption, who), part);
             }
         }
-        let taken: i64 = off.values().map(|(_, ns)| ns).sum();
-        let row = self.part(hop.position, CauseKind::Computation, by, Some(hop.start_ns), hop.output_ns - hop.start_ns - taken);
-        parts.push(Cause { execution: hop.execution, ..row });
-        for (who, (from, ns)) in off {
-            let row = self.part(hop.position, CauseKind::Preemption, who, Some(from), ns);
-            parts.push(Cause { execution: hop.execution, ..row });
+        let who = match hop.execution {
+            Some(execution) => Who::Callback(self.tracer.seen.executions[execution as usize].callback),
+            None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
+        };
+        let ns = hop.output_ns - hop.start_ns - taken;
+        let part = Part { ns, from_ns: Some(hop.start_ns), execution: hop.execution };
+        add(parts, (hop.position, CauseKind::Computation, who), part);
+    }
+
+    fn words(&self, who: Who) -> String {
+        let seen = self.tracer.seen;
+        match who {
+            Who::Callback(callback) => callback_name(seen, callback),
+            Who::Node(node) => seen.nodes[node as usize].name.clone(),
+            Who::Topic(topic) => seen.topics.names[topic as usize].clone(),
+            Who::TopicAndWakeUp(topic) => {
+                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[topic as usize])
+            }
+            Who::Thread(index) => match &self.preemptions[index as usize].by_comm {
+                Some(comm) => comm.clone(),
+                None => "what is not known".into(),
+            },
         }
     }
 
     /// Why inputs led to no output: one row a reason and place.
-    fn lost(&self) -> Vec<Cause> {
+    fn lost(&self) -> BTreeMap<(u32, CauseKind, String), u64> {
         let path = &self.made_of.path;
         // Takes of each node on the path, by publication.
         let taken: Vec<HashMap<u32, u32>> = (1..path.nodes.len())
@@ -210,12 +235,7 @@ impl Explainer<'_> {
         for publication in &self.made_of.lost {
             *reasons.entry(self.end_of(*publication, &taken, &mut traffic)).or_default() += 1;
         }
-        let row = |((position, kind, by), count)| Cause {
-            duration_ns: None,
-            count,
-            ..self.part(position, kind, by, None, 0)
-        };
-        reasons.into_iter().map(row).collect()
+        reasons
     }
 
     /// Where the way of a publication of the first node ends.
@@ -300,6 +320,21 @@ impl Explainer<'_> {
         match since {
             Some(since) if since >= depth => (CauseKind::Overwritten, format!("queue of depth {depth} of {}", seen.nodes[node as usize].name)),
             _ => lost,
+        }
+    }
+}
+
+/// Adds to a part; of several intervals it keeps where the first began.
+fn add(parts: &mut Parts, key: Key, part: Part) {
+    if part.ns == 0 {
+        return;
+    }
+    match parts.entry(key) {
+        Entry::Vacant(entry) => drop(entry.insert(part)),
+        Entry::Occupied(mut entry) => {
+            let known = entry.get_mut();
+            known.ns += part.ns;
+            known.from_ns = known.from_ns.min(part.from_ns);
         }
     }
 }

@@ -6,8 +6,10 @@ use crate::tables::{CauseKind, Tables};
 use std::collections::{BTreeMap, HashMap};
 
 const NS_PER_MS: f64 = 1e6;
-/// Instances that the summary explains; the table `causes` may hold more.
+/// Instances that the summary explains of the critical chain, and of those with a deadline; the table `causes` may hold more.
 const SHOWN: usize = 10;
+/// Of each other chain: systems have hundreds.
+const SHOWN_OF_OTHERS: usize = 2;
 
 /// Fills in what the tables of the repeats know of each chain.
 pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
@@ -50,7 +52,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
         chain.data_age_ms = Distribution::of(age);
         chain.data_age_held_ms = Distribution::of(held);
         chain.worst.sort_by(|a, b| b.end_to_end_ms.total_cmp(&a.end_to_end_ms));
-        chain.worst.truncate(SHOWN);
+        chain.worst.truncate(if chain.critical || chain.deadline_ms.is_some() { SHOWN } else { SHOWN_OF_OTHERS });
         chain.lost_inputs.sort_by_key(|loss| std::cmp::Reverse(loss.inputs));
     }
 }
@@ -83,13 +85,10 @@ fn causes(chains: &mut [ChainFigures], tables: &Tables, chain_of: &[Option<usize
         let Some(chain) = chain_of[row.chain as usize] else { continue };
         let node = tables.chains[row.chain as usize].path.get(2 * row.position as usize).cloned().unwrap_or_default();
         match (row.instance, row.duration_ns) {
-            (Some(instance), Some(ns)) => of_instance.entry(instance).or_default().push(LatePart {
-                node,
-                kind: row.kind,
-                by: row.by.clone(),
-                ms: ns as f64 / NS_PER_MS,
-                usual_ms: row.usual_ns.map(|ns| ns as f64 / NS_PER_MS),
-            }),
+            (Some(instance), Some(ns)) => {
+                let (ms, usual_ms) = (ns as f64 / NS_PER_MS, row.usual_ns.map(|ns| ns as f64 / NS_PER_MS));
+                part(of_instance.entry(instance).or_default(), node, row.kind, &row.by, ms, usual_ms);
+            }
             _ => lost(&mut chains[chain].lost_inputs, node, row.kind, &row.by, row.count),
         }
     }
@@ -103,6 +102,18 @@ fn causes(chains: &mut [ChainFigures], tables: &Tables, chain_of: &[Option<usize
                 parts,
             });
         }
+    }
+}
+
+/// The same cause at several nodes is one part: what is usual of their sum is not known.
+fn part(known: &mut Vec<LatePart>, node: String, kind: CauseKind, by: &str, ms: f64, usual_ms: Option<f64>) {
+    match known.iter_mut().find(|p| p.kind == kind && p.by == by) {
+        Some(part) => {
+            part.ms += ms;
+            part.usual_ms = None;
+            part.nodes.push(node);
+        }
+        None => known.push(LatePart { nodes: vec![node], kind, by: by.into(), ms, usual_ms }),
     }
 }
 

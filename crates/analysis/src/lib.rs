@@ -33,7 +33,7 @@ mod wait;
 
 pub use figures::{summarise, Repeat};
 pub use points::{figures_of_tables, merge_points};
-pub use runs::{analyse, analyse_and_store, figures_of, Error};
+pub use runs::{analyse, analyse_and_store, figures_of, figures_with, Error};
 
 use collect::Collector;
 use tables::{CallbackKind, Endpoint, Note, Tables};

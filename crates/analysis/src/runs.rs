@@ -9,6 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use tacho_events::run::RunInfo;
 use tacho_events::{ProcessIndex, Progress, Reader, RunDirectory};
+use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
 /// Why a run could not be analysed.
@@ -36,7 +37,7 @@ pub fn analyse(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Tables, Error> {
-    Ok(analyse_one(run, workload, progress)?.tables)
+    Ok(analyse_one(run, workload, &Links::default(), progress)?.tables)
 }
 
 /// The figures of a run directory, over everything below `repeats/` where it has any. Writes nothing.
@@ -45,7 +46,17 @@ pub fn figures_of(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    figures(run, workload, progress, |_, _| Ok(()))
+    figures(run, workload, &Links::default(), progress, |_, _| Ok(()))
+}
+
+/// The same, with what a links file states. Writes nothing.
+pub fn figures_with(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    stated: &Links,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, Error> {
+    figures(run, workload, stated, progress, |_, _| Ok(()))
 }
 
 /// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
@@ -54,7 +65,7 @@ pub fn analyse_and_store(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    let summary = figures(run, workload, progress, |directory, repeat| {
+    let summary = figures(run, workload, &Links::default(), progress, |directory, repeat| {
         store::write(&directory.tables(), repeat.tables)?;
         if directory != run {
             store::write_summary(directory, &summarise(&[repeat], workload))?;
@@ -69,6 +80,7 @@ pub fn analyse_and_store(
 fn figures(
     run: &RunDirectory,
     workload: Option<&Workload>,
+    stated: &Links,
     progress: &mut dyn FnMut(Progress),
     mut each: impl FnMut(&RunDirectory, Repeat<'_>) -> Result<(), Error>,
 ) -> Result<Summary, Error> {
@@ -81,7 +93,7 @@ fn figures(
         if !directory.events().is_dir() {
             return Err(Error::NoRun(directory.path().to_path_buf()));
         }
-        let one = analyse_one(directory, workload, progress)?;
+        let one = analyse_one(directory, workload, stated, progress)?;
         each(directory, one.repeat())?;
         analysed.push(one);
     }
@@ -108,6 +120,7 @@ const CLOCK_ERROR_TO_NOTE_NS: i64 = 1_000;
 fn analyse_one(
     run: &RunDirectory,
     workload: Option<&Workload>,
+    stated: &Links,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysed, Error> {
     let mut notes = Vec::new();
@@ -133,7 +146,7 @@ fn analyse_one(
     let mut analysis = Analysis::new(options);
     reader.processes().iter().for_each(|facts| analysis.add_process(facts));
     reader.for_each(|event, texts| analysis.push(event, texts), progress);
-    let mut tables = analysis.finish(workload);
+    let mut tables = analysis.finish_with(workload, stated);
     for problem in reader.problems().iter() {
         notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
     }

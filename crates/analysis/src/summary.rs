@@ -390,7 +390,8 @@ pub struct ChainFigures {
     /// How outputs were tied to inputs at each node, in the order of the path.
     #[serde(default)]
     pub links: Vec<LinkFigures>,
-    /// The worst instances (those past the deadline, where there is one) with what took their time, worst first; at most ten.
+    /// The worst instances (those past the deadline, where there is one) with what took their time, worst first: ten of the critical chain
+    /// and of those with a deadline, two of any other.
     #[serde(default)]
     pub worst: Vec<LateInstance>,
     /// What became of the inputs that led to no output, most first.
@@ -437,15 +438,15 @@ pub struct LateInstance {
 /// What took a part of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatePart {
-    /// Node where it happened; of transport and waits the one that receives.
-    pub node: String,
+    /// Nodes where it happened, in the order of the path; of transport and waits the one that receives.
+    pub nodes: Vec<String>,
     /// What.
     pub kind: CauseKind,
     /// By whom.
     pub by: String,
     /// How long.
     pub ms: f64,
-    /// Median of the same part over all instances; absent where that says nothing of this one.
+    /// Median of the same part over all instances; absent for a part at several nodes, and with fewer than three instances.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usual_ms: Option<f64>,
 }

@@ -411,6 +411,18 @@ pub enum LinkEvidence {
     Inferred,
 }
 
+impl LinkEvidence {
+    /// As a reader reads it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LinkEvidence::Stated => "stated",
+            LinkEvidence::Annotated => "annotated",
+            LinkEvidence::Observed => "observed",
+            LinkEvidence::Inferred => "inferred",
+        }
+    }
+}
+
 /// How one output of a node is tied to one input of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
@@ -475,6 +487,24 @@ pub enum CauseKind {
     NoOutput,
 }
 
+impl CauseKind {
+    /// As a reader reads it, before by whom.
+    pub fn words(self) -> &'static str {
+        match self {
+            CauseKind::Computation => "computation of",
+            CauseKind::Preemption => "preempted by",
+            CauseKind::Transport => "transport on",
+            CauseKind::WakeUp => "waiting for the wake-up of",
+            CauseKind::ExecutorBusy => "executor busy with",
+            CauseKind::Kept => "kept for the next",
+            CauseKind::Overwritten => "overwritten in the",
+            CauseKind::Lost => "lost on",
+            CauseKind::Superseded => "superseded by a newer one at",
+            CauseKind::NoOutput => "no output of",
+        }
+    }
+}
+
 /// A part of a late instance, with what took it; or, without an instance, why inputs led to no output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
@@ -488,13 +518,13 @@ pub struct Cause {
     pub kind: CauseKind,
     /// By whom, in words: the callback that the executor was busy with, the thread that had the CPU, the topic, `queue of depth 1`.
     pub by: String,
-    /// Index into [`Tables::executions`], where it is one.
+    /// Index into [`Tables::executions`], where it is one; of several the first.
     pub execution: Option<u32>,
-    /// Where it began, where it is one interval.
+    /// Where it, or the first of several intervals, began; absent where only its length is known.
     pub from_ns: Option<i64>,
     /// How long. Of one instance all durations add up to its end-to-end time.
     pub duration_ns: Option<i64>,
-    /// Median of the same part (position and kind) over all instances of the chain; absent where fewer than three have it.
+    /// Median of the same part (position, kind, by) over the chain's instances, 512 of them at most; absent where there are fewer than three.
     pub usual_ns: Option<i64>,
     /// 1, or the inputs that ended this way.
     pub count: u64,

@@ -50,11 +50,11 @@ fn what_the_executor_was_busy_with_is_named() {
     add_up(&tables);
     assert_eq!(parts(&tables, 0), [
         (0, CauseKind::Computation, "/sensor timer 0.001 ms", 100),
+        (1, CauseKind::Computation, "/filter /points", 50),
         (1, CauseKind::Transport, "/points", 30),
+        (1, CauseKind::WakeUp, "/filter", 50),
         (1, CauseKind::ExecutorBusy, "/filter /map", 70),
         (1, CauseKind::ExecutorBusy, "/filter timer 0.005 ms", 50),
-        (1, CauseKind::WakeUp, "/filter", 50),
-        (1, CauseKind::Computation, "/filter /points", 50),
     ]);
 }
 

@@ -6,31 +6,102 @@ use crate::progress::Progress;
 use crate::runs;
 use anyhow::Context;
 use std::io::IsTerminal;
-use tacho_analysis::summary::Summary;
+use std::path::Path;
+use tacho_analysis::lints::LINTS;
+use tacho_analysis::summary::{Finding, Summary};
+use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
 use tacho_report::Terminal;
+use tacho_workload::links::{self, Links, Rule, StatedLink};
 use tacho_workload::Workload;
 
 pub fn run(options: Explain) -> Outcome {
     let run = runs::open(&options.run)?;
-    let summary = figures(&run)?;
-    show(&run, &summary, options.json)
+    options.allow.iter().chain(&options.deny).try_for_each(|name| known_lint(name))?;
+    let mut summary = figures(&run, options.links.as_deref())?;
+    if options.suggest {
+        return runs::print_text(&suggestion(&summary));
+    }
+    if let Some(findings) = &mut summary.findings {
+        findings.retain(|finding| !options.allow.contains(&finding.lint));
+    }
+    if let Some(name) = &options.chain {
+        known_chain(&summary, name)?;
+    }
+    show_chain(&run, &summary, options.chain.as_deref(), options.json)?;
+    let denied = |finding: &&Finding| options.deny.contains(&finding.lint);
+    let found: Vec<&Finding> = summary.findings.iter().flatten().filter(denied).collect();
+    for finding in &found {
+        eprintln!("tacho: denied: {} ({})", finding.lint, finding.count);
+    }
+    if !options.deny.is_empty() && summary.findings.is_none() {
+        let text = format!("{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it anew", run.path().display());
+        return Err(Failure::Usage(text));
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Code(1)) }
 }
 
-/// The figures of a run: as they stand in it, or, where it ended before they were written, analysed now; reading a run never
-/// changes it.
-fn figures(run: &RunDirectory) -> Result<Summary, Failure> {
-    if run.summary().is_file() {
+fn known_lint(name: &str) -> Outcome {
+    if LINTS.iter().any(|lint| lint.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = LINTS.iter().map(|lint| lint.name).collect();
+    Err(Failure::Usage(format!("no lint is called {name}; expected one of {}", names.join(", "))))
+}
+
+/// A usage error where no chain has this name.
+fn known_chain(summary: &Summary, name: &str) -> Outcome {
+    if summary.chains.iter().any(|chain| chain.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = summary.chains.iter().take(20).map(|chain| chain.name.as_str()).collect();
+    Err(Failure::Usage(format!("no chain is called {name}; there are: {}", names.join(", "))))
+}
+
+/// The figures of a run: as they stand in it, or, where it ended before they were written or a links file says otherwise, analysed
+/// now; reading a run never changes it.
+fn figures(run: &RunDirectory, links: Option<&Path>) -> Result<Summary, Failure> {
+    if run.summary().is_file() && links.is_none() {
         return Ok(tacho_analysis::store::read_summary(run).context("figures of the run")?);
     }
     if !run.points()?.is_empty() {
+        if let Some(links) = links {
+            return Err(Failure::Usage(format!("{}: this run is a sweep; give {}/points/NAME with it", links.display(), run.path().display())));
+        }
         return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
     }
+    let stated = match links {
+        Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())
+            .map_err(|errors| Failure::Usage(errors.to_string()))?,
+        None => Links::default(),
+    };
     let workload = workload(run)?;
     let mut progress = Progress::new();
-    let analysed = tacho_analysis::figures_of(run, workload.as_ref(), &mut |p| progress.show("reading events", p.part()));
+    let analysed =
+        tacho_analysis::figures_with(run, workload.as_ref(), &stated, &mut |p| progress.show("reading events", p.part()));
     progress.finish();
     Ok(analysed.context("analysis of the run")?)
+}
+
+/// The links of all chains, each once, as a links file.
+fn suggestion(summary: &Summary) -> String {
+    let mut links: Vec<(StatedLink, String)> = Vec::new();
+    for link in summary.chains.iter().flat_map(|chain| &chain.links) {
+        let Some(output) = &link.output else { continue };
+        let rule = match link.rule {
+            LinkRule::SameCallback => Rule::SameCallback,
+            LinkRule::Latest => Rule::Latest,
+            LinkRule::Match => Rule::Match,
+            LinkRule::Unrelated => Rule::Unrelated,
+        };
+        let stated = StatedLink { node: link.node.clone(), input: link.input.clone(), output: output.clone(), rule };
+        if links.iter().all(|(known, _)| *known != stated) {
+            let remark = format!("{}, confidence {:.2}, {} of {} outputs", link.evidence.word(), link.confidence, link.followed, link.outputs);
+            links.push((stated, remark));
+        }
+    }
+    links.sort_by(|(a, _), (b, _)| (&a.node, &a.output, &a.input).cmp(&(&b.node, &b.output, &b.input)));
+    links::write(&links)
 }
 
 /// The workload of a run; a recorded program has none.
@@ -48,11 +119,15 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
 
 /// Prints figures as asked for.
 pub fn show(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
+    show_chain(run, summary, None, json)
+}
+
+fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool) -> Outcome {
     if json {
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    runs::print_text(&terminal().explain(summary, &info))
+    runs::print_text(&terminal().explain_chain(summary, &info, chain))
 }
 
 /// How text is laid out on what stdout is.

@@ -205,15 +205,35 @@ pub struct Import {
     pub json: bool,
 }
 
-/// Say where the time of a run goes
+/// Say where the time of a run goes, and what is wrong with it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho explain runs/latest
-  tacho explain runs/latest --json | jq '.chains[] | select(.critical)'")]
+  tacho explain runs/latest --chain 'lidar to brake'
+  tacho explain runs/latest --suggest > links.yaml         which input made which output, to be corrected
+  tacho explain runs/latest --links links.yaml --deny deadline-missed
+  tacho explain runs/latest --json | jq '.chains[] | select(.critical)'
+
+Exit codes: 0 done, 1 a finding of --deny, 2 bad usage or a bad file.")]
 pub struct Explain {
     /// Run directory
     pub run: PathBuf,
+    /// Explain this chain [default: the critical one]
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    pub chain: Option<String>,
+    /// Links file that states which input made which output, chains, and their deadlines
+    #[arg(long, value_name = "FILE")]
+    pub links: Option<PathBuf>,
+    /// Print a links file of what was inferred, and nothing else
+    #[arg(long, conflicts_with_all = ["json", "allow", "deny", "chain"])]
+    pub suggest: bool,
+    /// Leave this finding out, by the name of its lint; more than once for several
+    #[arg(long, value_name = "LINT")]
+    pub allow: Vec<String>,
+    /// Exit 1 if this is found, by the name of its lint; more than once for several
+    #[arg(long, value_name = "LINT")]
+    pub deny: Vec<String>,
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,

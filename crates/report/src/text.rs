@@ -4,6 +4,8 @@
 //! cannot steer the terminal.
 
 mod before_after;
+mod causes;
+mod findings;
 mod layers;
 mod point;
 mod sweep;
@@ -17,6 +19,8 @@ use tacho_events::run::{Machine, RunInfo};
 
 /// Not measured.
 const ABSENT: &str = "–";
+/// Chains that are told beside the one that is explained.
+const OTHER_CHAINS: usize = 20;
 /// Least width that the tables are laid out for.
 const NARROWEST: usize = 60;
 /// The four parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
@@ -54,6 +58,11 @@ impl Terminal {
     /// Where the time of one run goes: its critical chain, the other chains, its communication, callbacks, topics, notes. Of a sweep its
     /// points; what is more stands in the run directory of each.
     pub fn explain(&self, summary: &Summary, info: &RunInfo) -> String {
+        self.explain_chain(summary, info, None)
+    }
+
+    /// The same, with the chain of this name in the place of the critical one.
+    pub fn explain_chain(&self, summary: &Summary, info: &RunInfo, name: Option<&str>) -> String {
         let mut out = String::new();
         self.line(&mut out, &provenance(info));
         if summary.points.len() > 1 {
@@ -61,12 +70,15 @@ impl Terminal {
             self.notes(&mut out, &summary.notes, info);
             return out;
         }
-        match summary.chains.iter().find(|chain| chain.critical) {
-            Some(chain) => self.critical_chain(&mut out, chain),
+        let shown = |chain: &&ChainFigures| name.map_or(chain.critical, |name| chain.name == name);
+        let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
+        match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
+            Some(chain) => self.chain(&mut out, chain),
             None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen in this run."),
             None => self.line(&mut out, "\nNo chain of this run has an end-to-end time."),
         }
-        self.other_chains(&mut out, summary);
+        self.other_chains(&mut out, summary.chains.iter().filter(|chain| !shown(chain)));
+        self.findings(&mut out, summary.findings.as_deref());
         summary.points.iter().for_each(|point| self.point(&mut out, point));
         self.callbacks(&mut out, summary);
         self.topics(&mut out, summary);
@@ -75,8 +87,9 @@ impl Terminal {
         out
     }
 
-    fn critical_chain(&self, out: &mut String, chain: &ChainFigures) {
-        self.heading(out, &format!("Critical chain {} ({})", chain.name, ends(chain)));
+    fn chain(&self, out: &mut String, chain: &ChainFigures) {
+        let which = if chain.critical { "Critical chain" } else { "Chain" };
+        self.heading(out, &format!("{which} {} ({})", chain.name, ends(chain)));
         let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
         self.line(out, &nodes.join(" -> "));
         self.line(out, &format!("{} instances, {} inputs without an output.", chain.instances, chain.lost));
@@ -110,37 +123,68 @@ impl Terminal {
         for ((name, ..), part) in PARTS.iter().zip(parts(chain)) {
             row(&format!("  {name}"), part);
         }
+        for (name, part) in [
+            ("reaction time", &chain.reaction_time_ms),
+            ("data age", &chain.data_age_ms),
+            ("data age, held", &chain.data_age_held_ms),
+        ] {
+            let mut cells = vec![name.to_owned()];
+            cells.extend(figures(part.as_ref(), |d| [d.mean, d.min, d.median, d.p99, d.max], 2));
+            cells.push(String::new());
+            if part.is_some() {
+                table.row(cells);
+            }
+        }
         out.push('\n');
         out.push_str(&table.render(self.width()));
         if let Some(whole) = whole {
-            let _ =
-                writeln!(out, "\n{}\n{}", self.bar(&part_means(Some(chain)), whole.mean, self.width()), self.legend());
+            let bar = self.bar(&part_means(Some(chain)), whole.mean, self.width());
+            let _ = writeln!(out, "\n{bar}\n{}", self.legend());
         }
+        self.links(out, chain);
+        self.worst(out, chain);
+        self.lost_inputs(out, chain);
     }
 
-    fn other_chains(&self, out: &mut String, summary: &Summary) {
+    /// A row for all paths between the same two ends, as the worst of them is; the worst rows first.
+    fn other_chains<'s>(&self, out: &mut String, chains: impl Iterator<Item = &'s ChainFigures>) {
+        let worst = |chain: &ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
+        let mut rows: Vec<(&ChainFigures, usize)> = Vec::new();
+        for chain in chains {
+            match rows.iter_mut().find(|(known, _)| known.name == chain.name) {
+                Some((known, paths)) => {
+                    *paths += 1;
+                    *known = if worst(chain) > worst(known) { chain } else { known };
+                }
+                None => rows.push((chain, 1)),
+            }
+        }
+        rows.sort_by(|(a, _), (b, _)| worst(b).total_cmp(&worst(a)));
         let mut table = Table::new([
             Column::text("chain"),
-            Column::text("from"),
-            Column::text("to"),
+            Column::number("paths"),
             Column::number("instances"),
             Column::number("lost"),
             Column::number("mean ms"),
             Column::number("worst ms"),
+            Column::number("reaction ms"),
         ]);
-        for chain in summary.chains.iter().filter(|chain| !chain.critical) {
+        for (chain, paths) in rows.iter().take(OTHER_CHAINS) {
             let whole = chain.end_to_end_ms.as_ref();
             table.row(vec![
                 chain.name.clone(),
-                chain.path.first().cloned().unwrap_or_default(),
-                chain.path.last().cloned().unwrap_or_default(),
+                paths.to_string(),
                 chain.instances.to_string(),
                 chain.lost.to_string(),
                 number(whole.map(|d| d.mean), 2),
                 number(whole.map(|d| d.max), 2),
+                number(chain.reaction_time_ms.as_ref().map(|d| d.max), 2),
             ]);
         }
-        self.section(out, "Other chains", table);
+        self.section(out, "Other chains (of several paths the worst; --chain NAME explains one; reaction: the longest)", table);
+        if rows.len() > OTHER_CHAINS {
+            self.line(out, &format!("and {} more: --json has all", rows.len() - OTHER_CHAINS));
+        }
     }
 
     fn callbacks(&self, out: &mut String, summary: &Summary) {

@@ -131,13 +131,20 @@ pub const TIMER_DRIFT: Lint = Lint {
             if ran.len() <= DRIFT_INTERVALS || ran.iter().any(|r| r.end_ns - r.start_ns > period) || on_simulated_time(facts, callback) {
                 return None;
             }
-            let mut intervals: Vec<i64> = ran.windows(2).map(|pair| pair[1].start_ns - pair[0].start_ns).collect();
+            let process = facts.tables.callbacks[callback as usize].process;
+            // What others kept it from is starvation or a full thread, and other lints'.
+            let interval = |pair: &[Ran]| {
+                let (due, start) = (pair[0].start_ns + period, pair[1].start_ns);
+                let held = if start > due { facts.busy_with_others((process, pair[1].tid), callback, due, start).0 } else { 0 };
+                start - pair[0].start_ns - held
+            };
+            let mut intervals: Vec<i64> = ran.windows(2).map(interval).collect();
             intervals.sort_unstable();
             let median = intervals[intervals.len() / 2];
             let off = (median - period) as f64 / period as f64;
             (off.abs() > DRIFT).then(|| Case {
                 subject: facts.callback(callback),
-                evidence: format!("median of {} intervals {}, period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
+                evidence: format!("median of {} intervals {} (less what other callbacks of its thread held it up), period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
                 cost: format!("{:.1} activations too few an hour", 3.6e12 / period as f64 - 3.6e12 / median as f64),
                 next: "a timer of the executor instead of sleeping for a period after the work; else look at what its thread does".into(),
                 weight: off.abs(),

@@ -2,7 +2,7 @@
 
 use crate::figures::Repeat;
 use crate::queue::Traffic;
-use crate::tables::{CallbackKind, Delivery, Execution, Message, Tables};
+use crate::tables::{CallbackKind, Delivery, Execution, LostIn, Message, Tables};
 use std::collections::HashMap;
 use tacho_workload::model::Workload;
 
@@ -21,8 +21,8 @@ pub struct Ran {
 pub struct Received {
     /// (publish time, take time) by publish time.
     pub taken: Vec<(i64, i64)>,
-    /// Publish times of the lost ones.
-    pub lost: Vec<i64>,
+    /// The lost ones: publish time, and where, if it is recorded.
+    pub lost: Vec<(i64, Option<LostIn>)>,
 }
 
 pub struct Facts<'a> {
@@ -70,10 +70,10 @@ impl<'a> Facts<'a> {
         }
         published.values_mut().for_each(|times| times.sort_unstable());
         let mut received: HashMap<u32, Received> = HashMap::new();
-        for Message { subscription, publish_ns, take_ns, delivery, .. } in &tables.messages {
+        for Message { subscription, publish_ns, take_ns, delivery, lost_in, .. } in &tables.messages {
             let of = received.entry(*subscription).or_default();
             match (publish_ns, take_ns, delivery) {
-                (Some(published), _, Delivery::Lost) => of.lost.push(*published),
+                (Some(published), _, Delivery::Lost) => of.lost.push((*published, *lost_in)),
                 (Some(published), Some(taken), _) => of.taken.push((*published, *taken)),
                 _ => {}
             }

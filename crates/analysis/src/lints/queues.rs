@@ -3,8 +3,8 @@
 use super::facts::{percent, Facts, Received};
 use super::{Case, Lint};
 use crate::graph::is_called;
-use crate::queue::published_before_next_take;
-use crate::tables::EndpointKind;
+use crate::queue::{published_before_next_take, Traffic};
+use crate::tables::{EndpointKind, LostIn};
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::Qos;
 
@@ -14,11 +14,21 @@ pub const TOO_SHORT: Lint = Lint {
     check: |facts| facts.received.iter().filter_map(|(s, received)| too_short(facts, *s, received)).collect(),
 };
 
+/// How many messages stood behind a lost one, if its queue had no room for it: as recorded (ROS 1), else by how many were published
+/// before the next take.
+fn overwritten(traffic: &Traffic<'_>, (lost_ns, lost_in): (i64, Option<LostIn>), depth: u64) -> Option<u64> {
+    let later = published_before_next_take(traffic, lost_ns);
+    match lost_in {
+        Some(LostIn::SubscriptionQueue) => Some(later.unwrap_or(depth).max(depth)),
+        Some(_) => None,
+        None => later.filter(|later| *later >= depth),
+    }
+}
+
 fn too_short(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
     let depth = facts.tables.endpoints[subscription as usize].depth?;
     let traffic = facts.traffic(subscription, received);
-    let followed = received.lost.iter().filter_map(|lost| published_before_next_take(&traffic, *lost));
-    let overwritten: Vec<u64> = followed.filter(|later| *later >= depth).collect();
+    let overwritten: Vec<u64> = received.lost.iter().filter_map(|lost| overwritten(&traffic, *lost, depth)).collect();
     let most = *overwritten.iter().max()?;
     let (node, topic) = facts.endpoint(subscription);
     let all = received.taken.len() + received.lost.len();
@@ -51,9 +61,7 @@ pub const LOSSY_BEST_EFFORT: Lint = Lint {
 fn lossy(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
     let qos = qos(facts, subscription).filter(|qos| !qos.reliable)?;
     let traffic = facts.traffic(subscription, received);
-    let overwritten =
-        |lost: &&i64| published_before_next_take(&traffic, **lost).is_some_and(|later| later >= u64::from(qos.depth));
-    let lost = received.lost.iter().filter(|lost| !overwritten(lost)).count();
+    let lost = received.lost.iter().filter(|lost| overwritten(&traffic, **lost, u64::from(qos.depth)).is_none()).count();
     let all = received.taken.len() + received.lost.len();
     let (node, topic) = facts.endpoint(subscription);
     (lost > 0).then(|| Case {

@@ -269,6 +269,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         layers: layers(),
         chains: vec![chain, beside],
         notes: vec![],
+        findings: None,
     }
 }
 

@@ -1,0 +1,112 @@
+//! What a chain's worst instances waited for, how its outputs were tied to its inputs, and where inputs ended.
+
+use super::table::{Column, Table};
+use super::{number, Terminal, ABSENT};
+use tacho_analysis::summary::{ChainFigures, LateInstance};
+use tacho_analysis::tables::LinkRule;
+
+/// Instances of which every part is told; the others get a line.
+const IN_FULL: usize = 2;
+/// Parts that are told of each, greatest first; the rest is added up.
+const PARTS_TOLD: usize = 8;
+
+impl Terminal {
+    /// A row a node.
+    pub(super) fn links(&self, out: &mut String, chain: &ChainFigures) {
+        let mut table = Table::new([
+            Column::text("node"),
+            Column::text("input"),
+            Column::text("output"),
+            Column::text("tied by"),
+            Column::text("evidence"),
+            Column::number("confidence"),
+        ]);
+        for link in &chain.links {
+            table.row(vec![
+                link.node.clone(),
+                link.input.clone(),
+                link.output.clone().unwrap_or_else(|| ABSENT.into()),
+                rule(link.rule).into(),
+                link.evidence.word().into(),
+                number(Some(link.confidence), 2),
+            ]);
+        }
+        self.section(out, "Which input made which output (to correct it: --suggest, --links)", table);
+    }
+
+    /// The worst instances, worst first: their parts, greatest first, each with what is usual.
+    pub(super) fn worst(&self, out: &mut String, chain: &ChainFigures) {
+        if chain.worst.is_empty() {
+            return;
+        }
+        let title = match (chain.deadline_ms, chain.late_instances) {
+            (Some(deadline), Some(late)) => format!("Causes: {late} of {} instances later than {deadline} ms, worst first", chain.instances),
+            _ => "Causes: the worst instances, worst first".into(),
+        };
+        self.heading(out, &title);
+        for (place, instance) in chain.worst.iter().enumerate() {
+            if place < IN_FULL {
+                self.in_full(out, instance);
+            } else {
+                let greatest = instance.parts.iter().max_by(|a, b| a.ms.total_cmp(&b.ms));
+                let most = greatest.map_or(String::new(), |part| format!(": {:.2} ms {} {}", part.ms, part.kind.words(), part.by));
+                self.line(out, &format!("{:.2} ms{}{most}", instance.end_to_end_ms, when(instance)));
+            }
+        }
+    }
+
+    fn in_full(&self, out: &mut String, instance: &LateInstance) {
+        self.line(out, &format!("{:.2} ms{}", instance.end_to_end_ms, when(instance)));
+        let mut parts: Vec<_> = instance.parts.iter().collect();
+        parts.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+        let mut table = Table::new([Column::number("ms"), Column::number("usual ms"), Column::number("share"), Column::text("cause"), Column::text("at")]);
+        let share = |ms: f64| if instance.end_to_end_ms > 0.0 { format!("{:.1} %", 100.0 * ms / instance.end_to_end_ms) } else { ABSENT.into() };
+        for part in parts.iter().take(PARTS_TOLD) {
+            table.row(vec![
+                number(Some(part.ms), 3),
+                number(part.usual_ms, 3),
+                share(part.ms),
+                format!("{} {}", part.kind.words(), part.by),
+                at(&part.nodes),
+            ]);
+        }
+        if parts.len() > PARTS_TOLD {
+            let rest: f64 = parts[PARTS_TOLD..].iter().map(|part| part.ms).sum();
+            let words = format!("{} smaller parts", parts.len() - PARTS_TOLD);
+            table.row(vec![number(Some(rest), 3), ABSENT.into(), share(rest), words, String::new()]);
+        }
+        out.push_str(&table.render(self.width()));
+        out.push('\n');
+    }
+
+    pub(super) fn lost_inputs(&self, out: &mut String, chain: &ChainFigures) {
+        let mut table = Table::new([Column::number("inputs"), Column::text("what became of them"), Column::text("at")]);
+        for lost in &chain.lost_inputs {
+            table.row(vec![lost.inputs.to_string(), format!("{} {}", lost.kind.words(), lost.by), lost.node.clone()]);
+        }
+        self.section(out, "Inputs that led to no output", table);
+    }
+}
+
+/// One node by name, several by number.
+fn at(nodes: &[String]) -> String {
+    match nodes {
+        [node] => node.clone(),
+        nodes => format!("{} nodes", nodes.len()),
+    }
+}
+
+/// On the run's own clock, and of which repeat.
+fn when(instance: &LateInstance) -> String {
+    let repeat = instance.repeat.map_or(String::new(), |repeat| format!(" of repeat {repeat}"));
+    format!(" at {:.6} s{repeat}", instance.start_ns as f64 / 1e9)
+}
+
+fn rule(rule: LinkRule) -> &'static str {
+    match rule {
+        LinkRule::SameCallback => "same callback",
+        LinkRule::Latest => "latest",
+        LinkRule::Match => "message filter",
+        LinkRule::Unrelated => "unrelated",
+    }
+}
