@@ -176,6 +176,7 @@ impl Ros1 {
                     rmw_called_ns: None,
                     rmw_ns: None,
                     id: None,
+                    size_bytes: None,
                     due_ns: None,
                 });
                 thread.publishing = Some(seen.publications.len() as u32 - 1);
