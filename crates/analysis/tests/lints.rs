@@ -181,7 +181,7 @@ fn preempted_callback() {
         let mut tables = scene::tables(&ran);
         tables.preemptions = (0..4)
             .map(|k| Preemption {
-                process: 0, tid: 1, execution: Some(k), from_ns: 10_100, to_ns: 10_100 + ns, state, cpu: 0,
+                process: 0, tid: 1, execution: Some(k), from_ns: 10_100, to_ns: 10_100 + ns, state, woken: false, cpu: 0,
                 by_tid: Some(77), by_comm: Some("burner".into()), by_ns: Some(ns),
             })
             .collect();
