@@ -3,6 +3,7 @@
 use crate::graph::Path;
 use crate::link::Linked;
 use crate::observed::{Observed, INTERNAL};
+use crate::preemption::Scheduled;
 use crate::reaction;
 use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
 use crate::ties::{Tie, Ties};
@@ -42,6 +43,7 @@ pub(crate) struct Tracer<'a> {
     pub linked: &'a Linked,
     pub options: &'a Options,
     pub usage: &'a Usage,
+    scheduled: &'a Scheduled,
     pub ties: Ties<'a>,
     pub busy: Busy,
 }
@@ -80,11 +82,12 @@ impl<'a> Tracer<'a> {
         seen: &'a Observed,
         linked: &'a Linked,
         usage: &'a Usage,
+        scheduled: &'a Scheduled,
         options: &'a Options,
         workload: Option<&'a Workload>,
         stated: &'a Links,
     ) -> Self {
-        Tracer { seen, linked, options, usage, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
+        Tracer { seen, linked, options, usage, scheduled, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
     }
 
     /// All instances of all paths.
@@ -148,7 +151,7 @@ impl<'a> Tracer<'a> {
             }
             weakest = weakest.max(trail.arrival);
             let instance = tables.instances.len() as u32;
-            tables.instances.push(trail.instance(chain));
+            tables.instances.push(trail.instance(chain, self.preempted_ns(&trail.hops)));
             tables.hops.extend(trail.hops.into_iter().rev().map(|hop| Hop { instance, ..hop }));
         }
         if outside > 0 {
@@ -172,6 +175,15 @@ impl<'a> Tracer<'a> {
             deadline_ns: path.deadline_ns,
         });
         tables.made_of.push(MadeOf { path, ties, lost });
+    }
+
+    /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.
+    fn preempted_ns(&self, hops: &[Hop]) -> Option<i64> {
+        let of = |hop: &Hop| match hop.execution {
+            Some(e) => self.scheduled.preempted_ns(e, self.seen.execution_stream[e as usize], hop.start_ns, hop.output_ns),
+            None => (hop.start_ns == hop.output_ns).then_some(0),
+        };
+        hops.iter().map(of).sum::<Option<i64>>().filter(|_| hops.iter().any(|hop| hop.execution.is_some()))
     }
 
     /// Publications of a path's first node on its first topic, in order.
@@ -342,7 +354,7 @@ impl<'a> Tracer<'a> {
 
 impl Trail {
     /// Its row: the parts of all hops added up.
-    fn instance(&self, chain: u32) -> Instance {
+    fn instance(&self, chain: u32, preemption_ns: Option<i64>) -> Instance {
         let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
         let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
         Instance {
@@ -350,8 +362,8 @@ impl Trail {
             start_ns: first.start_ns,
             end_ns: end.output_ns,
             end_to_end_ns: end.output_ns - first.start_ns,
-            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum(),
-            preemption_ns: None,
+            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum::<i64>() - preemption_ns.unwrap_or(0),
+            preemption_ns,
             alignment_ns: waits(|w| w.split.alignment + (w.start - w.began)),
             queueing_ns: waits(|w| w.split.queueing),
             transport_ns: waits(|w| w.split.transport),

@@ -2,17 +2,21 @@
 //!
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
+use crate::cpu::CpuClock;
 use crate::dds::{is_below_rmw, Context};
 use crate::handles::{Handles, NOBODY};
 use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::preemption::Scheduler;
 use crate::ros1::{self, Ros1};
 use crate::tables::{Execution, LinkRule, Process};
-use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
+use crate::Options;
+use tacho_events::{Duration, Event, Handle, Payload, ProcessFacts, Texts};
 
 /// State of the events so far, one process and one thread at a time.
 #[derive(Default)]
 pub(crate) struct Collector {
     pub seen: Observed,
+    pub scheduler: Scheduler,
     pub ros1: Ros1,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
@@ -28,6 +32,7 @@ struct Thread {
     /// Last take that belongs to the running callback.
     in_callback: Option<u32>,
     waiting_since: Option<i64>,
+    cpu: CpuClock,
     executing_since: i64,
     /// rmw was entered to take for this subscription.
     take_called: Option<(Handle, i64)>,
@@ -61,6 +66,10 @@ struct Taking {
 }
 
 impl Collector {
+    pub fn new(options: Options) -> Collector {
+        Collector { scheduler: Scheduler::new(options), ..Collector::default() }
+    }
+
     pub fn add_process(&mut self, facts: &ProcessFacts) {
         self.seen.processes.push(Process {
             pid: facts.header.pid,
@@ -73,6 +82,7 @@ impl Collector {
             first_ns: 0,
             last_ns: 0,
         });
+        self.scheduler.add_process(facts);
         self.seen.ours.push(false);
         self.handles.push(Handles::default());
     }
@@ -88,9 +98,23 @@ impl Collector {
         }
         row.events += 1;
         row.last_ns = now;
+        if self.scheduler.is_kernel(process) {
+            let running = |stream: u32| self.threads.get(stream as usize).map_or(&[][..], |thread| thread.running.as_slice());
+            self.scheduler.push(process, event.thread.0, now, &event.payload, texts, running, &self.seen.executions);
+            return;
+        }
         if self.threads.len() <= stream {
             self.threads.resize_with(stream + 1, Thread::default);
             self.seen.streams.resize_with(stream + 1, StreamSeen::default);
+        }
+        let of_thread = &mut self.seen.streams[stream];
+        if of_thread.tid == 0 {
+            (of_thread.process, of_thread.tid, of_thread.first_ns) = (process, event.thread.0, now);
+        }
+        of_thread.last_ns = now;
+        self.scheduler.acts(process, stream as u32, event.thread.0, now);
+        if !matches!(event.payload, Payload::CallbackCpu { .. } | Payload::CallbackStart { .. }) {
+            self.threads[stream].cpu.forget();
         }
         if is_below_rmw(&event.payload) {
             let thread = &self.threads[stream];
@@ -137,6 +161,12 @@ impl Collector {
             }
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
+            Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
+            Payload::CallbackCpu { cpu_ns, is_end: true } => {
+                if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
+                    self.seen.executions[execution as usize].cpu_ns = Some(cpu_ns);
+                }
+            }
 
             Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
                 self.seen.ours[process as usize] = true;
@@ -254,7 +284,9 @@ impl Collector {
         let execution = self.seen.executions.len() as u32;
         self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: self.ros1.called(stream), start_ns: now, end_ns: None, cpu_ns: None });
         self.seen.execution_stream.push(stream as u32);
+        self.scheduler.starts(execution, stream as u32);
         let thread = &mut self.threads[stream];
+        thread.cpu.starts(thread.running.len());
         if thread.running.is_empty() {
             self.seen.streams[stream].executions.push(execution);
         }
@@ -277,7 +309,10 @@ impl Collector {
         let of_it = |e: &u32| Some(&self.seen.executions[*e as usize].callback) == known;
         match thread.running.iter().rposition(of_it) {
             Some(position) => {
-                self.seen.executions[thread.running[position] as usize].end_ns = Some(now);
+                let ended = thread.running[position];
+                let row = &mut self.seen.executions[ended as usize];
+                row.end_ns = Some(now);
+                thread.cpu.ends(position, ended, Duration::from_ns(now - row.start_ns));
                 // What began inside it and did not end (an exception went through) ended no later, when is not known.
                 thread.running.truncate(position);
             }

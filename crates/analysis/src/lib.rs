@@ -3,6 +3,7 @@
 mod causes;
 mod chains;
 mod collect;
+mod cpu;
 mod dds;
 mod distribution;
 mod due;
@@ -17,12 +18,14 @@ mod merge;
 mod observed;
 mod point;
 mod points;
+mod preemption;
 mod promise;
 mod queue;
 mod reaction;
 mod ros1;
 mod runs;
 mod simulated;
+mod states;
 mod statistics;
 pub mod store;
 pub mod summary;
@@ -70,7 +73,7 @@ pub struct Analysis {
 impl Analysis {
     /// Nothing seen yet.
     pub fn new(options: Options) -> Self {
-        Analysis { options, collector: Collector::default() }
+        Analysis { options, collector: Collector::new(options) }
     }
 
     /// Announces the next process, in the order of their indices in events.
@@ -91,8 +94,9 @@ impl Analysis {
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector } = self;
-        let mut seen = collector.seen;
-        collector.ros1.link(&mut seen);
+        let Collector { mut seen, scheduler, ros1, .. } = collector;
+        let scheduled = scheduler.finish(&mut seen);
+        ros1.link(&mut seen);
         let linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
@@ -101,11 +105,13 @@ impl Analysis {
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
         paths.retain(|path| path.nodes[1..].iter().all(|node| !silent.contains(&seen.nodes[*node as usize].process)));
         let usage = usage::Usage::new(&seen);
-        let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &options, workload, stated);
+        let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &scheduled, &options, workload, stated);
         let chains = tracer.trace(paths);
-        let causes = causes::causes(&tracer, &chains, &[]);
+        let causes = causes::causes(&tracer, &chains, &scheduled.preemptions);
+        let executors = states::executors(&seen, &scheduled, &options);
         let (layers, layer_notes) = layers::layers(&seen, &messages, &takes);
         let mut notes = seen.notes();
+        notes.extend(scheduled.notes);
         notes.extend(linked.notes);
         notes.extend(simulated::note(&seen));
         notes.extend(message_notes);
@@ -154,8 +160,8 @@ impl Analysis {
             links: chains.links,
             inputs: chains.inputs,
             causes,
-            preemptions: Vec::new(),
-            executors: Vec::new(),
+            preemptions: scheduled.preemptions,
+            executors,
             notes,
         }
     }

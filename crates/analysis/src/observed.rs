@@ -110,6 +110,11 @@ pub(crate) struct TakeSeen {
 /// One thread.
 #[derive(Default)]
 pub(crate) struct StreamSeen {
+    pub process: u32,
+    pub tid: u32,
+    /// First and last event.
+    pub first_ns: i64,
+    pub last_ns: i64,
     /// Times inside rclcpp_executor_wait_for_work, in order.
     pub waits: Vec<(i64, i64)>,
     /// Outermost executions, in order.
@@ -157,9 +162,9 @@ impl Observed {
         self.nodes[self.endpoints[endpoint as usize].node as usize].process
     }
 
-    /// When the last event of all was.
+    /// When the last event of all programs was.
     pub fn end_ns(&self) -> i64 {
-        self.processes.iter().filter(|p| p.events > 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
+        self.processes.iter().filter(|p| p.events > 0 && p.pid != 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
     }
 
     /// Until when a process was there to take messages: to the end of all if it is known to have ended in order, else to its
@@ -222,6 +227,9 @@ impl Observed {
         add("unknown-publisher", unknown,
             "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");
         for process in &self.processes {
+            if process.pid == 0 {
+                continue; // the kernel: what it lost is said with the figures that it touches
+            }
             if process.dropped_events > 0 {
                 add("dropped-events", process.dropped_events, &format!(
                     "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
