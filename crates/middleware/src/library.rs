@@ -168,6 +168,7 @@ unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
 }
 
 /// Calls into the plugin with room for its words; negative results become errors with them.
+#[inline]
 pub(crate) fn checked(
     action: impl FnOnce() -> String,
     call: impl FnOnce(*mut c_char) -> i32,
@@ -175,15 +176,17 @@ pub(crate) fn checked(
     // Not zeroed as a whole: this is on the way of every message.
     let mut words = [const { MaybeUninit::<c_char>::uninit() }; abi::ERROR_SIZE];
     words[0].write(0);
-    let words = words.as_mut_ptr().cast::<c_char>();
-    let result = call(words);
+    let result = call(words.as_mut_ptr().cast::<c_char>());
     if result >= 0 {
         return Ok(result);
     }
-    // SAFETY: inside the buffer; what comes before it is the plugin's text with its NUL, or the NUL above.
-    let cause = unsafe {
-        words.add(abi::ERROR_SIZE - 1).write(0);
-        CStr::from_ptr(words).to_string_lossy().into_owned()
-    };
-    Err(Error::Refused { action: action(), cause })
+    Err(refused(action(), &mut words))
+}
+
+#[cold]
+fn refused(action: String, words: &mut [MaybeUninit<c_char>; abi::ERROR_SIZE]) -> Error {
+    words[abi::ERROR_SIZE - 1].write(0);
+    // SAFETY: inside the buffer; what comes before that NUL is the plugin's text with its own, or the one from before the call.
+    let cause = unsafe { CStr::from_ptr(words.as_ptr().cast::<c_char>()) }.to_string_lossy().into_owned();
+    Error::Refused { action, cause }
 }

@@ -210,6 +210,7 @@ impl Publisher {
     }
 
     /// The buffer of the next message.
+    #[inline]
     pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
         let (table, raw) = (self.table(), self.raw);
         let (mut data, mut kept, mut message) = (std::ptr::null_mut(), 0, std::ptr::null());
@@ -224,6 +225,7 @@ impl Publisher {
     }
 
     /// Publishes the borrowed buffer under this header.
+    #[inline]
     pub fn publish(&mut self, header: &Header) -> Result<(), Error> {
         let (table, raw) = (self.table(), self.raw);
         // SAFETY: as above.
@@ -273,6 +275,7 @@ impl Subscription {
     }
 
     /// The oldest message of the queue, if there is one. Given back when dropped.
+    #[inline]
     pub fn take(&mut self) -> Result<Option<Message<'_>>, Error> {
         let (table, raw) = (self.table(), self.raw);
         // SAFETY: no message is out: the last one borrowed self.
@@ -281,6 +284,7 @@ impl Subscription {
 
     /// As [`take`](Subscription::take), but waits for a message where there is none, for `limit_ns` at the most. Of a subscription without
     /// `on_data`, of a middleware that [can](crate::Middleware::has_take_within).
+    #[inline]
     pub fn take_within(&mut self, limit_ns: i64) -> Result<Option<Message<'_>>, Error> {
         let (function, raw) = (self.session.0.middleware.take_within, self.raw);
         self.taken(|message, error| match function {
@@ -312,11 +316,13 @@ pub struct Message<'a> {
 
 impl Message<'_> {
     /// What its trace events name it.
+    #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.raw.loan as u64)
     }
 
     /// The header it came under.
+    #[inline]
     pub fn header(&self) -> Header {
         self.raw.header
     }
@@ -332,6 +338,7 @@ impl Message<'_> {
 }
 
 impl Drop for Message<'_> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: taken from this subscription and given back once.
         unsafe { (self.subscription.table().give_back)(self.subscription.raw, &mut self.raw) }

@@ -238,9 +238,13 @@ impl<'a> Processes<'a> {
         Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(":\n{words}") }))
     }
 
-    /// Ends those that still run, one after the other: endpoints that go while others are going, too, have been seen to deadlock in
-    /// Fast DDS 3.2 (`DomainParticipant::set_listener` against `on_writer_discovery`).
+    /// Ends those that still run: all at once, but one after the other where the middleware [needs that](ends_alone).
     pub fn end_all(&mut self, usage: &Usage) -> Result<Vec<ProcessExit>> {
+        for (process, plan) in self.running.iter_mut().zip(self.plans) {
+            if !ends_alone(&plan.plan.middleware) {
+                process.close();
+            }
+        }
         let mut exits = Vec::new();
         for (index, process) in self.running.iter_mut().enumerate() {
             let exit = match self.ended[index].take() {
@@ -261,6 +265,12 @@ impl<'a> Processes<'a> {
         }
         Ok(exits)
     }
+}
+
+/// Whether processes of a middleware end one after the other: what stands on Fast DDS, or may. In Fast DDS 3.2 endpoints that go while
+/// others are going, too, have been seen to deadlock (`DomainParticipant::set_listener` against `on_writer_discovery`).
+fn ends_alone(middleware: &str) -> bool {
+    matches!(middleware, "fastdds" | "ros2" | "rclpy" | "rclcpp")
 }
 
 /// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.
