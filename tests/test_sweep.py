@@ -101,6 +101,19 @@ def test_a_sweep_that_was_interrupted_ends_in_order_and_goes_on_without_its_file
     assert len(read(run / "summary.json")["points"]) == POINTS
 
 
+def test_two_never_run_one_sweep_at_once(tacho):
+    (tacho.directory / "w.yaml").write_text(SIXTY)
+    run = tacho.directory / "run"
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    wait_for(lambda: finished(run) >= 1, "a point", process)
+    refused = tacho("bench", "-o", "run", "--resume", expect=2).stderr
+    assert f"process {process.pid} runs this sweep" in refused
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert not (run / "lock").exists()
+
+
 def test_an_interrupt_at_the_terminal_is_no_failure_of_a_point(tacho):
     """A terminal sends ^C to the nodes, too."""
     (tacho.directory / "w.yaml").write_text(SIXTY.replace("0.1 s", "20 s"))

@@ -1,6 +1,7 @@
 //! `tacho bench`
 
 use crate::exit::{Failure, Outcome};
+use crate::lock::RunLock;
 use crate::options::Bench as Options;
 use crate::progress::Progress;
 use crate::sweep::SweepRun;
@@ -38,6 +39,7 @@ pub fn run(options: Options) -> Outcome {
         }
         _ => runs::create(options.out.out.clone(), &name)?,
     };
+    let _lock = RunLock::take(run.path())?;
     let mut running = SweepRun::new(&sweep, &run, &bench, options.discard_events);
     let failures = running.run()?;
     explain::show(&run, &running.figures()?, options.json)?;

@@ -9,6 +9,7 @@ mod exit;
 mod generate;
 mod import;
 mod interrupt;
+mod lock;
 mod options;
 mod progress;
 mod record;

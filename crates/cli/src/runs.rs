@@ -1,6 +1,7 @@
 //! Run directories as the command line names them.
 
 use crate::exit::{Failure, Outcome};
+use crate::lock;
 use anyhow::Context;
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
@@ -38,7 +39,8 @@ pub fn create_beside(asked: Option<PathBuf>, name: &str, built_upon: Option<&Run
 
 fn occupied(path: &Path) -> Result<bool, Failure> {
     match std::fs::read_dir(path) {
-        Ok(mut entries) => Ok(entries.next().is_some()),
+        // What a process left that was killed before it had written anything else.
+        Ok(mut entries) => Ok(entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != lock::NAME))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::Usage(format!("{}: {error}", path.display()))),
     }
