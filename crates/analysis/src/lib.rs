@@ -14,6 +14,7 @@ mod handles;
 pub mod layers;
 mod link;
 pub mod lints;
+pub mod live;
 mod merge;
 mod observed;
 mod point;

@@ -14,7 +14,7 @@ pub const CHUNK_HEADER_SIZE: usize = 64;
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 
 /// What ticks count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TickSource {
     /// x86-64 `rdtsc`.
     Tsc,

@@ -7,6 +7,7 @@
 #[macro_use]
 pub mod payload;
 pub mod clock;
+pub mod follow;
 pub mod layout;
 pub mod problem;
 pub mod reader;

@@ -1,0 +1,251 @@
+//! Events of a run that is going on, as its files grow.
+//!
+//! Holds no mapping and no more of a file than the chunk that is being read. What was read once is not read again, so following
+//! costs what is written meanwhile, however long the run has been going.
+
+use crate::clock::Clock;
+use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::payload::Payload;
+use crate::reader::{Error, Event, ProcessFacts, ProcessIndex, StreamIndex, ThreadId};
+use crate::record::{Cursor, Step};
+use crate::text::Texts;
+use crate::RunDirectory;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// Readings of a counter that are kept: more would make its line no better for the present.
+const READINGS: usize = 64;
+
+/// Follows the event files of a run.
+#[derive(Default)]
+pub struct Follower {
+    folder: PathBuf,
+    files: Vec<Followed>,
+    processes: Vec<ProcessFacts>,
+    known: HashSet<PathBuf>,
+    streams: u32,
+    texts: Texts,
+    readings: HashMap<(TickSource, String), Vec<Sync>>,
+    /// Bytes of `clock.sync` that were read.
+    sync_read: u64,
+}
+
+struct Followed {
+    file: File,
+    /// Chunks that are not read to their end, in the order of the file.
+    open: Vec<Chunk>,
+    /// Chunks that were found.
+    found: u64,
+    /// Stream and last chunk's sequence of each thread.
+    threads: HashMap<u32, u32>,
+}
+
+struct Chunk {
+    index: u64,
+    tid: u32,
+    stream: u32,
+    cursor: Cursor,
+}
+
+impl Follower {
+    /// Follows `RUN/events`, which need not be there yet.
+    pub fn new(run: &RunDirectory) -> Follower {
+        Follower { folder: run.events(), ..Follower::default() }
+    }
+
+    /// Processes found so far, in the order of the indices in events. Their headers are renewed with each reading.
+    pub fn processes(&self) -> &[ProcessFacts] {
+        &self.processes
+    }
+
+    /// Names and symbols of the events read so far.
+    pub fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    /// Hands on the events that were written since the last call, one stream after the other: put them in order by time.
+    pub fn read(&mut self, mut on_event: impl FnMut(Event)) -> Result<(), Error> {
+        self.find_files()?;
+        self.read_clock_sync()?;
+        let mut bytes = vec![0; CHUNK_SIZE];
+        for index in 0..self.files.len() {
+            let path = self.processes[index].file.clone();
+            self.read_file(index, &mut bytes, &mut on_event).map_err(|source| Error::Io { path, source })?;
+        }
+        Ok(())
+    }
+
+    fn find_files(&mut self) -> Result<(), Error> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(|source| Error::Io { path: self.folder.clone(), source })?,
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "events") && !self.known.contains(path));
+        paths.sort();
+        for path in paths {
+            let io = |source| Error::Io { path: path.clone(), source };
+            let file = File::open(&path).map_err(io)?;
+            // One whose header is not there yet is looked at again.
+            let Some(header) = header(&file).map_err(io)? else { continue };
+            self.known.insert(path.clone());
+            let counter = (header.ticks, header.boot_id.clone());
+            self.readings.entry(counter).or_default().push(header.start);
+            self.processes.push(ProcessFacts { file: path, header });
+            self.files.push(Followed { file, open: Vec::new(), found: 0, threads: HashMap::new() });
+        }
+        Ok(())
+    }
+
+    /// `clock.sync` is of this host's counter.
+    fn read_clock_sync(&mut self) -> Result<(), Error> {
+        let path = self.folder.join("clock.sync");
+        let Ok(file) = File::open(&path) else { return Ok(()) }; // no run has it from its first moment
+        let read = || -> io::Result<Vec<Sync>> {
+            let length = file.metadata()?.len() / Sync::SIZE as u64 * Sync::SIZE as u64;
+            let mut bytes = vec![0; length.saturating_sub(self.sync_read) as usize];
+            file.read_exact_at(&mut bytes, self.sync_read)?;
+            Ok(bytes.chunks_exact(Sync::SIZE).filter_map(|record| record.first_chunk().map(Sync::read)).collect())
+        };
+        let found = read().map_err(|source| Error::Io { path, source })?;
+        self.sync_read += (found.len() * Sync::SIZE) as u64;
+        for ((source, _), readings) in &mut self.readings {
+            if matches!(source, TickSource::Tsc | TickSource::Cntvct) {
+                readings.extend(&found);
+                let superfluous = readings.len().saturating_sub(READINGS);
+                readings.drain(..superfluous);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_file(&mut self, index: usize, bytes: &mut [u8], on_event: &mut impl FnMut(Event)) -> io::Result<()> {
+        let followed = &mut self.files[index];
+        if let Some(header) = header(&followed.file)? {
+            self.processes[index].header = header;
+        }
+        let header = &self.processes[index].header;
+        let counter = (header.ticks, header.boot_id.clone());
+        let readings = self.readings.get(&counter).map_or(&[][..], Vec::as_slice);
+        let frequency = || crate::clock::measured_frequency_hz(header.ticks);
+        let clock = Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
+        let Some(clock) = clock else { return Ok(()) };
+
+        let length = followed.file.metadata()?.len();
+        let chunks = length.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
+        while followed.found < chunks {
+            let at = HEADER_SIZE as u64 + followed.found * CHUNK_SIZE as u64;
+            let mut head = [0; crate::layout::CHUNK_HEADER_SIZE];
+            followed.file.read_exact_at(&mut head, at)?;
+            // Chunks are handed out in order: behind one that is not in use yet, none is for long.
+            let Ok(Some(chunk)) = ChunkHeader::read(&head) else { break };
+            let stream = match followed.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
+                Some(stream) => stream,
+                None => {
+                    self.streams += 1;
+                    self.streams - 1
+                }
+            };
+            followed.threads.insert(chunk.tid, stream);
+            followed.open.push(Chunk { index: followed.found, tid: chunk.tid, stream, cursor: Cursor::new(chunk.base_ticks) });
+            followed.found += 1;
+        }
+
+        // A thread that has a later chunk writes into the earlier one no more.
+        let last: HashMap<u32, u64> = followed.open.iter().map(|chunk| (chunk.tid, chunk.index)).collect();
+        for chunk in &mut followed.open {
+            let start = chunk.cursor.offset();
+            let count = read_at(&followed.file, &mut bytes[start..], HEADER_SIZE as u64 + chunk.index * CHUNK_SIZE as u64 + start as u64)?;
+            let written = &bytes[..start + count];
+            loop {
+                match chunk.cursor.next(written, &mut self.texts) {
+                    Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => on_event(Event {
+                        time: clock.time(ticks),
+                        process: ProcessIndex(index as u32),
+                        thread: ThreadId(chunk.tid),
+                        stream: StreamIndex(chunk.stream),
+                        payload,
+                    }),
+                    Step::Event(..) | Step::Skipped(_) => {}
+                    // Damage ends a chunk for good; the reader of the finished run names it.
+                    Step::End(_) => break,
+                }
+            }
+        }
+        followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
+        Ok(())
+    }
+}
+
+fn header(file: &File) -> io::Result<Option<FileHeader>> {
+    let mut page = vec![0; HEADER_SIZE];
+    let count = read_at(file, &mut page, 0)?;
+    Ok(FileHeader::read(&page[..count]).ok())
+}
+
+/// Reads as much as there is.
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.read_at(&mut bytes[count..], at + count as u64) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writer::EventFile;
+    use std::path::Path;
+
+    fn file(folder: &Path, pid: u32) -> EventFile {
+        let header = FileHeader { pid, ..FileHeader::default() };
+        EventFile::create(&folder.join("events").join(format!("{pid}-0.events")), header).expect("file")
+    }
+
+    fn new_events(follower: &mut Follower) -> Vec<(u32, i64)> {
+        let mut found = Vec::new();
+        follower.read(|event| found.push((event.thread.0, event.time.as_ns()))).expect("events");
+        found
+    }
+
+    #[test]
+    fn each_event_is_handed_on_once_however_the_files_grow() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut follower = Follower::new(&RunDirectory::new(folder.path()));
+        assert!(new_events(&mut follower).is_empty(), "no folder yet");
+        std::fs::create_dir(folder.path().join("events")).expect("events");
+        let mut first = file(folder.path(), 1);
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        let mut second = None;
+        for round in 0..50u64 {
+            for i in 0..300 {
+                let (tid, time) = ((i % 3) as u32, round * 1000 + i);
+                first.put(tid, time, 22, &[1, 2], &[]).expect("put");
+                expected.push((tid, time as i64));
+            }
+            first.flush().expect("flush");
+            if round > 20 {
+                let second = second.get_or_insert_with(|| file(folder.path(), 2));
+                second.put(9, round * 1000, 17, &[1, 2], &["talker", "/"]).expect("put");
+                second.flush().expect("flush");
+                expected.push((9, round as i64 * 1000));
+            }
+            found.extend(new_events(&mut follower));
+        }
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        assert_eq!(follower.processes().len(), 2);
+        assert!(new_events(&mut follower).is_empty());
+        assert!(follower.files.iter().all(|followed| followed.open.len() <= 3), "finished chunks are let go");
+    }
+}
