@@ -183,6 +183,7 @@ export interface ChainFigures {
   end_to_end_ms?: Distribution;
   repeat_means_ms?: Distribution;
   computation_ms?: Distribution;
+  preemption_ms?: Distribution;
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;
   transport_ms?: Distribution;

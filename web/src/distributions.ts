@@ -6,7 +6,7 @@ import type { Comparison } from "./compare";
 import type { DrawnDistribution } from "./data";
 import { canvas, drawing, h, s, section } from "./dom";
 import { count, ms, percent, significant } from "./format";
-import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
+import { legend, MEANING, meanParts, partsOf } from "./parts";
 import { repeatsOf, type Repeats } from "./repeats";
 import { withTip } from "./tip";
 import { fit } from "./waterfall";
@@ -64,7 +64,7 @@ export function distributions(comparison: Comparison): HTMLElement | undefined {
     boxes(spreads),
     ...remarks.map((remark) => h("p", { class: "remark" }, remark)),
     h("h3", {}, "What it is made of"),
-    legend(CHAIN_PARTS),
+    legend(partsOf(comparison.runs.map(({ figures }) => figures))),
     shares(comparison),
   );
 }

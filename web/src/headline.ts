@@ -4,7 +4,7 @@ import { compare, ends, type Comparison, type Compared } from "./compare";
 import type { Page } from "./data";
 import { canvas, drawing, h, s } from "./dom";
 import { count, factor, ms, percent, significant } from "./format";
-import { CHAIN_PARTS, legend, MEANING, meanParts } from "./parts";
+import { legend, MEANING, meanParts, partsOf } from "./parts";
 import { proofOf } from "./proof";
 import { withTip } from "./tip";
 
@@ -25,7 +25,7 @@ export function headline(page: Page): HTMLElement {
   if (comparison?.chain.end_to_end_ms === undefined) {
     header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
   } else {
-    header.append(h("h1", {}, title(comparison)), ...answer(comparison), runTable(comparison), legend(CHAIN_PARTS));
+    header.append(h("h1", {}, title(comparison)), ...answer(comparison), runTable(comparison), legend(partsOf(comparison.runs.map(({ figures }) => figures))));
     for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
   }
   if (first !== undefined) {

@@ -12,16 +12,22 @@ export const MEANING: Record<Part, string> = {
   alignment: "the message is there, its node is asleep",
   queueing: "the message is there, its executor is busy with other callbacks",
   undivided: "published and not yet taken; the events do not tell transport from waiting",
-  preemption: "other nodes have the core",
+  preemption: "it could go on and has no CPU",
 };
 
-/** The four parts that add up to an end-to-end time. */
-export const CHAIN_PARTS = ["computation", "transport", "alignment", "queueing"] as const;
+/** The parts that add up to an end-to-end time; preemption only where scheduler events were recorded. */
+export const CHAIN_PARTS = ["computation", "preemption", "transport", "alignment", "queueing"] as const;
+
+/** Those that some of these chains have: preemption is left out where no scheduler events were recorded. */
+export function partsOf(chains: readonly (ChainFigures | undefined)[]): Part[] {
+  return CHAIN_PARTS.filter((part) => part !== "preemption" || chains.some((chain) => chain?.preemption_ms !== undefined));
+}
 
 /** Mean of each part that was measured. */
 export function meanParts(chain: ChainFigures): { part: Part; mean: number }[] {
   const figures = {
     computation: chain.computation_ms,
+    preemption: chain.preemption_ms,
     transport: chain.transport_ms,
     alignment: chain.alignment_ms,
     queueing: chain.queueing_ms,

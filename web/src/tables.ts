@@ -41,6 +41,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "p99", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.p99 },
         { title: "worst", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.max },
         { title: "computation", unit: "ms", decimals: 2, value: (chain) => chain.computation_ms?.mean },
+        { title: "preemption", unit: "ms", decimals: 2, value: (chain) => chain.preemption_ms?.mean },
         { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
         { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
         { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },

@@ -5,7 +5,7 @@ import type { Comparison } from "./compare";
 import type { Hop, Instance, Rank } from "./data";
 import { canvas, drawing, h, s, section } from "./dom";
 import { ABSENT, fixed, ms } from "./format";
-import { CHAIN_PARTS, legend, MEANING, type Part } from "./parts";
+import { legend, MEANING, partsOf, type Part } from "./parts";
 import { choice } from "./choice";
 import { sortable } from "./sortable";
 import { withTip } from "./tip";
@@ -26,7 +26,7 @@ export function waterfall(comparison: Comparison): HTMLElement | undefined {
   const all = (["median", "worst"] as const).flatMap((rank) => shown(rank));
   if (all.length === 0) return undefined;
   const parts = new Set<Part>([
-    ...CHAIN_PARTS,
+    ...partsOf([]), // a step does not tell preemption from computation
     ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part),
   ]);
 

@@ -3,6 +3,7 @@
 use crate::point::point;
 use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, TopicFigures};
 use crate::tables::{CallbackKind, Delivery, EndpointKind, Note, Tables};
+use crate::threads;
 use crate::Options;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_events::run::RunInfo;
@@ -32,6 +33,8 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         topics,
         layers: crate::layers::figures(repeats),
         chains: chains(repeats),
+        executors: threads::executors(repeats),
+        preemptors: threads::preemptors(repeats),
         findings: Some(crate::lints::findings(repeats, workload)),
         notes,
     }
@@ -153,6 +156,7 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
 struct CallbackSoFar {
     figures: CallbackFigures,
     durations_us: Vec<f64>,
+    cpu_us: Vec<f64>,
     waits_us: Vec<f64>,
     outputs: BTreeMap<String, Series>,
 }
@@ -195,6 +199,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         for execution in tables.executions.iter().filter(measured) {
             if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
                 order[index].durations_us.push((end - execution.start_ns) as f64 / NS_PER_US);
+                order[index].cpu_us.extend(execution.cpu_ns.map(|ns| ns as f64 / NS_PER_US));
             }
             if let (Some(index), Some(queued)) = (of_row[execution.callback as usize], execution.queued_ns) {
                 order[index].waits_us.push((execution.start_ns - queued) as f64 / NS_PER_US);
@@ -223,6 +228,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     let finish = |so_far: CallbackSoFar| CallbackFigures {
         count: so_far.durations_us.len() as u64,
         duration_us: Distribution::of(so_far.durations_us),
+        cpu_us: Distribution::of(so_far.cpu_us),
         queue_wait_us: Distribution::of(so_far.waits_us),
         output_period_ms: so_far
             .outputs
@@ -250,6 +256,7 @@ struct ChainSoFar {
     evidence: Vec<String>,
     /// end to end, computation, alignment, queueing, transport.
     parts_ms: [Vec<f64>; 5],
+    preemption_ms: Vec<f64>,
     means_ms: Vec<f64>,
 }
 
@@ -281,6 +288,7 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 instance.transport_ns,
             ];
             let chain = &mut so_far[index_of[instance.chain as usize]];
+            chain.preemption_ms.extend(instance.preemption_ns.map(|ns| ns as f64 / NS_PER_MS));
             for (values, ns) in chain.parts_ms.iter_mut().zip(parts) {
                 values.push(ns as f64 / NS_PER_MS);
             }
@@ -312,6 +320,7 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 end_to_end_ms: Distribution::of(end_to_end),
                 repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
                 computation_ms: Distribution::of(computation),
+                preemption_ms: Distribution::of(chain.preemption_ms),
                 alignment_ms: Distribution::of(alignment),
                 queueing_ms: Distribution::of(queueing),
                 transport_ms: Distribution::of(transport),

@@ -31,6 +31,7 @@ mod statistics;
 pub mod store;
 pub mod summary;
 pub mod tables;
+mod threads;
 mod ties;
 mod usage;
 mod wait;

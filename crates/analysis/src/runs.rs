@@ -150,6 +150,10 @@ fn analyse_one(
     for problem in reader.problems().iter() {
         notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
     }
+    if let Some(why) = info.as_ref().and_then(|info| info.scheduler.as_ref()?.why_not.as_ref()) {
+        let text = format!("who was kept from a CPU, and the CPU time of callbacks, are not told: {why}");
+        notes.push(Note { name: "no-scheduler-events".into(), count: 1, text });
+    }
     if clock_error_ns > CLOCK_ERROR_TO_NOTE_NS {
         let text = format!("times of events may be wrong by up to {} us", clock_error_ns as f64 / 1e3);
         notes.push(Note { name: "clock-error".into(), count: 1, text });

@@ -10,6 +10,7 @@ mod layers;
 mod point;
 mod sweep;
 mod table;
+mod threads;
 
 use std::fmt::Write;
 use table::{clean, Column, Table};
@@ -23,10 +24,13 @@ const ABSENT: &str = "–";
 const OTHER_CHAINS: usize = 20;
 /// Least width that the tables are laid out for.
 const NARROWEST: usize = 60;
-/// The four parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
+/// The parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
 /// mark and the ANSI colour of each.
-const PARTS: [(&str, char, u8); 4] =
-    [("computation", '█', 34), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
+const PARTS: [(&str, char, u8); 5] =
+    [("computation", '█', 34), (PREEMPTION, '▞', 31), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
+
+/// The part that is known only with scheduler events, and left out without.
+const PREEMPTION: &str = "preemption";
 
 /// What the text is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +85,8 @@ impl Terminal {
         self.findings(&mut out, summary.findings.as_deref());
         summary.points.iter().for_each(|point| self.point(&mut out, point));
         self.callbacks(&mut out, summary);
+        self.executors(&mut out, &summary.executors);
+        self.preemptors(&mut out, &summary.preemptors);
         self.topics(&mut out, summary);
         self.layers(&mut out, &summary.layers);
         self.notes(&mut out, &summary.notes, info);
@@ -121,7 +127,9 @@ impl Terminal {
         };
         row("end to end", whole);
         for ((name, ..), part) in PARTS.iter().zip(parts(chain)) {
-            row(&format!("  {name}"), part);
+            if part.is_some() || *name != PREEMPTION {
+                row(&format!("  {name}"), part);
+            }
         }
         for (name, part) in [
             ("reaction time", &chain.reaction_time_ms),
@@ -139,7 +147,7 @@ impl Terminal {
         out.push_str(&table.render(self.width()));
         if let Some(whole) = whole {
             let bar = self.bar(&part_means(Some(chain)), whole.mean, self.width());
-            let _ = writeln!(out, "\n{bar}\n{}", self.legend());
+            let _ = writeln!(out, "\n{bar}\n{}", self.legend(chain.preemption_ms.is_some()));
         }
         self.links(out, chain);
         self.worst(out, chain);
@@ -188,7 +196,7 @@ impl Terminal {
     }
 
     fn callbacks(&self, out: &mut String, summary: &Summary) {
-        let mut table = Table::new([
+        let mut columns = vec![
             Column::text("node"),
             Column::text("callback"),
             Column::number("count"),
@@ -197,7 +205,12 @@ impl Terminal {
             Column::number("p99 ms"),
             Column::number("max ms"),
             Column::number("output period ms"),
-        ]);
+        ];
+        let cpu_is_known = summary.callbacks.iter().any(|callback| callback.cpu_us.is_some());
+        if cpu_is_known {
+            columns.insert(7, Column::number("CPU mean ms"));
+        }
+        let mut table = Table::new(columns);
         for callback in &summary.callbacks {
             let wall = callback.duration_us.as_ref();
             let what = match (&callback.topic, callback.period_ms) {
@@ -211,6 +224,9 @@ impl Terminal {
                 callback.count.to_string(),
             ];
             cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
+            if cpu_is_known {
+                cells.push(number(callback.cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
+            }
             let period =
                 callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
             cells.push(if period.is_empty() { ABSENT.into() } else { period });
@@ -308,7 +324,7 @@ impl Terminal {
 
     /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do not
     /// add up.
-    fn bar(&self, parts: &[Option<f64>; 4], longest: f64, width: usize) -> String {
+    fn bar(&self, parts: &[Option<f64>; 5], longest: f64, width: usize) -> String {
         let (mut bar, mut drawn, mut sum) = (String::new(), 0, 0.0);
         for ((_, mark, ansi), part) in PARTS.iter().zip(parts) {
             sum += part.unwrap_or(0.0);
@@ -324,18 +340,12 @@ impl Terminal {
         bar
     }
 
-    fn legend(&self) -> String {
-        PARTS
-            .map(
-                |(name, mark, ansi)| {
-                    if self.colour {
-                        format!("\x1b[{ansi}m{mark}\x1b[0m {name}")
-                    } else {
-                        format!("{mark} {name}")
-                    }
-                },
-            )
-            .join("   ")
+    fn legend(&self, preempted: bool) -> String {
+        let entry = |(name, mark, ansi)| match self.colour {
+            true => format!("\x1b[{ansi}m{mark}\x1b[0m {name}"),
+            false => format!("{mark} {name}"),
+        };
+        shown_parts(preempted).map(entry).collect::<Vec<_>>().join("   ")
     }
 
     fn width(&self) -> usize {
@@ -343,13 +353,18 @@ impl Terminal {
     }
 }
 
-/// In the order of [`PARTS`].
-fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 4] {
-    [&chain.computation_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms].map(Option::as_ref)
+/// [`PARTS`], or those that are there without scheduler events.
+fn shown_parts(preempted: bool) -> impl Iterator<Item = (&'static str, char, u8)> {
+    PARTS.into_iter().filter(move |(name, ..)| preempted || *name != PREEMPTION)
 }
 
-fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 4] {
-    chain.map_or([None; 4], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
+/// In the order of [`PARTS`].
+fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 5] {
+    [&chain.computation_ms, &chain.preemption_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms].map(Option::as_ref)
+}
+
+fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 5] {
+    chain.map_or([None; 5], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
 }
 
 /// Spread of the repeats' means, where there are several.

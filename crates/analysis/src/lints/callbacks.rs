@@ -2,7 +2,7 @@
 
 use super::facts::{percent, time, Facts, Ran};
 use super::{Case, Lint};
-use crate::tables::{CallbackKind, OffCpu};
+use crate::tables::{CallbackKind, Execution, OffCpu};
 use std::collections::HashMap;
 
 /// Executions over the period that are no accident: more than one, and more than this part.
@@ -166,8 +166,11 @@ pub const PREEMPTED: Lint = Lint {
     check: |facts| {
         let mut off: HashMap<u32, HashMap<&str, i64>> = HashMap::new();
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
-            if let Some(execution) = row.execution {
-                let callback = facts.tables.executions[execution as usize].callback;
+            let execution = row.execution.map(|e| &facts.tables.executions[e as usize]);
+            // Of the same executions as the wall time below.
+            let counts = |e: &&Execution| e.end_ns.is_some() && facts.window.0 <= e.start_ns && e.start_ns < facts.window.1;
+            if let Some(execution) = execution.filter(counts) {
+                let callback = execution.callback;
                 let by = row.by_comm.as_deref().unwrap_or("a thread that is not known");
                 *off.entry(callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
             }

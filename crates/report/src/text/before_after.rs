@@ -1,6 +1,6 @@
 //! Several runs of one system beside each other.
 
-use super::{ends, figures, number, part_means, repeat_range, table, Terminal, ABSENT, PARTS};
+use super::{ends, figures, number, part_means, repeat_range, shown_parts, table, Terminal, ABSENT, PARTS, PREEMPTION};
 use std::fmt::Write;
 use table::{clean, Column, Table};
 use tacho_analysis::summary::{ChainFigures, Summary};
@@ -15,12 +15,13 @@ impl Terminal {
         };
         let same: Vec<_> = runs.iter().map(|(label, summary)| (*label, counterpart(chain, summary))).collect();
         self.heading(&mut out, &format!("End to end, {} ({}), ms", chain.name, ends(chain)));
+        let preempted = same.iter().any(|(_, chain)| chain.is_some_and(|chain| chain.preemption_ms.is_some()));
         let mut table = Table::new(
             ["run", "instances", "mean", "p99", "worst"]
                 .iter()
                 .enumerate()
                 .map(|(i, name)| if i == 0 { Column::text(name) } else { Column::number(name) })
-                .chain(PARTS.map(|(name, ..)| Column::number(name)))
+                .chain(shown_parts(preempted).map(|(name, ..)| Column::number(name)))
                 .chain([Column::number("gain")]),
         );
         let before = chain.end_to_end_ms.as_ref().map(|d| d.mean);
@@ -28,7 +29,8 @@ impl Terminal {
             let whole = chain.and_then(|c| c.end_to_end_ms.as_ref());
             let mut cells = vec![label.to_string(), chain.map_or(ABSENT.into(), |c| c.instances.to_string())];
             cells.extend(figures(whole, |d| [d.mean, d.p99, d.max], 2));
-            cells.extend(part_means(*chain).map(|mean| number(mean, 2)));
+            let parts = PARTS.iter().zip(part_means(*chain)).filter(|((name, ..), _)| preempted || *name != PREEMPTION);
+            cells.extend(parts.map(|(_, mean)| number(mean, 2)));
             cells.push(match (before, whole) {
                 (Some(before), Some(after)) if after.mean > 0.0 => format!("{:.2}x", before / after.mean),
                 _ => ABSENT.into(),
@@ -44,7 +46,7 @@ impl Terminal {
             let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
             let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&clean(label), labels));
         }
-        let _ = writeln!(out, "{:labels$}  {}", "", self.legend());
+        let _ = writeln!(out, "{:labels$}  {}", "", self.legend(preempted));
         for (label, chain) in &same {
             if let Some(repeats) = chain.and_then(repeat_range) {
                 self.line(&mut out, &format!("{label}: {repeats}"));

@@ -210,6 +210,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             period_ms: (i == 0).then_some(100.0),
             count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
+            cpu_us: None,
             queue_wait_us: None,
             output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
         });
@@ -270,6 +271,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         chains: vec![chain, beside],
         notes: vec![],
         findings: None,
+        ..Summary::default()
     }
 }
 
