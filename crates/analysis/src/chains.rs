@@ -26,6 +26,8 @@ pub(crate) struct Chains {
     pub inputs: Vec<ChainInput>,
     pub links: Vec<Link>,
     pub notes: Vec<Note>,
+    /// Instances during which events were lost: no rows.
+    pub left_out: u64,
     /// What each chain was made of.
     pub made_of: Vec<MadeOf>,
 }
@@ -147,6 +149,11 @@ impl<'a> Tracer<'a> {
             worst = worst.max(end.output_ns - first.start_ns);
             descents.extend(trail.origin.map(|origin| (origin, output.time)));
             if !self.options.measures(first.start_ns) {
+                continue;
+            }
+            // An input that was not recorded would make it an older one's.
+            if self.seen.lacks(first.start_ns, end.output_ns) {
+                tables.left_out += 1;
                 continue;
             }
             weakest = weakest.max(trail.arrival);
@@ -324,7 +331,8 @@ impl<'a> Tracer<'a> {
             .filter(|(position, p)| {
                 let time = seen.publications[**p as usize].time;
                 let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
-                !descended.contains(p) && self.options.measures(time) && !on_its_way
+                let unknown = seen.lacks(time, time.saturating_add(worst));
+                !descended.contains(p) && self.options.measures(time) && !on_its_way && !unknown
             })
             .map(|(_, publication)| *publication)
             .collect()

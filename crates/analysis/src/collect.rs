@@ -8,7 +8,8 @@ use crate::handles::{Handles, NOBODY};
 use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
 use crate::preemption::Scheduler;
 use crate::ros1::{self, Ros1};
-use crate::tables::{Execution, LinkRule, Process};
+use crate::services::{Place, Services};
+use crate::tables::{CallbackKind, Execution, LinkRule, Process};
 use crate::Options;
 use tacho_events::{Duration, Event, Handle, Payload, ProcessFacts, Texts};
 
@@ -18,6 +19,7 @@ pub(crate) struct Collector {
     pub seen: Observed,
     pub scheduler: Scheduler,
     pub ros1: Ros1,
+    pub services: Services,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
 }
@@ -127,6 +129,8 @@ impl Collector {
         if let Some(since) = self.threads[stream].waiting_since.take() {
             self.seen.streams[stream].waits.push((since, now));
         }
+        let handles = &self.handles[process as usize];
+        self.services.push(&Place { process, stream, now, node: &|node| handles.node(node) }, &event.payload, texts);
         let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
         if ros1::is_of_roscpp(&event.payload) {
             self.roscpp(event, texts, process, stream, now);
@@ -227,11 +231,18 @@ impl Collector {
             }
             Payload::RclcppRingBufferEnqueue { buffer, index, .. } => {
                 if let Some(publishing) = self.threads[stream].publishing {
-                    self.handles[process as usize].enqueued.insert((buffer, index), (publishing.publication, now));
+                    let handles = &mut self.handles[process as usize];
+                    let gone = handles.buffers.enqueue(buffer, index, publishing.publication, now);
+                    self.seen.overwritten.extend(gone.zip(handles.endpoint_of_buffer(buffer)));
                 }
             }
+            Payload::RclcppRingBufferClear { buffer } => {
+                let handles = &mut self.handles[process as usize];
+                let endpoint = handles.endpoint_of_buffer(buffer);
+                let gone = handles.buffers.clear(buffer);
+                self.seen.overwritten.extend(gone.into_iter().filter_map(|publication| Some((publication, endpoint?))));
+            }
             Payload::RclcppRingBufferDequeue { buffer, index, .. } => self.dequeue(process, stream, buffer, index, now),
-            Payload::RmwTakeRequest { taken, .. } => self.seen.counters.requests += u64::from(taken),
             Payload::NodeSkipped { publisher, count } => {
                 self.seen.ours[process as usize] = true;
                 if let Some(endpoint) = self.handles[process as usize].publishers.get(&publisher) {
@@ -285,6 +296,9 @@ impl Collector {
         self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: self.ros1.called(stream), start_ns: now, end_ns: None, cpu_ns: None });
         self.seen.execution_stream.push(stream as u32);
         self.scheduler.starts(execution, stream as u32);
+        if self.seen.callbacks[callback as usize].kind == CallbackKind::Service {
+            self.services.started(stream, execution);
+        }
         let thread = &mut self.threads[stream];
         thread.cpu.starts(thread.running.len());
         if thread.running.is_empty() {
@@ -459,9 +473,7 @@ impl Collector {
 
     fn dequeue(&mut self, process: u32, stream: usize, buffer: Handle, index: u64, now: i64) {
         let handles = &mut self.handles[process as usize];
-        let object = handles.buffer_ipb.get(&buffer).and_then(|ipb| handles.ipb_object.get(ipb));
-        let endpoint = object.and_then(|object| handles.objects.get(object)).copied();
-        match (endpoint, handles.enqueued.remove(&(buffer, index))) {
+        match (handles.endpoint_of_buffer(buffer), handles.buffers.dequeue(buffer, index)) {
             (Some(INTERNAL), _) => {
                 self.threads[stream].taking = Some(Taking { take: None, depth: Depth::ClientLibrary })
             }

@@ -28,6 +28,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
     let mut notes = notes(repeats);
     let topics = topics(repeats, &mut notes);
     Summary {
+        services: crate::services::figures(repeats),
         points: workload.map(|w| point(repeats, w)).into_iter().collect(),
         callbacks: callbacks(repeats),
         topics,
@@ -97,7 +98,7 @@ struct Topic {
 fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
     let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
     let mut to_take = 0;
-    for Repeat { tables, .. } in repeats {
+    for Repeat { tables, info, .. } in repeats {
         for endpoint in &tables.endpoints {
             let topic =
                 topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
@@ -108,6 +109,7 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             };
             names.insert(node.name.clone());
             topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
+            topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
         let mut published: HashMap<&str, Vec<i64>> = HashMap::new();
         for publication in &tables.publications {
@@ -166,7 +168,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
-    for Repeat { tables, options, .. } in repeats {
+    for Repeat { tables, options, info } in repeats {
         let mut of_row: Vec<Option<usize>> = vec![None; tables.callbacks.len()];
         let mut ordinals: HashMap<Key, usize> = HashMap::new();
         let mut ran = vec![false; tables.callbacks.len()];
@@ -198,6 +200,10 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         }
         for execution in tables.executions.iter().filter(measured) {
             if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
+                // Its end may be another's whose start was lost.
+                if info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < end && execution.start_ns <= gap.to_ns)) {
+                    continue;
+                }
                 order[index].durations_us.push((end - execution.start_ns) as f64 / NS_PER_US);
                 order[index].cpu_us.extend(execution.cpu_ns.map(|ns| ns as f64 / NS_PER_US));
             }

@@ -3,6 +3,7 @@
 //! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle, and what was seen
 //! before keeps its old owner.
 
+use crate::intra_process::Buffers;
 use crate::observed::{is_internal, EndpointSeen, Observed, INTERNAL};
 use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ pub(crate) struct Handles {
     pub callback_endpoint: HashMap<u32, u32>,
     pub ipb_object: HashMap<Handle, Handle>,
     pub buffer_ipb: HashMap<Handle, Handle>,
-    pub enqueued: HashMap<(Handle, u64), (u32, i64)>,
+    pub buffers: Buffers,
     /// Sequence number of a publisher's next message and when that is due.
     pub due: HashMap<Handle, (u64, i64)>,
 }
@@ -51,6 +52,17 @@ struct Timer {
 }
 
 impl Handles {
+    /// The node behind a handle, in its present life.
+    pub fn node(&self, node: Handle) -> Option<u32> {
+        self.nodes.get(&node).copied()
+    }
+
+    /// The endpoint of the subscription that an intra-process buffer belongs to; [`INTERNAL`] where that is nobody's business.
+    pub fn endpoint_of_buffer(&self, buffer: Handle) -> Option<u32> {
+        let object = self.ipb_object.get(self.buffer_ipb.get(&buffer)?)?;
+        self.objects.get(object).copied()
+    }
+
     /// Takes an event that begins or links lives of handles; false for any other.
     pub fn init(&mut self, seen: &mut Observed, process: u32, payload: &Payload, texts: &Texts, now: i64) -> bool {
         match *payload {

@@ -11,6 +11,7 @@ mod explained;
 mod figures;
 mod graph;
 mod handles;
+mod intra_process;
 pub mod layers;
 mod link;
 pub mod lints;
@@ -25,6 +26,7 @@ mod queue;
 mod reaction;
 mod ros1;
 mod runs;
+mod services;
 mod simulated;
 mod states;
 mod statistics;
@@ -83,6 +85,11 @@ impl Analysis {
         self.collector.add_process(facts);
     }
 
+    /// Says that events of the time between two instants were lost. What lies in that time is left out of figures that would be wrong.
+    pub fn add_gap(&mut self, from_ns: i64, to_ns: i64) {
+        self.collector.seen.gaps.push((from_ns, to_ns));
+    }
+
     /// Takes the next event in the order of time.
     pub fn push(&mut self, event: &Event, texts: &Texts) {
         self.collector.push(event, texts);
@@ -96,7 +103,8 @@ impl Analysis {
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector } = self;
-        let Collector { mut seen, scheduler, ros1, .. } = collector;
+        let Collector { mut seen, scheduler, ros1, services, .. } = collector;
+        let services = services.rows(&options);
         let scheduled = scheduler.finish(&mut seen);
         ros1.link(&mut seen);
         let linked = link::link(&mut seen, &options);
@@ -114,6 +122,7 @@ impl Analysis {
         let (layers, layer_notes) = layers::layers(&seen, &messages, &takes);
         let mut notes = seen.notes();
         notes.extend(scheduled.notes);
+        notes.extend(lost_events(&seen, chains.left_out));
         notes.extend(linked.notes);
         notes.extend(simulated::note(&seen));
         notes.extend(message_notes);
@@ -156,6 +165,7 @@ impl Analysis {
             publications,
             messages,
             layers,
+            services,
             chains: chains.chains,
             instances: chains.instances,
             hops: chains.hops,
@@ -167,6 +177,15 @@ impl Analysis {
             notes,
         }
     }
+}
+
+/// What lost events touch, where it is known when they were lost.
+fn lost_events(seen: &observed::Observed, instances: u64) -> Option<Note> {
+    let executions = seen.executions.iter().filter(|e| e.end_ns.is_some_and(|end| seen.lacks(e.start_ns, end))).count();
+    let times = seen.gaps.len() as u64;
+    let text = format!(
+        "stretches of time in which events were lost (gaps in run.json): counts there are too low; left out are {executions} callback times          and {instances} instances of chains that reach into them, and losses of messages sent in them; lost is not told");
+    (times > 0).then(|| Note { name: "lost-events".into(), count: times, text })
 }
 
 /// Processes that take or publish messages and never show a callback: rclpy has no callback events.

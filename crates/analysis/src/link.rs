@@ -2,7 +2,7 @@
 
 use crate::observed::{EndpointSeen, Observed, PublicationSeen, INTERNAL};
 use crate::promise;
-use crate::tables::{Delivery, EndpointKind, Message, Note, Publication};
+use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::{Start, Workload};
@@ -66,7 +66,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
             by_stamp
                 .get(&(topic, stamp))
                 .copied()
-                .or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options))
+                .or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options, seen))
         });
         let taken_at = row.first_line.unwrap_or(row.time);
         seen.takes[take].publication = found.filter(|p| {
@@ -102,10 +102,11 @@ fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Vec<(i64, u3
 const STAMP_TO_EVENT_NS: i64 = 20_000_000;
 
 /// Humble: the first rmw_publish on the topic at or after the source timestamp (CLOCK_REALTIME).
-fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options) -> Option<u32> {
+fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options, seen: &Observed) -> Option<u32> {
     let stamp = stamp.checked_sub(options.realtime_offset_ns?)?.saturating_sub(options.clock_error_ns);
     let (time, publication) = unstamped.get(unstamped.partition_point(|(time, _)| *time < stamp))?;
-    (time - stamp <= STAMP_TO_EVENT_NS).then_some(*publication)
+    // Its own may be among events that were lost.
+    (time - stamp <= STAMP_TO_EVENT_NS && !seen.lacks(stamp, *time)).then_some(*publication)
 }
 
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
@@ -276,7 +277,8 @@ fn lost(
                     .map(|p| (*p, seen.publications[*p as usize].time))
                     .collect();
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
-                let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0;
+                // Where it is known when events were lost, only what was sent then is left out.
+                let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0 && seen.gaps.is_empty();
                 if dropped(process) || dropped(seen.process_of(*publisher)) {
                     continue;
                 }
@@ -303,7 +305,12 @@ fn lost(
                     let pending = !overtaken && *time >= in_flight_from;
                     let there = *time >= created && *time <= alive;
                     let row = &seen.publications[*publication as usize];
-                    if taken.contains_key(publication) || pending || !there || !options.measures(row.belongs_ns()) {
+                    if taken.contains_key(publication) || !options.measures(row.belongs_ns()) {
+                        continue;
+                    }
+                    // What was seen to be overwritten was there, and will not be taken.
+                    let overwritten = seen.overwritten.contains(&(*publication, *subscription));
+                    if !overwritten && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval)))) {
                         continue;
                     }
                     rows.push(Message {
@@ -317,7 +324,7 @@ fn lost(
                         execution: None,
                         published_in: row.execution,
                         delivery: Delivery::Lost,
-                        lost_in: None,
+                        lost_in: overwritten.then_some(LostIn::SubscriptionQueue),
                     });
                 }
             }

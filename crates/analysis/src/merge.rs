@@ -50,6 +50,12 @@ impl Tables {
             row.published_in = row.published_in.map(|execution| execution + executions);
             row
         }));
+        self.services.extend(other.services.into_iter().map(|mut row| {
+            row.client = row.client.map(|node| node + nodes);
+            row.server = row.server.map(|node| node + nodes);
+            row.execution = row.execution.map(|execution| execution + executions);
+            row
+        }));
         self.instances.extend(other.instances.into_iter().map(|mut row| {
             row.chain = chains[row.chain as usize];
             row

@@ -2,7 +2,7 @@
 
 use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use crate::dds::Dds;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tacho_events::Gid;
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
@@ -24,6 +24,10 @@ pub(crate) struct Observed {
     pub takes: Vec<TakeSeen>,
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
+    /// Stretches of time in which events were lost, from and to, in order.
+    pub gaps: Vec<(i64, i64)>,
+    /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
+    pub overwritten: HashSet<(u32, u32)>,
     pub dds: Dds,
     pub ros1: crate::ros1::Found,
     /// Link annotations: subscription, publisher, what they say; each once.
@@ -129,6 +133,7 @@ pub(crate) struct Counters {
     pub unknown_node: u64,
     pub unknown_subscription: u64,
     pub intra_unlinked: u64,
+    /// Service requests of which only the callback is seen.
     pub requests: u64,
     pub unknown_annotation: u64,
 }
@@ -160,6 +165,11 @@ impl Observed {
     /// Process of an endpoint that has a row.
     pub fn process_of(&self, endpoint: u32) -> u32 {
         self.nodes[self.endpoints[endpoint as usize].node as usize].process
+    }
+
+    /// Whether events of the time between two instants may have been lost.
+    pub fn lacks(&self, from: i64, to: i64) -> bool {
+        self.gaps.iter().any(|gap| gap.0 < to && from <= gap.1)
     }
 
     /// When the last event of all programs was.

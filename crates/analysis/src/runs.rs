@@ -145,6 +145,7 @@ fn analyse_one(
     };
     let mut analysis = Analysis::new(options);
     reader.processes().iter().for_each(|facts| analysis.add_process(facts));
+    info.iter().flat_map(|info| &info.gaps).for_each(|gap| analysis.add_gap(gap.from_ns, gap.to_ns));
     reader.for_each(|event, texts| analysis.push(event, texts), progress);
     let mut tables = analysis.finish_with(workload, stated);
     for problem in reader.problems().iter() {

@@ -115,6 +115,9 @@ tables! {
         message, publish_client_library_ns, publish_rcl_ns, publish_rmw_ns, publish_dds_ns, transport_ns, receive_dds_ns,
         executor_ns, take_rmw_ns, take_rcl_ns, take_client_library_ns,
     }
+    services: ServiceCall {
+        service, client, server, sequence, request_ns, request_taken_ns, response_ns, response_taken_ns, execution,
+    }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,

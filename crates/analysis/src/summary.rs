@@ -43,6 +43,9 @@ pub struct Summary {
     /// Latency by layers: one entry a topic, and more where not the same layers are known of all its messages.
     #[serde(default)]
     pub layers: Vec<LayerFigures>,
+    /// One entry a service that was called.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub services: Vec<ServiceFigures>,
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,
@@ -87,6 +90,38 @@ pub struct FindingCase {
     /// Repeats that show it; absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repeats: Option<u64>,
+}
+
+/// Calls of one service. Distributions are over complete calls: request, handling and response make the round trip.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServiceFigures {
+    /// Service.
+    pub service: String,
+    /// Nodes that call it.
+    pub clients: Vec<String>,
+    /// Nodes that answer.
+    pub servers: Vec<String>,
+    /// Requests sent; absent where no client was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sent: Option<u64>,
+    /// Calls whose four steps were all recorded.
+    pub complete: u64,
+    /// Requests whose response was not taken, older than the slowest round trip; absent where that cannot be known (events were lost, or
+    /// no call is complete).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unanswered: Option<u64>,
+    /// rmw_send_request to rmw_take_request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_us: Option<Distribution>,
+    /// rmw_take_request to rmw_send_response.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub handling_us: Option<Distribution>,
+    /// rmw_send_response to rmw_take_response.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_us: Option<Distribution>,
+    /// rmw_send_request to rmw_take_response.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub round_trip_us: Option<Distribution>,
 }
 
 /// Communication of one run as a whole.

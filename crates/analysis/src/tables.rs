@@ -23,6 +23,8 @@ pub struct Tables {
     pub messages: Vec<Message>,
     /// One row a message that was taken and did not stay inside its process's client library: its latency by layers.
     pub layers: Vec<Layers>,
+    /// One row a service call, those of actions too, of which any part was recorded.
+    pub services: Vec<ServiceCall>,
     /// One row a source-to-sink path, or named chain.
     pub chains: Vec<Chain>,
     /// One row an instance of a chain.
@@ -221,6 +223,29 @@ pub struct Message {
     pub delivery: Delivery,
     /// Where it was lost; absent for one that was not, and where the events do not tell.
     pub lost_in: Option<LostIn>,
+}
+
+/// A service call: request from client to server, handled, response back. What was not recorded, or did not happen, is absent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceCall {
+    /// Name of the service; empty where neither its client's nor its server's creation was recorded.
+    pub service: String,
+    /// Index into [`Tables::nodes`] of the client.
+    pub client: Option<u32>,
+    /// Index into [`Tables::nodes`] of the server.
+    pub server: Option<u32>,
+    /// Number of the request among those of its client.
+    pub sequence: i64,
+    /// rmw_send_request.
+    pub request_ns: Option<i64>,
+    /// rmw_take_request.
+    pub request_taken_ns: Option<i64>,
+    /// rmw_send_response.
+    pub response_ns: Option<i64>,
+    /// rmw_take_response.
+    pub response_taken_ns: Option<i64>,
+    /// Index into [`Tables::executions`] that handled it.
+    pub execution: Option<u32>,
 }
 
 /// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to the

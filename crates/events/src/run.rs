@@ -47,12 +47,29 @@ pub struct RunInfo {
     /// Scheduler events of the kernel; absent where nobody asked for them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scheduler: Option<SchedulerEvents>,
+    /// Stretches of time in which events of its processes were lost, where it is known when.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub gaps: Vec<EventGap>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,
     /// True where the user or a failure ended it early.
     #[serde(default)]
     pub cut_short: bool,
+}
+
+/// A stretch of time in which events were lost.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventGap {
+    /// They lie at or after this, ns of CLOCK_MONOTONIC.
+    pub from_ns: i64,
+    /// And at or before this.
+    pub to_ns: i64,
+    /// How many; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub events: Option<u64>,
+    /// Why, in words.
+    pub cause: String,
 }
 
 /// Scheduler events of the kernel that were recorded, or why they were not.

@@ -181,6 +181,12 @@ impl Reader {
         &self.stream_names
     }
 
+    /// Whether a stream that [`Gap::stream`] names holds events of processes, and not the kernel's alone.
+    pub fn is_of_processes(&self, stream: usize) -> bool {
+        let traces = self.streams.get(stream).into_iter().flat_map(|stream| stream.traces());
+        traces.filter_map(|trace| self.traces.get(trace)).any(|trace| trace.layout.streams.iter().any(|of| of.is_of_processes()))
+    }
+
     /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
     /// CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {

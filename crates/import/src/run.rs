@@ -4,7 +4,7 @@ use crate::gap::{Cause, Gap};
 use crate::reader::{Error, Reader};
 use crate::write::{Failed, Writer};
 use std::collections::BTreeMap;
-use tacho_events::run::RunInfo;
+use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::{Progress, RunDirectory, Time};
 
 /// What was imported.
@@ -51,7 +51,8 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
         }
     }
     on_progress(reader.progress());
-    let discarded = reader.gaps().iter().filter_map(|gap| gap.events).sum();
+    let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
+    let discarded = of_processes.filter_map(|gap| gap.events).sum();
     writer.finish(reader.processes(), discarded).map_err(io)?;
     let imported = Imported {
         events,
@@ -66,9 +67,20 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     info.verb = "import".into();
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
     info.cut_short |= !complete;
+    info.gaps.extend(gaps(&reader));
     info.missing.extend(missing(&reader));
     run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;
     Ok(imported)
+}
+
+/// Gaps in the events of processes, in the order of time. What the kernel's own streams lack, their events tell.
+fn gaps(reader: &Reader) -> Vec<EventGap> {
+    let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
+    let mut gaps: Vec<EventGap> = of_processes
+        .map(|gap| EventGap { from_ns: gap.from.as_ns(), to_ns: gap.to.as_ns(), events: gap.events, cause: gap.cause.to_string() })
+        .collect();
+    gaps.sort_by_key(|gap| (gap.from_ns, gap.to_ns));
+    gaps
 }
 
 /// Gaps and damage, one line each.

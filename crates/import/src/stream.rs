@@ -171,6 +171,11 @@ impl Stream {
         }
     }
 
+    /// Indices of the traces that its files are of.
+    pub fn traces(&self) -> impl Iterator<Item = usize> + '_ {
+        self.files.iter().map(|file| file.trace)
+    }
+
     /// Time of its next event, if it was read already.
     #[inline(always)]
     pub fn next_time(&self) -> Option<Time> {

@@ -252,6 +252,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         });
     }
     Summary {
+        services: Vec::new(),
         points: vec![Point {
             middleware: "ros2".into(),
             publishers: 14,

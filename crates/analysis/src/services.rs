@@ -1,0 +1,185 @@
+//! Service calls: a request from client to server, handled, and a response back. Actions are services and topics, so their goals,
+//! cancellations and results are here too.
+//!
+//! A call is one client's gid and one sequence number (rmw, `rmw_request_id_t`): `rmw_send_request` and `rmw_take_response` name the
+//! client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw client and service events exist from tracetools 8.6 on.
+
+use crate::figures::Repeat;
+use crate::summary::{Distribution, ServiceFigures};
+use crate::tables::ServiceCall;
+use crate::Options;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_events::{Gid, Handle, Payload, Texts};
+
+/// Service calls so far.
+#[derive(Default)]
+pub(crate) struct Services {
+    /// gid of each client: process, rmw handle.
+    gids: HashMap<(u32, Handle), Gid>,
+    /// Node and name of each client, by gid, and of each service, by process and rmw handle.
+    clients: HashMap<Gid, (Option<u32>, String)>,
+    servers: HashMap<(u32, Handle), (Option<u32>, String)>,
+    open: HashMap<(Gid, i64), usize>,
+    calls: Vec<ServiceCall>,
+    /// Call whose request a thread took last and has not answered.
+    handling: HashMap<usize, usize>,
+}
+
+/// Where an event happens.
+pub(crate) struct Place<'a> {
+    pub process: u32,
+    pub stream: usize,
+    pub now: i64,
+    /// Node behind a handle, where its creation was recorded.
+    pub node: &'a dyn Fn(Handle) -> Option<u32>,
+}
+
+impl Services {
+    /// Takes an event; those of no service change nothing.
+    pub fn push(&mut self, at: &Place<'_>, payload: &Payload, texts: &Texts) {
+        match *payload {
+            Payload::RmwClientInit { rmw_client, gid } => {
+                self.gids.insert((at.process, rmw_client), gid);
+                self.clients.insert(gid, (None, String::new()));
+            }
+            Payload::RclClientInit { node, rmw_client, name, .. } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)) {
+                    self.clients.insert(*gid, ((at.node)(node), texts.get(name).to_string()));
+                }
+            }
+            Payload::RclServiceInit { node, rmw_service, name, .. } => {
+                self.servers.insert((at.process, rmw_service), ((at.node)(node), texts.get(name).to_string()));
+            }
+            Payload::RmwSendRequest { rmw_client, sequence, .. } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
+                    // Sent again under a number that was used before: another life of the client.
+                    self.open.remove(&(gid, sequence));
+                    self.call(gid, sequence).request_ns = Some(at.now);
+                }
+            }
+            Payload::RmwTakeRequest { rmw_service, client, sequence, taken: true, .. } => {
+                let server = self.servers.get(&(at.process, rmw_service)).cloned();
+                let call = self.call(client, sequence);
+                // Of several servers of one name, the first.
+                if call.request_taken_ns.is_none() {
+                    call.request_taken_ns = Some(at.now);
+                    if let Some((node, name)) = server {
+                        (call.server, call.service) = (node, name);
+                    }
+                    let index = self.open[&(client, sequence)];
+                    self.handling.insert(at.stream, index);
+                }
+            }
+            Payload::RmwSendResponse { client, sequence, .. } => {
+                let call = self.call(client, sequence);
+                call.response_ns = call.response_ns.or(Some(at.now));
+                self.handling.remove(&at.stream);
+            }
+            Payload::RmwTakeResponse { rmw_client, sequence, taken: true, .. } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
+                    let call = self.call(gid, sequence);
+                    call.response_taken_ns = call.response_taken_ns.or(Some(at.now));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A service's callback starts on a thread: it handles the request that the thread took last.
+    pub fn started(&mut self, stream: usize, execution: u32) {
+        if let Some(call) = self.handling.remove(&stream) {
+            self.calls[call].execution = Some(execution);
+        }
+    }
+
+    /// The calls that began in the measured window, in the order of their first events.
+    pub fn rows(mut self, options: &Options) -> Vec<ServiceCall> {
+        self.calls.retain(|call| {
+            let began = [call.request_ns, call.request_taken_ns, call.response_ns, call.response_taken_ns].into_iter().flatten().next();
+            began.is_some_and(|ns| options.measures(ns))
+        });
+        self.calls
+    }
+
+    fn call(&mut self, client: Gid, sequence: i64) -> &mut ServiceCall {
+        let calls = &mut self.calls;
+        let clients = &self.clients;
+        let index = *self.open.entry((client, sequence)).or_insert_with(|| {
+            let (node, service) = clients.get(&client).cloned().unwrap_or_default();
+            calls.push(ServiceCall {
+                service,
+                client: node,
+                server: None,
+                sequence,
+                request_ns: None,
+                request_taken_ns: None,
+                response_ns: None,
+                response_taken_ns: None,
+                execution: None,
+            });
+            calls.len() - 1
+        });
+        &mut self.calls[index]
+    }
+}
+
+impl ServiceCall {
+    /// request, handling, response and round trip, ns; `None` for a call of which a step is not known.
+    fn steps_ns(&self) -> Option<[i64; 4]> {
+        let [sent, taken, answered, done] = [self.request_ns?, self.request_taken_ns?, self.response_ns?, self.response_taken_ns?];
+        Some([taken - sent, answered - taken, done - answered, done - sent])
+    }
+}
+
+#[derive(Default)]
+struct SoFar {
+    clients: BTreeSet<String>,
+    servers: BTreeSet<String>,
+    sent: u64,
+    waiting: Vec<i64>,
+    steps_us: [Vec<f64>; 4],
+    worst_ns: Option<i64>,
+    lossy: bool,
+}
+
+/// Figures of every service, over all repeats.
+pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ServiceFigures> {
+    let mut services: BTreeMap<&str, SoFar> = BTreeMap::new();
+    for Repeat { tables, info, .. } in repeats {
+        let gaps = info.is_some_and(|info| !info.gaps.is_empty());
+        for call in &tables.services {
+            let so_far = services.entry(&call.service).or_default();
+            let node = |index: Option<u32>| index.and_then(|index| tables.nodes.get(index as usize));
+            so_far.clients.extend(node(call.client).map(|node| node.name.clone()));
+            so_far.servers.extend(node(call.server).map(|node| node.name.clone()));
+            so_far.sent += u64::from(call.request_ns.is_some());
+            let process = |index| node(index).and_then(|node| tables.processes.get(node.process as usize));
+            so_far.lossy |= gaps || [call.client, call.server].into_iter().filter_map(process).any(|process| process.dropped_events > 0);
+            match (call.steps_ns(), call.request_ns, process(call.client)) {
+                (Some(steps), ..) => {
+                    so_far.steps_us.iter_mut().zip(steps).for_each(|(values, ns)| values.push(ns as f64 / 1e3));
+                    so_far.worst_ns = so_far.worst_ns.max(Some(steps[3]));
+                }
+                // How long its client still ran and had no response.
+                (None, Some(sent), Some(client)) if call.response_taken_ns.is_none() => so_far.waiting.push(client.last_ns - sent),
+                _ => {}
+            }
+        }
+    }
+    let finish = |(service, so_far): (&str, SoFar)| {
+        let [request, handling, response, round_trip] = so_far.steps_us;
+        ServiceFigures {
+            service: service.to_string(),
+            clients: so_far.clients.into_iter().collect(),
+            servers: so_far.servers.into_iter().collect(),
+            sent: Some(so_far.sent).filter(|sent| *sent > 0),
+            complete: round_trip.len() as u64,
+            unanswered: so_far.worst_ns.filter(|_| !so_far.lossy).map(|worst| so_far.waiting.iter().filter(|ns| **ns > worst).count() as u64),
+            request_us: Distribution::of(request),
+            handling_us: Distribution::of(handling),
+            response_us: Distribution::of(response),
+            round_trip_us: Distribution::of(round_trip),
+        }
+    };
+    services.into_iter().map(finish).collect()
+}
