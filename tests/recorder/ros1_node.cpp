@@ -3,13 +3,15 @@
 // Ordinary roscpp nodes, as the tests of the ROS 1 recorder need them. They know nothing of the recorder, and write what their own clock
 // says (CLOCK_MONOTONIC, ns) into the file CLOCK: a line for each publish call or callback, "what start end".
 //
-//   ros1_node talk HZ COUNT [udp|shared]    publishes /topic_1, once somebody subscribes
+//   ros1_node talk HZ COUNT SIZE            publishes /topic_1 once somebody subscribes, then calls /reset three times, if it is there
+//   ros1_node burst COUNT QUEUE             the same, all at once, with this queue
+//   ros1_node latch                         publishes /topic_1 once before anybody subscribes, and latches it, then as burst 5 100
 //   ros1_node work SPINNER MS QUEUE [udp]   /topic_1 -> MS of work -> /topic_2; a timer, a wall timer, a steady timer and a service beside
-//   ros1_node hear                          subscribes /topic_2
+//   ros1_node hear [COUNT]                  subscribes /topic_2, until so many messages came
 //   ros1_node together HZ COUNT             talk and two subscriptions of one process, messages handed over as pointers
 //
 // SPINNER: spin, once (a loop of ros::spinOnce), multi, async, concurrent (callbacks of one subscription at a time in several threads),
-// own (a callback queue of one's own in a thread of one's own). All but `talk` and `together` end at SIGINT.
+// own (a callback queue of one's own in a thread of one's own). `work` and `hear` end at SIGINT.
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 #include <std_msgs/UInt8MultiArray.h>
@@ -60,24 +62,53 @@ static void work(double ms) {
   }
 }
 
-static int talk(ros::NodeHandle &node, double hz, int count, bool shared, uint32_t subscribers) {
-  ros::Publisher publisher = node.advertise<Message>("/topic_1", 100);
-  while (ros::ok() && publisher.getNumSubscribers() < subscribers) usleep(1000);
-  usleep(300000); // their side is ready, too
+static boost::shared_ptr<Message> message_of(int number, size_t size) {
+  auto message = boost::make_shared<Message>();
+  message->data.resize(size, static_cast<uint8_t>(number));
+  message->layout.data_offset = static_cast<uint32_t>(number);
+  return message;
+}
+
+static void wait_for_subscriber(const ros::Publisher &publisher) {
+  while (ros::ok() && publisher.getNumSubscribers() == 0) usleep(1000);
+  usleep(300000); // its side is ready, too
+}
+
+// Messages that somebody holds are handed over as pointers within the process.
+static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Message> &message, bool shared) {
+  const int64_t start = now_ns();
+  if (shared) publisher.publish(message);
+  else publisher.publish(*message);
+  stamp("publish", start, now_ns());
+}
+
+// Requests wait behind the messages that came before them.
+static void settle() {
+  roscpp::Empty empty;
+  for (int i = 0; i < 3 && ros::service::exists("/reset", false); i++) ros::service::call("/reset", empty);
+  usleep(500000); // where callbacks run in several threads, and where there is no service
+}
+
+static int talk(ros::NodeHandle &node, double hz, int count, size_t size, bool shared) {
+  const ros::Publisher publisher = node.advertise<Message>("/topic_1", 100);
+  wait_for_subscriber(publisher);
   const int64_t period = static_cast<int64_t>(1e9 / hz);
   int64_t due = now_ns();
   for (int i = 0; i < count && ros::ok(); i++, due += period) {
     const timespec until{due / 1000000000, due % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
-    auto message = boost::make_shared<Message>();
-    message->data.resize(1000, static_cast<uint8_t>(i));
-    message->layout.data_offset = static_cast<uint32_t>(i);
-    const int64_t start = now_ns();
-    if (shared) publisher.publish(message);
-    else publisher.publish(*message);
-    stamp("publish", start, now_ns());
+    publish(publisher, message_of(i, size), shared);
   }
-  usleep(500000); // the last arrives
+  settle();
+  return 0;
+}
+
+static int burst(ros::NodeHandle &node, int count, uint32_t queue, bool latch) {
+  const ros::Publisher publisher = node.advertise<Message>("/topic_1", queue, latch);
+  if (latch) publish(publisher, message_of(count, 1000), false);
+  wait_for_subscriber(publisher);
+  for (int i = 0; i < count; i++) publish(publisher, message_of(i, 1000), false);
+  settle();
   return 0;
 }
 
@@ -136,8 +167,15 @@ static int do_work(ros::NodeHandle &node, const std::string &spinner, double ms,
   return 0;
 }
 
-static void hear(const char *what) { stamp(what, now_ns(), now_ns()); }
-static void heard(const Message::ConstPtr &) { hear("heard"); }
+static void hear(const char *what) {
+  const int64_t now = now_ns();
+  stamp(what, now, now);
+}
+static int to_hear = 0; // 0: no end
+static void heard(const Message::ConstPtr &) {
+  hear("heard");
+  if (--to_hear == 0) ros::requestShutdown();
+}
 static void left(const Message::ConstPtr &) { hear("left"); }
 static void right(const Message::ConstPtr &) { hear("right"); }
 
@@ -149,10 +187,15 @@ int main(int count, char **arguments) {
   ros::NodeHandle node;
   int result = 2;
   if (role == "talk") {
-    result = talk(node, std::stod(at(2)), std::stoi(at(3)), at(4) == "shared", 1);
+    result = talk(node, std::stod(at(2)), std::stoi(at(3)), std::stoul(at(4)), false);
+  } else if (role == "burst") {
+    result = burst(node, std::stoi(at(2)), std::stoul(at(3)), false);
+  } else if (role == "latch") {
+    result = burst(node, 5, 100, true);
   } else if (role == "work") {
     result = do_work(node, at(2), std::stod(at(3)), std::stoul(at(4)), at(5) == "udp");
   } else if (role == "hear") {
+    to_hear = at(2).empty() ? 0 : std::stoi(at(2));
     const auto subscriber = node.subscribe("/topic_2", 1000, heard);
     ros::spin();
     result = 0;
@@ -161,7 +204,7 @@ int main(int count, char **arguments) {
     const auto other = node.subscribe("/topic_1", 1000, right);
     ros::AsyncSpinner spinner(1);
     spinner.start();
-    result = talk(node, std::stod(at(2)), std::stoi(at(3)), true, 1);
+    result = talk(node, std::stod(at(2)), std::stoi(at(3)), 1000, true);
     spinner.stop();
   }
   write_stamps();
