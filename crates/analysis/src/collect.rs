@@ -189,8 +189,9 @@ impl Collector {
                 self.publish(process, stream, Depth::ClientLibrary, publisher, message, now);
             }
             Payload::RclPublish { publisher, message } => {
-                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now);
-                self.seen.publications[publication as usize].rcl_ns = Some(now);
+                let before = self.seen.publications.len();
+                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now) as usize;
+                self.seen.publications[publication].rcl_ns = (publication < before).then_some(now);
             }
             Payload::RmwPublish { rmw_publisher, message, timestamp } => {
                 self.rmw_publish(process, stream, rmw_publisher, message, timestamp, now);

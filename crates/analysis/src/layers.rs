@@ -76,8 +76,7 @@ fn ends(seen: &Observed, take: &TakeSeen, publication: u32, callback_ns: Option<
     let endpoint = &seen.endpoints[take.endpoint as usize];
     let passed = seen.dds.passed(publication, published.process, seen.process_of(take.endpoint), endpoint.gid);
     [
-        // Where rcl is the outermost that was seen, the client library above it was not.
-        published.rcl_ns.filter(|rcl| *rcl != published.time),
+        published.rcl_ns,
         published.rmw_called_ns,
         published.rmw_ns,
         passed.sent_ns,

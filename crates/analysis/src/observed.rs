@@ -63,6 +63,7 @@ pub(crate) struct PublicationSeen {
     pub execution: Option<u32>,
     /// rmw_publish.timestamp; 0 where the release has none.
     pub source_timestamp: i64,
+    /// rcl_publish, where a layer above was seen before.
     pub rcl_ns: Option<i64>,
     /// rmw was entered.
     pub rmw_called_ns: Option<i64>,
