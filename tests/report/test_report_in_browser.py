@@ -11,7 +11,7 @@ import pytest
 from browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["graph", "waterfall", "distributions", "proof", "objective", "tables", "provenance"]
+SECTIONS = ["graph", "waterfall", "distributions", "proof", "objective", "layers", "tables", "provenance"]
 ESCAPE, TAB = 27, 9
 
 
@@ -222,3 +222,19 @@ def test_text_can_be_read_on_its_ground(browser, reports, dark):
         text = luminance(browser.evaluate(f"getComputedStyle(document.querySelector({json.dumps(selector)})).color"))
         light, deep = max(text, ground) + 0.05, min(text, ground) + 0.05
         assert light / deep >= 4.5, selector
+
+
+def test_the_layers_of_a_latency_are_as_wide_as_they_take(browser, reports):
+    path = reports("single")
+    browser.open(path)
+    (figures,) = data_of(path)["runs"][0]["summary"]["layers"]
+    drawn = browser.evaluate("""[...document.querySelectorAll('#layers .strip rect.layer')].map(r =>
+        [r.classList[1], r.x.baseVal.value, r.width.baseVal.value])""")
+    assert [name for name, _, _ in drawn] == [part["layer"] for part in figures["layers"]]
+    width = sum(of for _, _, of in drawn)
+    end = 0
+    for (_, x, of), part in zip(drawn, figures["layers"]):
+        assert of / width == pytest.approx(part["duration_us"]["mean"] / figures["latency_us"]["mean"], rel=0.01)
+        assert x == pytest.approx(end, abs=0.5)
+        end = x + of
+    assert any("take client library includes take rcl" in text for text in texts(browser, "#layers p"))

@@ -66,7 +66,17 @@ export interface Summary {
   points: Point[];
   callbacks: CallbackFigures[];
   topics: TopicFigures[];
+  /** Absent in runs of before there were any. */
+  layers?: LayerFigures[];
   chains: ChainFigures[];
+}
+
+/** Messages of which the same layers are known, crates/analysis/src/summary.rs. Their means add up to that of the latency. */
+export interface LayerFigures {
+  topic?: string;
+  messages: number;
+  latency_us: Distribution;
+  layers: { layer: string; duration_us: Distribution; includes?: string[] }[];
 }
 
 /** Communication of one run as a whole, crates/analysis/src/summary.rs. */
@@ -100,6 +110,7 @@ export interface Point {
   shared_bytes?: number;
   wakeups_per_s?: number;
   preemptions_per_s?: number;
+  layers?: LayerFigures[];
   publishing: { node: string; topic: string; due?: number; sent: number }[];
   subscribing: { node: string; topic: string; received: number; lost?: number; latency_us?: Distribution }[];
   dropped_events: number;

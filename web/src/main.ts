@@ -10,6 +10,7 @@ import { objective } from "./objective";
 import { patterns } from "./parts";
 import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
+import { layers } from "./layers";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
 import { waterfall } from "./waterfall";
@@ -19,7 +20,7 @@ function show(report: HTMLElement): void {
   document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
   const sweep = page.runs[0]?.sweep;
   if (page.runs[0] !== undefined && sweep) {
-    report.replaceChildren(...sweepSections(page, page.runs[0], sweep));
+    report.replaceChildren(patterns(), ...sweepSections(page, page.runs[0], sweep));
     return;
   }
   const comparison = compare(page);
@@ -31,6 +32,7 @@ function show(report: HTMLElement): void {
     comparison && distributions(comparison),
     proofs(page.runs),
     objective(page.runs),
+    layers(page),
     tables(page),
     provenance(page),
   ];

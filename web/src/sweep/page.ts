@@ -1,6 +1,7 @@
 // The page of a sweep: what a study found beside ours, then latency, deliveries, subscribers, course, and every point.
 import type { Page, Run, Sweep } from "../data";
 import { h } from "../dom";
+import { pointLayers } from "../layers";
 import { provenance } from "../provenance";
 import { boxes } from "./boxes";
 import { course, subscribers } from "./chosen";
@@ -17,6 +18,7 @@ export function sweepSections(page: Page, run: Run, sweep: Sweep): HTMLElement[]
     lacking(sweep),
     study(sweep, run.info),
     boxes(sweep.points, telling),
+    pointLayers(sweep.points),
     deliveries(sweep.points),
     subscribers(sweep.points),
     course(sweep.points),

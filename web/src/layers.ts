@@ -1,0 +1,140 @@
+// Where the latency of messages goes, layer by layer (study A, figure 12): a bar a topic, or a point of a sweep.
+import { scaleLinear } from "d3-scale";
+import type { LayerFigures, Page, SweepPoint } from "./data";
+import { canvas, drawing, h, s, section } from "./dom";
+import { count, percent, significant } from "./format";
+import { sortable, type SortColumn } from "./sortable";
+import { withTip } from "./tip";
+
+/** The layers in the order in which a message passes them, crates/analysis/src/layers.rs, and what each is. */
+const LAYERS: readonly (readonly [string, string])[] = [
+  ["publish_client_library", "publish call of the application to rcl_publish"],
+  ["publish_rcl", "to the call of rmw_publish"],
+  ["publish_rmw", "to the middleware's write call"],
+  ["publish_dds", "serialisation and history, until handed to the transport"],
+  ["transport", "until the subscriber's process has the whole message"],
+  ["receive_dds", "until the reader has it"],
+  ["executor", "waking, and waiting for other callbacks"],
+  ["take_rmw", "reading from the DDS, deserialisation"],
+  ["take_rcl", "to rcl_take"],
+  ["take_client_library", "to the first line of the callback"],
+];
+/** More bars than these would bury the rest of the page; the table has them all. */
+const MOST_BARS = 16;
+
+interface Row {
+  name: string;
+  figures: LayerFigures;
+}
+
+/** The layers of all topics of all runs; absent where none is known. */
+export function layers({ runs }: Page): HTMLElement | undefined {
+  return panel(
+    runs.flatMap(({ label, summary }) =>
+      (summary.layers ?? []).map((figures) => ({
+        name: [runs.length > 1 ? label : "", figures.topic ?? ""].filter((word) => word !== "").join(" "),
+        figures,
+      })),
+    ),
+    "topic",
+  );
+}
+
+/** The layers of each point of a sweep: of its messages those of which most is known. */
+export function pointLayers(points: readonly SweepPoint[]): HTMLElement | undefined {
+  return panel(
+    points.flatMap(({ name, figures }) => {
+      const [most] = [...(figures?.layers ?? [])].sort((a, b) => b.layers.length - a.layers.length || b.messages - a.messages);
+      return most === undefined ? [] : [{ name, figures: most }];
+    }),
+    "point",
+  );
+}
+
+function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
+  if (rows.length === 0) return undefined;
+  const there = LAYERS.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
+  const slowest = [...rows].sort((a, b) => b.figures.latency_us.mean - a.figures.latency_us.mean).slice(0, MOST_BARS);
+  return section(
+    "layers",
+    "Layers",
+    `Mean latency by layer, each bar the whole of its ${what}, from the publish call on the left to the callback on the right. What is not recorded apart is in the next layer.`,
+    legend(there),
+    h("table", { class: "runs" }, h("tbody", {}, ...slowest.map((row) => bar(row)))),
+    rows.length > slowest.length && h("p", { class: "provenance" }, `The ${slowest.length} slowest of ${rows.length}; the table has all.`),
+    ...included(rows).map((line) => h("p", { class: "provenance" }, line)),
+    h("details", {}, h("summary", {}, "all layers as a table"), sortable(rows, columns(there, what))),
+  );
+}
+
+function legend(there: typeof LAYERS): HTMLElement {
+  const items = there.map(([name, meaning]) =>
+    h(
+      "li",
+      { title: meaning },
+      s("svg", { width: 22, height: 11, "aria-hidden": "true" }, s("rect", { class: `layer ${name}`, width: 22, height: 11 })),
+      h("span", {}, words(name)),
+    ),
+  );
+  return h("ul", { class: "legend" }, ...items);
+}
+
+function bar({ name, figures }: Row): HTMLElement {
+  const whole = figures.latency_us.mean;
+  const strip = drawing(`latency of ${name} by layer`, (width) => {
+    const svg = canvas(width, 20);
+    const x = scaleLinear([0, whole], [0, width]);
+    let from = 0;
+    for (const { layer, duration_us, includes } of figures.layers) {
+      const rect = s("rect", { class: `layer ${layer}`, x: x(from), y: 2, width: x(duration_us.mean), height: 16 });
+      rect.dataset["mean"] = String(duration_us.mean);
+      svg.append(
+        withTip(rect, [
+          `${name}: ${words(layer)}`,
+          `mean ${us(duration_us.mean)}, ${percent(duration_us.mean / whole)}; median ${us(duration_us.median)}, p99 ${us(duration_us.p99)}`,
+          LAYERS.find(([known]) => known === layer)?.[1] ?? "",
+          ...(includes === undefined ? [] : [`with ${includes.map(words).join(", ")}`]),
+        ]),
+      );
+      from += duration_us.mean;
+    }
+    return svg;
+  });
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, name),
+    h("td", {}, us(whole), h("small", {}, `${count(figures.messages)} messages`)),
+    h("td", { class: "strip" }, strip),
+  );
+}
+
+/** Which layers hold others, each once. */
+function included(rows: readonly Row[]): string[] {
+  const lines = rows.flatMap(({ figures }) =>
+    figures.layers.flatMap(({ layer, includes }) =>
+      includes === undefined ? [] : [`${words(layer)} includes ${includes.map(words).join(", ")}`],
+    ),
+  );
+  const once = [...new Set(lines)].sort();
+  return once.length === 0 ? [] : [`Where not recorded apart: ${once.join("; ")}.`];
+}
+
+function columns(there: typeof LAYERS, what: string): SortColumn<Row>[] {
+  const mean = ({ figures }: Row, name: string): number | undefined =>
+    figures.layers.find(({ layer }) => layer === name)?.duration_us.mean;
+  return [
+    { title: what, value: ({ name }) => name },
+    { title: "messages", value: ({ figures }) => figures.messages },
+    { title: "latency", unit: "us", decimals: 1, value: ({ figures }) => figures.latency_us.mean },
+    ...there.map(([name]): SortColumn<Row> => ({ title: words(name), unit: "us", decimals: 1, value: (row) => mean(row, name) })),
+  ];
+}
+
+function words(layer: string): string {
+  return layer.replaceAll("_", " ");
+}
+
+function us(value: number): string {
+  return `${significant(value)} µs`;
+}
