@@ -17,6 +17,7 @@ mod report;
 mod runs;
 mod schema;
 mod sweep;
+mod top;
 mod tune;
 
 use clap::Parser;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Verb::Record(options) => record::run(options),
         Verb::Import(options) => import::run(options),
         Verb::Explain(options) => explain::run(options),
+        Verb::Top(options) => top::run(options),
         Verb::Tune(options) => tune::run(options),
         Verb::Report(options) => report::run(options),
         Verb::Check(options) => check::run(options),

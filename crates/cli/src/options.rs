@@ -27,6 +27,7 @@ pub enum Verb {
     Record(Record),
     Import(Import),
     Explain(Explain),
+    Top(Top),
     Tune(Tune),
     Report(Report),
     Check(Check),
@@ -186,6 +187,34 @@ pub struct Record {
     /// The program and its arguments
     #[arg(required_unless_present = "attach", last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// Watch a system that is being recorded: topics, callbacks and chains of the last seconds, worst first
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tacho top runs/latest                 in a second terminal, while tacho record goes on
+  sudo tacho top --attach 4711,4712     programs that run already
+  tacho top runs/latest --once --json   the last seconds, for a script")]
+pub struct Top {
+    /// Run directory of a recording that is going on
+    #[arg(required_unless_present = "attach", conflicts_with = "attach")]
+    pub run: Option<PathBuf>,
+    /// Attach to running programs, by their process ids, as tacho record --attach does; nothing is kept
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    pub attach: Vec<u32>,
+    /// How far the figures look back, with its unit
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    pub window: Duration,
+    /// How often figures are made anew, with its unit
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s", conflicts_with = "once")]
+    pub interval: Duration,
+    /// Wait until the window is full, print it and end
+    #[arg(long)]
+    pub once: bool,
+    /// Print JSON, as in summary.json
+    #[arg(long, requires = "once")]
+    pub json: bool,
 }
 
 /// Read traces of ros2_tracing and CARET into a run

@@ -1,0 +1,110 @@
+//! `tacho top`: a live view of a system that is being recorded.
+
+mod rows;
+mod screen;
+mod source;
+
+use crate::exit::{Failure, Outcome};
+use crate::interrupt;
+use crate::options::Top;
+use crate::runs;
+use screen::{Asked, Screen};
+use serde::Serialize;
+use source::Source;
+use std::io::IsTerminal;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tacho_analysis::live::LiveWindow;
+use tacho_analysis::summary::{CallbackFigures, ChainFigures, TopicFigures};
+
+/// What is asked of the files between two drawings.
+const READ_EVERY: Duration = Duration::from_millis(250);
+
+pub fn run(options: Top) -> Outcome {
+    let interrupted = interrupt::catch()?;
+    let source = Source::open(&options)?;
+    let mut window = LiveWindow::new(source.run(), options.window.as_nanos() as i64);
+    let outcome = match options.once {
+        true => once(&options, &source, &mut window, interrupted),
+        false => live(&options, &source, &mut window, interrupted),
+    };
+    source.close()?;
+    outcome
+}
+
+/// One window's figures, for scripts.
+#[derive(Serialize)]
+struct Once<'a> {
+    window_s: f64,
+    processes: usize,
+    events_per_s: f64,
+    dropped_events: u64,
+    topics: &'a [TopicFigures],
+    callbacks: &'a [CallbackFigures],
+    chains: &'a [ChainFigures],
+}
+
+/// Waits until the window is full, or nothing more comes, and prints it.
+fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {
+    let full = options.window.as_nanos() as i64;
+    let mut news = (0, Instant::now());
+    loop {
+        // Asked before reading, so that what was written until the end is read, too.
+        let ended = source.ended();
+        window.read().map_err(anyhow::Error::from)?;
+        let facts = window.facts();
+        if facts.events != news.0 {
+            news = (facts.events, Instant::now());
+        }
+        let quiet = facts.events > 0 && news.1.elapsed() > options.window;
+        if ended || quiet || facts.filled_ns >= full || interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        std::thread::sleep(READ_EVERY);
+    }
+    let (summary, facts) = (window.summary(), window.facts());
+    if facts.events == 0 {
+        return Err(Failure::Fault(anyhow::anyhow!("{}: nothing has been recorded", source.run().path().display())));
+    }
+    let window_s = facts.filled_ns as f64 / 1e9;
+    if options.json {
+        let (topics, callbacks, chains) = (&summary.topics, &summary.callbacks, &summary.chains);
+        let (processes, events_per_s, dropped_events) = (facts.processes, facts.events_per_s, facts.dropped_events);
+        return runs::print_json(&Once { window_s, processes, events_per_s, dropped_events, topics, callbacks, chains });
+    }
+    for kind in rows::Kind::ALL {
+        let rows = rows::arrange(rows::rows(kind, &summary, window_s), "", kind.worst_first(), false);
+        println!("{}", kind.headings().join("\t"));
+        for row in rows {
+            let values: Vec<String> = row.values.iter().map(|value| rows::shown(*value)).collect();
+            println!("{}\t{}", row.name, values.join("\t"));
+        }
+        println!();
+    }
+    Ok(())
+}
+
+fn live(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {
+    if !std::io::stdout().is_terminal() {
+        return Err(Failure::Usage("top draws on a terminal; for a pipe or a file, use --once".into()));
+    }
+    let mut screen = Screen::open()?;
+    let mut figures = Default::default();
+    let mut due = Instant::now();
+    while !interrupted.load(Ordering::Relaxed) {
+        window.read().map_err(anyhow::Error::from)?;
+        if Instant::now() >= due {
+            let begun = Instant::now();
+            if !screen.paused() {
+                figures = (window.summary(), window.facts());
+            }
+            // A large system takes long to analyse: then at most a quarter of a CPU goes into it.
+            due = begun + options.interval.max(begun.elapsed() * 4);
+        }
+        screen.draw(&figures.0, &figures.1, source)?;
+        if screen.wait(READ_EVERY.min(options.interval))? == Asked::ToEnd {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What `tacho top` looks at: a run that is being recorded, or programs that it attaches to itself.
+
+use crate::exit::Failure;
+use crate::options::Top;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tacho_events::RunDirectory;
+use tacho_runner::attach;
+
+/// A run directory that grows.
+pub struct Source {
+    run: RunDirectory,
+    title: String,
+    attached: Option<Attached>,
+}
+
+struct Attached {
+    stop: Arc<AtomicBool>,
+    recording: JoinHandle<Result<(), attach::Error>>,
+    /// Its folder is removed with it.
+    _folder: tempfile::TempDir,
+}
+
+impl Source {
+    /// The run of the command line, or a new one for the processes that are attached to, which lasts as long as this.
+    pub fn open(options: &Top) -> Result<Source, Failure> {
+        if let Some(path) = &options.run {
+            if !path.is_dir() {
+                return Err(Failure::Usage(format!("{}: not a directory; expected the run directory of a tacho record that is going on", path.display())));
+            }
+            return Ok(Source { run: RunDirectory::new(path), title: path.display().to_string(), attached: None });
+        }
+        let folder = tempfile::Builder::new().prefix("tacho-top-").tempdir()?;
+        let run = RunDirectory::new(folder.path());
+        let stop = Arc::new(AtomicBool::new(false));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let recording = std::thread::Builder::new().name("tacho-attach".into()).spawn({
+            let (run, stop, pids) = (run.clone(), stop.clone(), options.attach.clone());
+            move || attach::record(&pids, &run, &stop, None, || begun.send(()).unwrap_or_default()).map(drop)
+        })?;
+        let pids: Vec<String> = options.attach.iter().map(u32::to_string).collect();
+        let source = Source { run, title: format!("attached to {}", pids.join(", ")), attached: Some(Attached { stop, recording, _folder: folder }) };
+        match has_begun.recv() {
+            Ok(()) => Ok(source),
+            // It ended before it had begun: its error says why.
+            Err(_) => source.close().and(Err(Failure::Usage("the processes have ended".into()))),
+        }
+    }
+
+    pub fn run(&self) -> &RunDirectory {
+        &self.run
+    }
+
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Whether nothing more will come.
+    pub fn ended(&self) -> bool {
+        match &self.attached {
+            Some(attached) => attached.recording.is_finished(),
+            // A run is written as cut short while it goes on.
+            None => self.run.info().is_ok_and(|info| !info.cut_short),
+        }
+    }
+
+    pub fn close(self) -> Result<(), Failure> {
+        let Some(attached) = self.attached else { return Ok(()) };
+        attached.stop.store(true, Ordering::Relaxed);
+        match attached.recording.join() {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error @ attach::Error::Process { .. })) => Err(Failure::Usage(error.to_string())),
+            Ok(Err(error)) => Err(Failure::Fault(error.into())),
+            Err(_) => Err(Failure::Fault(anyhow::anyhow!("the thread that attaches panicked"))),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+"""`tacho top` on a real system while it is recorded: figures of the last seconds, on a terminal and as JSON."""
+
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import time
+from fcntl import ioctl
+from termios import TIOCSWINSZ
+
+import pytest
+
+from places import PROGRAMS
+
+
+@pytest.fixture
+def recorded(tacho, ros_python):
+    """The run directory of a recording of a talker at 50 Hz and a listener, which goes on."""
+    run = tacho.directory / "run"
+    command = ["sh", PROGRAMS / "talk_and_listen.sh", ros_python, 1_000_000, 0.02]
+    process = tacho.start("record", "-o", run, "--", *command, start_new_session=True)
+    yield run
+    os.killpg(process.pid, 9)
+    process.communicate()
+
+
+def test_the_last_seconds_as_json(tacho, recorded):
+    found = {"topics": []}
+    limit = time.monotonic() + 90
+    while not [t for t in found["topics"] if t["topic"] == "/chatter" and t["received"] > 50]:
+        assert time.monotonic() < limit, found
+        done = tacho.start("top", recorded, "--once", "--json", "--window", "3s")
+        out, err = done.communicate(timeout=60)
+        if done.returncode == 0:
+            found = json.loads(out)
+    (topic,) = [t for t in found["topics"] if t["topic"] == "/chatter"]
+    assert found["processes"] >= 2 and found["dropped_events"] == 0
+    assert found["window_s"] <= 3.01
+    # The talker's timer gives the rate, whenever the window was.
+    assert topic["rate_hz"] == pytest.approx(50, rel=0.2)
+    # The first message may have come inside the window.
+    assert 50 < topic["sent"] <= topic["rate_hz"] * found["window_s"] + 2
+    assert topic["latency_us"]["median"] > 0
+    assert topic["lost"] == 0
+
+
+def test_on_a_terminal_until_q(tacho, recorded):
+    controller, terminal = pty.openpty()
+    ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 30, 140, 0, 0))
+    process = subprocess.Popen(
+        [str(tacho.program), "top", str(recorded)], stdin=terminal, stdout=terminal, stderr=terminal,
+        env=tacho.environment | {"TERM": "xterm"},
+    )
+    os.close(terminal)
+    shown = b""
+
+    def read_until(text):
+        nonlocal shown
+        limit = time.monotonic() + 90
+        while text not in shown:
+            assert time.monotonic() < limit, shown[-2000:]
+            if select.select([controller], [], [], 1)[0]:
+                shown += os.read(controller, 65536)
+
+    try:
+        read_until(b"/chatter")
+        os.write(controller, b"/nothing_of_that_name\r")
+        read_until(b"nothing_of_that_name")
+        os.write(controller, b"\x1b")
+        time.sleep(0.1)  # an escape and a letter together would be another key
+        os.write(controller, b"q")
+        # The terminal is given back before the end.
+        read_until(b"\x1b[?1049l")
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)
+
+
+def test_what_is_no_run_is_said(tacho):
+    assert "expected the run directory" in tacho("top", "nowhere", "--once", expect=2).stderr
+    (tacho.directory / "empty").mkdir()
+    assert "--once" in tacho("top", "empty", expect=2).stderr
