@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An RTPS message with one DATA submessage through a socket of the loopback, sent with sendmsg and received with recvmsg, as
+ * a DDS does. Prints ns a message (sent and received), one line a burst.
+ *
+ *   datagram BURSTS MESSAGES [refused]: sent to no socket at all, which is what the looking at it costs but for a failing call
+ */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+static double now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 3) return 2;
+  long bursts = atol(argv[1]), messages = atol(argv[2]);
+  int refused = argc > 3;
+  uint8_t head[32] = {'R', 'T', 'P', 'S', 2, 3, 1, 15, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 9, 1, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+  uint8_t data[88] = {0x15, 5, 84, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, 3};
+  uint8_t got[2048];
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof to;
+  int receiver = socket(AF_INET, SOCK_DGRAM, 0), sender = socket(AF_INET, SOCK_DGRAM, 0);
+  if (bind(receiver, (struct sockaddr *)&to, size) != 0 || getsockname(receiver, (struct sockaddr *)&to, &size) != 0) return 1;
+  struct iovec out[] = {{head, sizeof head}, {data, sizeof data}}, in = {got, sizeof got};
+  struct msghdr sent = {.msg_name = &to, .msg_namelen = size, .msg_iov = out, .msg_iovlen = 2};
+  struct msghdr received = {.msg_iov = &in, .msg_iovlen = 1};
+  uint32_t sequence = 0;
+  for (long burst = 0; burst < bursts; burst++) {
+    double start = now_ns();
+    for (long i = 0; i < messages; i++) {
+      sequence++;
+      memcpy(data + 20, &sequence, sizeof sequence);
+      if (sendmsg(refused ? -1 : sender, &sent, 0) < 0 && !refused) return 1;
+      if (!refused && recvmsg(receiver, &received, 0) != (ssize_t)(sizeof head + sizeof data)) return 1;
+    }
+    printf("%.3f\n", (now_ns() - start) / (double)messages);
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+  }
+  return 0;
+}
