@@ -11,6 +11,7 @@ use crate::ros1::{self, Ros1};
 use crate::services::{Place, Services};
 use crate::tables::{CallbackKind, Execution, LinkRule, Process};
 use crate::Options;
+use tacho_events::layout::TickSource;
 use tacho_events::{Duration, Event, Handle, Payload, ProcessFacts, Texts};
 
 /// State of the events so far, one process and one thread at a time.
@@ -83,6 +84,8 @@ impl Collector {
             ended: facts.header.closed,
             first_ns: 0,
             last_ns: 0,
+            board: (facts.header.ticks == TickSource::Board).then(|| facts.header.command.clone()),
+            clock_error_ns: None,
         });
         self.scheduler.add_process(facts);
         self.seen.ours.push(false);
@@ -267,6 +270,16 @@ impl Collector {
             }
             Payload::MessageLinkPartialSync { subscription, publisher } => {
                 self.annotate(process, subscription, publisher, LinkRule::Match);
+            }
+            Payload::BoardToHost { board_ns, monotonic_ns } => {
+                let clock = self.seen.board_clocks.entry(process).or_default();
+                clock.rough_ns = now - board_ns;
+                clock.bounds.above.push((board_ns, monotonic_ns - board_ns));
+            }
+            Payload::HostToBoard { monotonic_ns, board_ns } => {
+                let clock = self.seen.board_clocks.entry(process).or_default();
+                clock.rough_ns = now - board_ns;
+                clock.bounds.below.push((board_ns, monotonic_ns - board_ns));
             }
             Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
             _ => {}

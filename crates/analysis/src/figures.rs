@@ -78,8 +78,13 @@ fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
     notes
 }
 
-/// Latency of a message that has one, us: to the first line of its callback, else to its take.
+/// Latency of a message that has one, us: to the first line of its callback, else to its take. One in emulated time has none.
 pub(crate) fn latency_us(message: &crate::tables::Message) -> Option<f64> {
+    (!message.emulated).then(|| elapsed_us(message)).flatten()
+}
+
+/// From publish call to first line as the clocks say, whosever time it is, us.
+pub(crate) fn elapsed_us(message: &crate::tables::Message) -> Option<f64> {
     Some((message.callback_ns.or(message.take_ns)? - message.publish_ns?) as f64 / NS_PER_US)
 }
 

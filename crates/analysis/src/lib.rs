@@ -2,6 +2,7 @@
 
 mod causes;
 mod chains;
+mod clock_offset;
 mod collect;
 mod cpu;
 mod dds;
@@ -104,6 +105,9 @@ impl Analysis {
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector } = self;
         let Collector { mut seen, scheduler, ros1, services, .. } = collector;
+        for (process, error_ns) in clock_offset::relate(&mut seen) {
+            seen.processes[process as usize].clock_error_ns = error_ns;
+        }
         let services = services.rows(&options);
         let scheduled = scheduler.finish(&mut seen);
         ros1.link(&mut seen);

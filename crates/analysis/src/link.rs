@@ -71,7 +71,9 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         let taken_at = row.first_line.unwrap_or(row.time);
         seen.takes[take].publication = found.filter(|p| {
             let published = seen.publications[*p as usize].time;
-            let possible = published <= taken_at.max(seen.takes[take].time);
+            let ends = [seen.publications[*p as usize].process, seen.process_of(seen.takes[take].endpoint)];
+            let error: i64 = ends.iter().map(|process| seen.clock_error_ns(*process)).sum();
+            let possible = published <= taken_at.max(seen.takes[take].time) + error;
             backwards += u64::from(!possible);
             possible
         });
@@ -200,6 +202,7 @@ pub(crate) fn messages(
             published_in: publication.and_then(|p| p.execution),
             delivery: if late { Delivery::Late } else { Delivery::InTime },
             lost_in: None,
+            emulated: seen.is_emulated(seen.process_of(take.endpoint)) || publication.is_some_and(|p| seen.is_emulated(p.process)),
         });
     }
     if not_recorded > 0 {
@@ -325,6 +328,7 @@ fn lost(
                         published_in: row.execution,
                         delivery: Delivery::Lost,
                         lost_in: overwritten.then_some(LostIn::SubscriptionQueue),
+                        emulated: seen.is_emulated(process) || seen.is_emulated(row.process),
                     });
                 }
             }

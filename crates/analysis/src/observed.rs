@@ -1,5 +1,6 @@
 //! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
 
+use crate::clock_offset::BoardClock;
 use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use crate::dds::Dds;
 use std::collections::{HashMap, HashSet};
@@ -30,6 +31,8 @@ pub(crate) struct Observed {
     pub overwritten: HashSet<(u32, u32)>,
     pub dds: Dds,
     pub ros1: crate::ros1::Found,
+    /// Clocks of microcontrollers, by process.
+    pub board_clocks: HashMap<u32, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
@@ -189,6 +192,16 @@ impl Observed {
         }
     }
 
+    /// Whether a process is an emulated board.
+    pub fn is_emulated(&self, process: u32) -> bool {
+        self.processes[process as usize].is_emulated()
+    }
+
+    /// How far a time of a process may be off from this machine's clock, beyond what all times may.
+    pub fn clock_error_ns(&self, process: u32) -> i64 {
+        self.processes[process as usize].clock_error_ns.unwrap_or(0)
+    }
+
     pub fn notes(&self) -> Vec<Note> {
         let counters = &self.counters;
         let mut notes = Vec::new();
@@ -245,6 +258,15 @@ impl Observed {
                 add("dropped-events", process.dropped_events, &format!(
                     "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
                     process.pid, process.executable));
+            }
+            if let Some(board) = process.board.as_ref().filter(|_| process.is_emulated()) {
+                let how = match process.clock_error_ns {
+                    Some(error) => format!("related to this machine's to within {} us", error as f64 / 1e3),
+                    None => "not related to this machine's: no message went each way".into(),
+                };
+                add("emulated-board", 1, &format!(
+                    "{} ran on an {board}: times there are emulated time, {how}; messages from and to it have no latency, and what it did in \
+                     chains and callbacks took emulated time, not that of hardware", process.host));
             }
             if process.ended == Some(false) {
                 add("process-did-not-end-in-order", 1, &format!(

@@ -102,14 +102,14 @@ macro_rules! tables {
 }
 
 tables! {
-    processes: Process { pid, executable, command, host, events, dropped_events, ended, first_ns, last_ns }
+    processes: Process { pid, executable, command, host, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {
-        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in,
+        publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in, emulated,
     }
     layers: Layers {
         message, publish_client_library_ns, publish_rcl_ns, publish_rmw_ns, publish_dds_ns, transport_ns, receive_dds_ns,

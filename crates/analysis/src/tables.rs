@@ -66,6 +66,17 @@ pub struct Process {
     pub first_ns: i64,
     /// See `first_ns`.
     pub last_ns: i64,
+    /// The microcontroller that it is, `emulated ...` where it is no hardware; absent: a process of this machine.
+    pub board: Option<String>,
+    /// How far times of a board may be off, once related to this machine's clock; absent where they could not be related.
+    pub clock_error_ns: Option<i64>,
+}
+
+impl Process {
+    /// Whether it is an emulated board, whose times are not those of hardware.
+    pub fn is_emulated(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.starts_with("emulated"))
+    }
 }
 
 /// A node.
@@ -223,6 +234,8 @@ pub struct Message {
     pub delivery: Delivery,
     /// Where it was lost; absent for one that was not, and where the events do not tell.
     pub lost_in: Option<LostIn>,
+    /// An end of it was on an emulated board: between its times lies emulated time, so it has no latency.
+    pub emulated: bool,
 }
 
 /// A service call: request from client to server, handled, response back. What was not recorded, or did not happen, is absent.

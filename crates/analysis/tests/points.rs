@@ -30,6 +30,8 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
     let process = Process {
         pid: 1, executable: "p".into(), command: "p".into(), host: "h".into(), events: 1, dropped_events: 0, ended: Some(true), first_ns: 0,
         last_ns: 0,
+        board: None,
+        clock_error_ns: None,
     };
     let endpoint = |node: usize, kind, created_ns| Endpoint {
         node: node as u32, kind, topic: "/image".into(), depth: None, created_ns, count: 0,
@@ -53,6 +55,7 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
                 arrival_ns: None, take_ns: callback_ns, callback_ns, execution: None, published_in: None,
                 delivery: if callback_ns.is_some() { Delivery::InTime } else { Delivery::Lost },
                 lost_in: None,
+                emulated: false,
             });
         }
     }

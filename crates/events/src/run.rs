@@ -141,7 +141,7 @@ pub struct ProcessExit {
 /// A microcontroller with one node (study C). Times are ns of its own clock since it was switched on: of an emulated one, emulated time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Board {
-    /// `mps2-an386 (Cortex-M4) in QEMU 7.2.22`.
+    /// `emulated mps2-an386 (Cortex-M4, 25 MHz; QEMU 7.2.22)`.
     pub machine: String,
     /// Whether its time is an emulator's: then nothing that it measured is a figure of the hardware.
     pub emulated: bool,

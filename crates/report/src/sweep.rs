@@ -134,6 +134,7 @@ mod tests {
             published_in: None,
             delivery: if taken.is_some() { Delivery::InTime } else { Delivery::Lost },
             lost_in: None,
+            emulated: false,
         }
     }
 

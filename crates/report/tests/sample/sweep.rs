@@ -53,6 +53,7 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
                 published_in: None,
                 delivery: Delivery::InTime,
                 lost_in: None,
+                emulated: false,
             }
         })
         .collect();

@@ -36,7 +36,7 @@ pub fn version() -> Result<String> {
 
 /// What the board is, for people.
 pub fn machine(version: &str) -> String {
-    format!("{MACHINE} (Cortex-M4, 25 MHz) in QEMU {version}")
+    format!("emulated {MACHINE} (Cortex-M4, 25 MHz; QEMU {version})")
 }
 
 /// How a board is joined to the others, for people.
