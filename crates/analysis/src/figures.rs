@@ -27,13 +27,15 @@ pub struct Repeat<'a> {
 pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
     let mut notes = notes(repeats);
     let topics = topics(repeats, &mut notes);
+    let (mut callbacks, mut chains) = (callbacks(repeats), chains(repeats));
+    crate::emulated::withhold(&mut callbacks, &mut chains, repeats);
     Summary {
         services: crate::services::figures(repeats),
         points: workload.map(|w| point(repeats, w)).into_iter().collect(),
-        callbacks: callbacks(repeats),
+        callbacks,
         topics,
         layers: crate::layers::figures(repeats),
-        chains: chains(repeats),
+        chains,
         executors: threads::executors(repeats),
         preemptors: threads::preemptors(repeats),
         findings: Some(crate::lints::findings(repeats, workload)),

@@ -8,6 +8,7 @@ mod cpu;
 mod dds;
 mod distribution;
 mod due;
+mod emulated;
 mod explained;
 mod figures;
 mod graph;

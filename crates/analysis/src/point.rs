@@ -1,10 +1,12 @@
 //! The communication of one run as a whole: one point of a sweep, over all its repeats.
 
+mod boards;
 mod drift;
 mod fairness;
 mod publishing;
 mod resources;
 mod subscribing;
+mod wire;
 
 use crate::figures::{latency_us, Repeat};
 use crate::promise::{self, Promise};
@@ -62,6 +64,10 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
         layers: crate::layers::figures_of_all(repeats),
         publishing: publishing.figures(),
         subscribing,
+        boards: boards::boards(repeats),
+        emulated_us: boards::emulated_us(repeats),
+        wire_bytes_per_message: wire::bytes_per_message(repeats, sent),
+        data_frame_bytes: wire::data_frame_bytes(repeats),
         dropped_events,
     }
 }

@@ -215,8 +215,53 @@ pub struct Point {
     /// Each subscription, in the order of creation.
     #[serde(default)]
     pub subscribing: Vec<SubscriptionFigures>,
+    /// Each board.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub boards: Vec<BoardFigures>,
+    /// Publish call to first line of messages with an end on an emulated board, whose clock is related to this machine's to within
+    /// `boards[].clock_error_us`: emulated time, no latency.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub emulated_us: Option<Distribution>,
+    /// Bytes of all Ethernet frames between the hosts in the window (discovery, acknowledgements and all), a message sent; without check
+    /// sequences. Absent where they were not counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wire_bytes_per_message: Option<f64>,
+    /// Mean bytes of those frames that carry messages (study C's bytes on the wire).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub data_frame_bytes: Option<f64>,
     /// Events that the recorder could not write.
     pub dropped_events: u64,
+}
+
+/// A microcontroller of a point (study C).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BoardFigures {
+    /// Its node.
+    pub node: String,
+    /// What it is.
+    pub machine: String,
+    /// Whether its time is an emulator's.
+    pub emulated: bool,
+    /// How it was joined to the others.
+    pub network: String,
+    /// What its flash holds.
+    pub rom_bytes: u64,
+    /// Variables, stack, and the storage of its messages.
+    pub ram_bytes: u64,
+    /// Of that, the stack that is set aside.
+    pub stack_bytes: u64,
+    /// How far times of its clock may be off on this machine's; absent where no message went each way.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clock_error_us: Option<f64>,
+    /// Start of its middleware to every endpoint matched, by its own clock: emulated time where it is emulated. A value a repeat.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub own_clock_matched_ms: Option<Distribution>,
+    /// The same to its first message.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub own_clock_first_message_ms: Option<Distribution>,
+    /// What its middleware refused or lost, by name; those of 0 are left out.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u32>,
 }
 
 /// One publisher of a point.

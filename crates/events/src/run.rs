@@ -35,6 +35,9 @@ pub struct RunInfo {
     /// End of the measured window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_to_ns: Option<i64>,
+    /// Bytes on the wire in the measured window; only where there are hosts, and where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wire: Option<WireCount>,
     /// What a sweep varied, as written in its file, for this point: `nodes`, `size`, `rate`, `middleware` ... Empty for a workload without lists.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub parameters: BTreeMap<String, String>,
@@ -136,6 +139,21 @@ pub struct ProcessExit {
     /// Where it was a board: what it is and how it did; then `pid` is that of its emulator's keeper.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub board: Option<Board>,
+}
+
+/// What passed the network of a run's hosts in the measured window, each frame once; without what tacho sends to boards and hears of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireCount {
+    /// Ethernet frames.
+    pub frames: u64,
+    /// Their bytes, from the destination address on, without the check sequence.
+    pub bytes: u64,
+    /// Those that carry messages of the nodes: UDP that is not RTPS, and RTPS with data of writers that are not built in.
+    pub data_frames: u64,
+    /// Their bytes.
+    pub data_bytes: u64,
+    /// Frames that could not be counted: nothing of the others can be trusted where it is not 0.
+    pub missed: u64,
 }
 
 /// A microcontroller with one node (study C). Times are ns of its own clock since it was switched on: of an emulated one, emulated time.

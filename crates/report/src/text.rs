@@ -4,6 +4,7 @@
 //! cannot steer the terminal.
 
 mod before_after;
+mod boards;
 mod causes;
 mod findings;
 mod layers;

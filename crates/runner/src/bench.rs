@@ -141,6 +141,10 @@ impl Bench<'_> {
         }
         let hosts = Hosts::make(network.hosts(), &network.boards())?;
         info.missing = hosts.missing().iter().chain(network.missing()).cloned().collect();
+        let wire = if workload.run.wire { hosts.count_bytes(network.keepers())? } else { None };
+        if workload.run.wire && wire.is_none() {
+            info.missing.push("bytes on the wire were not counted: no kernel's bridge joins hosts of this run; expected `hosts` or `host: micro`".into());
+        }
         let mut background = match workload.run.background_cpu {
             threads if threads > 0 && at_once => Some(Background::start(&self.installation.node()?, threads)?),
             _ => None,
@@ -189,7 +193,9 @@ impl Bench<'_> {
         }
         info.measured_from_ns = Some(window.from_ns);
         info.measured_to_ns = Some(window.stop_ns);
+        wire.iter().for_each(|wire| wire.measure(window.from_ns..window.stop_ns));
         processes.wait_until_done(window, at_once, &mut usage, info, progress)?;
+        info.wire = wire.map(|wire| wire.counted());
         if background.as_mut().is_some_and(|background| !background.runs()) {
             info.missing.push("the background load ended before the run".into());
         }

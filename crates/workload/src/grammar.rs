@@ -267,6 +267,7 @@ pub(crate) const RUN: Place = Place {
             Form::Flag,
             "true: nodes also keep a clock of their own callbacks, to check the recorder by.",
         ),
+        key("wire", Form::Flag, "true: bytes on the wire between hosts are counted."),
     ],
     planned: &[],
 };

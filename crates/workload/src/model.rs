@@ -208,6 +208,9 @@ pub struct RunOptions {
     /// Each node also keeps an in-program clock of its callbacks, written to `RUN/clock/<node>.csv`: the independent
     /// answer that tests compare the recorder with.
     pub in_node_clock: bool,
+    /// Bytes on the wire between hosts are counted.
+    #[serde(default)]
+    pub wire: bool,
 }
 
 /// How Linux schedules a thread; see sched(7).
@@ -246,6 +249,7 @@ impl Default for RunOptions {
             start: Start::Together,
             domain: None,
             in_node_clock: false,
+            wire: false,
         }
     }
 }

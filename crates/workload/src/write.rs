@@ -191,6 +191,9 @@ fn write_run(out: &mut String, workload: &Workload) {
     if run.in_node_clock {
         out.push_str("  in_node_clock: true\n");
     }
+    if run.wire {
+        out.push_str("  wire: true\n");
+    }
 }
 
 /// A map of nodes; `all` where every node has the same.

@@ -19,14 +19,14 @@ const STUDIES: [(&str, usize, usize); 14] = [
     // Three middlewares, three priorities, CPUs, load, three sizes.
     ("b-scheduling", 3 * 3 * 2 * 2 * 3, 3 * 2 * 2 * 2),
     ("b-v2x", 8 * 2 * 5, 8 * 2 * 2),
-    // The seven rows of the table.
-    ("c-pairs", 7, 7),
+    // The seven rows of the table, and three on emulated microcontrollers.
+    ("c-pairs", 7 + 3, 7 + 3),
     ("c-drift", 3, 3),
-    ("c-size", 3 * 5, 3 * 5),
+    ("c-size", 4 * 5, 4 * 5),
     // One to four as publishers or as subscribers.
-    ("c-nodes", 2 * 4, 2 * 4),
-    ("c-qos", 2 * 2 * 2, 2 * 2 * 2),
-    ("c-startup", 4, 4),
+    ("c-nodes", 4 * 4, 4 * 4),
+    ("c-qos", 3 * 2 * 2, 3 * 2 * 2),
+    ("c-startup", 6, 6),
 ];
 
 fn read(study: &str, short: bool) -> Sweep {

@@ -47,10 +47,20 @@ impl Terminal {
             point.fairness.as_ref().map(fairness),
             point.drift.as_ref().map(drift),
             point.startup_ms.as_ref().map(startup),
+            wire(point),
             resources(point),
         ];
         sentences.iter().flatten().for_each(|sentence| self.line(out, sentence));
+        self.boards(out, point);
     }
+}
+
+fn wire(point: &Point) -> Option<String> {
+    let whole = format!("Bytes on the wire: {:.0} a message sent, with all that goes beside it", point.wire_bytes_per_message?);
+    Some(match point.data_frame_bytes {
+        Some(bytes) => format!("{whole}; frames that carry messages have {bytes:.0}."),
+        None => format!("{whole}."),
+    })
 }
 
 /// What ran, in a line.

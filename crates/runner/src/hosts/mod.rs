@@ -12,6 +12,7 @@
 mod kernel;
 mod namespace;
 mod switch;
+mod wire;
 
 use crate::micro::Wire;
 use anyhow::{bail, Context, Result};
@@ -32,7 +33,7 @@ enum Joined {
     /// There are none.
     Nothing,
     /// The kernel's bridge.
-    Kernel { _bridge: Namespace },
+    Kernel { bridge: Namespace },
     /// Ours.
     User { _switch: Switch },
 }
@@ -77,13 +78,13 @@ impl Hosts {
                 Err(error) => {
                     missing.push(format!("delay and loss of hosts' links are not there: this kernel has no netem (apt-get install linux-modules-extra), and in user space: {error}"));
                     kernel::join(&bridge, &namespaces, &links, false)?;
-                    Joined::Kernel { _bridge: bridge }
+                    Joined::Kernel { bridge }
                 }
             }
         } else {
             kernel::join(&bridge, &namespaces, &links, true)?;
             wires = kernel::join_boards(&bridge, boards)?;
-            Joined::Kernel { _bridge: bridge }
+            Joined::Kernel { bridge }
         };
         for (index, namespace) in namespaces.iter().enumerate() {
             namespace.batch("ip", &interface_up(nth_address(index)))?;
@@ -97,6 +98,14 @@ impl Hosts {
     /// The namespaces of a host, network and mounts; absent: this machine's own.
     pub fn namespaces(&self, host: &str) -> Option<[BorrowedFd<'_>; 2]> {
         self.hosts.iter().find(|(name, ..)| name == host).map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
+    }
+
+    /// Begins to count what passes between them, without what the host `own` sends and hears; absent where no bridge joins them.
+    pub fn count_bytes(&self, own: Option<Ipv4Addr>) -> Result<Option<wire::Wire>> {
+        let Joined::Kernel { bridge } = &self.joined else { return Ok(None) };
+        let hosts = (0..self.hosts.len()).map(|index| format!("port{index}"));
+        let ports: Vec<String> = hosts.chain((0..self.wires.len()).map(|index| format!("board{index}"))).collect();
+        Ok(Some(wire::Wire::start(bridge, &ports, own)?))
     }
 
     /// The wire of a board, by its place among them.

@@ -70,6 +70,11 @@ impl Network {
         self.without.as_ref()
     }
 
+    /// Where keepers are.
+    pub fn keepers(&self) -> Option<Ipv4Addr> {
+        hosts::address(&self.hosts, KEEPERS).ok().flatten()
+    }
+
     /// Which of the boards a node is.
     pub fn board_number(&self, node: &str) -> Option<usize> {
         self.boards.iter().position(|board| board == node)

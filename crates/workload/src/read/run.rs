@@ -28,6 +28,7 @@ impl Reader<'_, '_> {
         }
         run.domain = fields.get("domain").and_then(|y| self.whole_number(y, 0, 232)).map(|d| d as u32);
         run.in_node_clock = fields.get("in_node_clock").and_then(|y| self.flag(y)).unwrap_or(false);
+        run.wire = fields.get("wire").and_then(|y| self.flag(y)).unwrap_or(false);
         if let Some(start) = fields.get("start").and_then(|y| self.second_of(y, grammar::STARTS)) {
             run.start = if start { Start::AtOnce } else { Start::Together };
         }

@@ -197,6 +197,7 @@ impl Draw {
             start: if self.chance() { Start::Together } else { Start::AtOnce },
             domain: self.chance().then(|| self.below(233) as u32),
             in_node_clock: self.chance(),
+            wire: false,
         };
         let study = self.chance().then(|| "a-dds".to_string());
         let topology = self.chance().then(|| ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize].to_string());
