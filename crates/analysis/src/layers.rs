@@ -38,10 +38,10 @@ impl Layers {
     }
 }
 
-/// One row for each message that was taken and whose publication is known. `takes` are those of `messages`.
+/// One row for each message that was taken and whose publication is known, none in emulated time. `takes` are those of `messages`.
 pub(crate) fn layers(seen: &Observed, messages: &[Message], takes: &[Option<u32>]) -> (Vec<Layers>, Vec<Note>) {
     let (mut rows, mut out_of_order) = (Vec::new(), 0);
-    for (index, (message, take)) in messages.iter().zip(takes).enumerate() {
+    for (index, (message, take)) in messages.iter().zip(takes).enumerate().filter(|(_, (message, _))| !message.emulated) {
         let Some(take) = take.map(|t| &seen.takes[t as usize]) else { continue };
         // ROS 1 has none of these layers.
         let apart = take.intra_process || seen.ros1.told.contains(&take.endpoint);

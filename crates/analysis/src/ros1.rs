@@ -58,6 +58,7 @@ impl Found {
                 published_in: publication.and_then(|p| p.execution),
                 delivery: Delivery::Lost,
                 lost_in: Some(loss.lost_in),
+                emulated: false,
             })
         };
         self.losses.iter().filter_map(row).collect()
