@@ -52,7 +52,7 @@ native: setup
 	@grep -E 'tacho:' build/native.log || true
 	@cmake --build build/native --parallel >>build/native.log || { tail -n 50 build/native.log; exit 1; }
 
-plugins: native ## the middleware plugins in Rust (zenoh, iceoryx), of which the demo needs none
+plugins: native ## the middleware plugins in Rust (zenoh, iceoryx, dustdds), of which the demo needs none
 	@echo "build: the middleware plugins in Rust; the first time takes some minutes"
 	@cmake --build build/native --target rust_plugins >build/plugins.log 2>&1 || { tail -n 50 build/plugins.log; exit 1; }
 

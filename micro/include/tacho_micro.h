@@ -50,6 +50,23 @@
 #define MICRO_FRAGMENTS 256u /* most DATA_FRAG fragments of one received message */
 #endif
 
+/* What may be left out (0); what is asked of a node that has not got it does not match, or is counted. */
+#ifndef MICRO_WITH_RELIABLE
+#define MICRO_WITH_RELIABLE 1 /* 0: the table's MICRO_RELIABLE counts as best effort */
+#endif
+#ifndef MICRO_WITH_TRANSIENT_LOCAL
+#define MICRO_WITH_TRANSIENT_LOCAL MICRO_WITH_RELIABLE
+#endif
+#ifndef MICRO_WITH_FRAGMENTS
+#define MICRO_WITH_FRAGMENTS 1 /* messages larger than a datagram: 0 refuses to publish them, and counts received ones as unsupported */
+#endif
+#ifndef MICRO_WITH_GRAPH
+#define MICRO_WITH_GRAPH 1 /* ros_discovery_info: without it, `ros2 topic` shows the topics, and `ros2 node` no node */
+#endif
+#ifndef MICRO_WITH_TYPE_HASHES
+#define MICRO_WITH_TYPE_HASHES 1
+#endif
+
 /* Ours in the header of each message (RTPS 8.3.3.1.3); none is assigned to us, and no known one is near. */
 #ifndef MICRO_VENDOR
 #define MICRO_VENDOR 0x017fu

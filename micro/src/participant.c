@@ -128,7 +128,7 @@ void micro_extended(void) {
 
 bool micro_acknowledged(unsigned endpoint) {
   for (unsigned i = 0; i < self.matches; i++)
-    if (self.match[i].endpoint == endpoint && self.match[i].reliable && self.match[i].next <= self.published[endpoint]) return false;
+    if (self.match[i].endpoint == endpoint && is_reliable(&self.match[i]) && self.match[i].next <= self.published[endpoint]) return false;
   return true;
 }
 

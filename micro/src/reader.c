@@ -54,23 +54,25 @@ static void put_ask_fragments(const struct match *match, const struct assembly *
   ((struct match *)match)->asked = (uint8_t)asked;
 }
 
-/* Acknowledges all before `next`, and asks for what is missing. */
+/* Acknowledges all before `next`, and asks for what is missing. Before the writer's first heartbeat, nobody knows where it begins: then only for
+ * that heartbeat (RTPS 8.4.2.3.4; from 0, as Fast DDS answers no other). To ask for messages that it has no more would not bring it. */
 static void ask(struct match *match) {
   const struct peer *peer = &self.peers[match->peer];
   const struct assembly *assembly = assembly_of(match);
-  bool partly = assembles(assembly, match, match->next);
-  uint64_t missing = match->last >= match->next && !partly ? match->last - match->next + 1 : 0;
+  bool partly = MICRO_WITH_FRAGMENTS && assembles(assembly, match, match->next);
+  bool first = !match->counted && match->next == 1;
+  uint64_t missing = match->last >= match->next && !partly && !first ? match->last - match->next + 1 : 0;
   uint32_t bits = missing < PORTION ? (uint32_t)missing : PORTION;
   begin(peer->prefix);
-  uint32_t mark = open_submessage(ACKNACK, bits ? 0 : FINAL_FLAG);
+  uint32_t mark = open_submessage(ACKNACK, bits || first ? 0 : FINAL_FLAG);
   put_entity(entity_of(match->endpoint));
   put_entity(match->entity);
-  put64(match->next);
+  put64(first ? 0 : match->next);
   put32(bits);
   if (bits) put32(~0u << (32 - bits));
   put32(++self.count);
   close_submessage(mark);
-  match->asked = (uint8_t)bits;
+  match->asked = first ? 1 : (uint8_t)bits;
   match->asked_ms = micro_clock_ms();
   if (partly) put_ask_fragments(match, assembly);
   send_to(peer->address, match->port ? match->port : peer->user_port);
@@ -84,13 +86,13 @@ static void came(struct match *match) {
 void reader_matched(struct match *match) {
   match->next = 1;
   match->last = 0;
-  if (match->reliable) ask(match); /* says that we are there: the writer answers with a heartbeat */
+  if (is_reliable(match)) ask(match); /* says that we are there: the writer answers with a heartbeat */
 }
 
 /* Whether this message is the one awaited; notes that it exists, and asks at once for those before it that have not come. */
 static bool awaited(struct match *match, uint64_t sequence) {
   if (sequence < match->next) return false;
-  if (!match->reliable || sequence == match->next) return true;
+  if (!is_reliable(match) || sequence == match->next) return true;
   if (sequence > match->last) match->last = sequence;
   if (!match->asked || due(match->asked_ms, ASK_AGAIN_MS)) ask(match);
   return false;
@@ -188,7 +190,10 @@ void reader_data(struct receiver *receiver, uint8_t peer, const struct data *dat
     struct match *match = &self.match[i];
     if (!is_for(match, peer, data->reader, data->writer) || !awaited(match, data->sequence)) continue;
     if (data->fragment) {
-      take_fragments(receiver, match, data);
+      if (MICRO_WITH_FRAGMENTS)
+        take_fragments(receiver, match, data);
+      else
+        pass_over(match, data->sequence, &self.counters.unsupported);
       continue;
     }
     if (data->has_payload && data->alive && !data->key_only)
@@ -206,7 +211,11 @@ uint8_t *reader_sink(uint8_t peer, const struct data *data) {
     if (!data->has_payload || data->key_only || !data->length) continue;
     uint32_t offset = 0, size = data->length;
     struct assembly *assembly;
-    if (data->fragment) {
+    if (data->fragment && !MICRO_WITH_FRAGMENTS) {
+      pass_over(match, data->sequence, &self.counters.unsupported);
+      continue;
+    }
+    if (MICRO_WITH_FRAGMENTS && data->fragment) {
       size = fragment_bytes(data);
       offset = (data->fragment - 1) * data->fragment_size;
       /* Padding behind the last fragment of a submessage would run into the next one: such do not flow. */
@@ -243,7 +252,7 @@ static void skip_to(struct match *match, uint64_t to) {
 void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat) {
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
-    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !match->reliable) continue;
+    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !is_reliable(match)) continue;
     if (match->counted && is_old(heartbeat->count, match->count)) continue;
     /* On the first one, what the writer no longer has was before our time. */
     if (match->counted && heartbeat->first > match->next) self.counters.lost += (uint32_t)(heartbeat->first - match->next);
@@ -257,9 +266,10 @@ void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat) {
 }
 
 void reader_heartbeat_fragment(uint8_t peer, const struct numbers *heartbeat) {
+  if (!MICRO_WITH_FRAGMENTS) return;
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
-    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !match->reliable || heartbeat->base < match->next) continue;
+    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !is_reliable(match) || heartbeat->base < match->next) continue;
     if (heartbeat->base > match->last) match->last = heartbeat->base;
     if (!match->asked) ask(match);
   }
@@ -272,10 +282,10 @@ void reader_gap(uint8_t peer, const struct numbers *gap) {
     if (gap->first <= match->next) skip_to(match, gap->base);
     while (match->next >= gap->base && match->next - gap->base < gap->bits && set_has(gap, (uint32_t)(match->next - gap->base))) match->next++;
     match->asked = 0;
-    if (match->reliable && match->next <= match->last) ask(match);
+    if (is_reliable(match) && match->next <= match->last) ask(match);
   }
 }
 
 void reader_service(struct match *match) {
-  if (match->reliable && match->next <= match->last && due(match->asked_ms, ASK_AGAIN_MS)) ask(match);
+  if (is_reliable(match) && match->next <= match->last && due(match->asked_ms, ASK_AGAIN_MS)) ask(match);
 }

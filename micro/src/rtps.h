@@ -238,6 +238,7 @@ INLINE const struct micro_endpoint *endpoint_of(const struct match *match) {
   return &self.node->endpoints[match->endpoint];
 }
 INLINE bool is_writer(const struct micro_endpoint *endpoint) { return !endpoint->on_message; }
+INLINE bool is_reliable(const struct match *match) { return MICRO_WITH_RELIABLE && match->reliable; }
 static inline uint32_t entity_of(unsigned endpoint) {
   return (uint32_t)(endpoint + 1) << 8 | (is_writer(&self.node->endpoints[endpoint]) ? WRITER_KIND : READER_KIND);
 }

@@ -24,7 +24,7 @@ struct peer *find_peer(const uint8_t *prefix) {
 
 static unsigned samples(unsigned builtin) {
   if (builtin == GRAPH) return self.node->endpoint_count + 1u;
-  unsigned n = builtin == PUBLICATIONS; /* the graph's own writer */
+  unsigned n = MICRO_WITH_GRAPH && builtin == PUBLICATIONS; /* the graph's own writer */
   for (unsigned i = 0; i < self.node->endpoint_count; i++)
     n += is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS);
   return n;
@@ -33,7 +33,7 @@ static unsigned samples(unsigned builtin) {
 static unsigned oldest(unsigned builtin) { return builtin == GRAPH ? samples(GRAPH) : 1; }
 
 bool sedp_told(const struct peer *peer, unsigned endpoint) {
-  unsigned builtin = is_writer(&self.node->endpoints[endpoint]) ? PUBLICATIONS : SUBSCRIPTIONS, number = builtin == PUBLICATIONS;
+  unsigned builtin = is_writer(&self.node->endpoints[endpoint]) ? PUBLICATIONS : SUBSCRIPTIONS, number = MICRO_WITH_GRAPH && builtin == PUBLICATIONS;
   for (unsigned i = 0; i <= endpoint; i++) number += is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS);
   return peer->acked[builtin] >= number;
 }
@@ -42,6 +42,12 @@ static void put_guid(uint16_t id, uint32_t entity) {
   put_parameter(id, 16);
   put_bytes(self.prefix, 12);
   put_entity(entity);
+}
+
+/* What is offered and asked for: the table's QoS as far as it was not left out. */
+static uint8_t qos_of(const struct micro_endpoint *endpoint) {
+  uint8_t with = (MICRO_WITH_RELIABLE ? MICRO_RELIABLE : 0) | (MICRO_WITH_TRANSIENT_LOCAL ? MICRO_TRANSIENT_LOCAL : 0);
+  return endpoint == &graph_endpoint ? endpoint->qos : endpoint->qos & with;
 }
 
 static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity, uint64_t sequence) {
@@ -54,12 +60,12 @@ static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity,
   put_string(PID_TOPIC_NAME, endpoint->topic, "");
   put_string(PID_TYPE_NAME, endpoint->type->name, "");
   put_parameter(PID_RELIABILITY, 12);
-  put32(endpoint->qos & MICRO_RELIABLE ? 2 : 1);
+  put32(qos_of(endpoint) & MICRO_RELIABLE ? 2 : 1);
   put32(0);
   put32(0x19999999); /* max_blocking_time 0.1 s, the default */
   put_parameter(PID_DURABILITY, 4);
-  put32(endpoint->qos & MICRO_TRANSIENT_LOCAL ? 1 : 0);
-  if (endpoint->type->hash) {
+  put32(qos_of(endpoint) & MICRO_TRANSIENT_LOCAL ? 1 : 0);
+  if (MICRO_WITH_TYPE_HASHES && endpoint->type->hash) {
     uint32_t size = (uint32_t)(strlen(endpoint->type->hash) + sizeof key);
     put_parameter(PID_USER_DATA, (uint16_t)(4 + ((size + 3) & ~3u)));
     put32(size);
@@ -73,14 +79,14 @@ static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity,
 }
 
 static void put_sample(unsigned builtin, unsigned number, uint32_t graph_reader) {
-  if (builtin == GRAPH) {
+  if (MICRO_WITH_GRAPH && builtin == GRAPH) {
     uint32_t mark = open_data(graph_reader, writers[GRAPH], number, DATA_FLAG);
     put32(0x0100); /* CDR_LE */
     put_graph();
     return close_submessage(mark);
   }
-  unsigned at = builtin == PUBLICATIONS;
-  if (at == number) return put_endpoint(&graph_endpoint, writers[GRAPH], number);
+  unsigned at = MICRO_WITH_GRAPH && builtin == PUBLICATIONS;
+  if (at && at == number) return put_endpoint(&graph_endpoint, writers[GRAPH], number);
   for (unsigned i = 0; i < self.node->endpoint_count; i++)
     if (is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS) && ++at == number)
       return put_endpoint(&self.node->endpoints[i], entity_of(i), number);
@@ -109,7 +115,7 @@ bool sedp_acknack(struct peer *peer, const struct numbers *acknack) {
   while (builtin < BUILTINS && writers[builtin] != acknack->writer) builtin++;
   if (builtin == BUILTINS) return false;
   unsigned all = samples(builtin);
-  if (builtin == GRAPH && acknack->reader != peer->graph_reader) return true;
+  if (builtin == GRAPH && (!MICRO_WITH_GRAPH || acknack->reader != peer->graph_reader)) return true;
   peer->spoke = true;
   if (acknack->base > (uint64_t)all + 1) return true; /* of our former self */
   unsigned base = acknack->base ? (unsigned)acknack->base : 1; /* some ask from 0 when they have nothing yet */
@@ -196,7 +202,7 @@ static bool text_is(const char *text, uint32_t size, const char *expected) {
 
 static void match_up(struct peer *peer, const struct announced *remote, bool is_remote_writer) {
   uint32_t entity = get_entity(remote->guid + 12);
-  if (!is_remote_writer && text_is(remote->topic, remote->topic_size, GRAPH_TOPIC) &&
+  if (MICRO_WITH_GRAPH && !is_remote_writer && text_is(remote->topic, remote->topic_size, GRAPH_TOPIC) &&
       text_is(remote->type, remote->type_size, graph_endpoint.type->name) && peer->graph_reader != entity) {
     peer->graph_reader = entity;
     peer->graph_port = remote->port ? remote->port : peer->user_port;
@@ -208,7 +214,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
     if (is_writer(ours) == is_remote_writer || !text_is(remote->topic, remote->topic_size, ours->topic) ||
         !text_is(remote->type, remote->type_size, ours->type->name))
       continue;
-    bool we_reliable = ours->qos & MICRO_RELIABLE, we_durable = ours->qos & MICRO_TRANSIENT_LOCAL;
+    bool we_reliable = qos_of(ours) & MICRO_RELIABLE, we_durable = qos_of(ours) & MICRO_TRANSIENT_LOCAL;
     /* Requested against offered (DDS 2.2.3): the reader's wish must not exceed what the writer gives. */
     bool goes = is_remote_writer ? we_reliable <= remote->reliable && we_durable <= remote->transient_local
                                  : remote->reliable <= we_reliable && remote->transient_local <= we_durable;
@@ -340,7 +346,7 @@ void graph_send(struct peer *peer) { send_samples(peer, GRAPH, 1, NULL); }
 
 void sedp_service(struct peer *peer) {
   for (unsigned builtin = 0; builtin < BUILTINS; builtin++) {
-    if (builtin == GRAPH && !peer->graph_reader) continue;
+    if (builtin == GRAPH && (!MICRO_WITH_GRAPH || !peer->graph_reader)) continue;
     unsigned all = samples(builtin);
     if (peer->acked[builtin] < all) send_samples(peer, builtin, all + 1, NULL); /* a heartbeat only */
   }

@@ -63,13 +63,13 @@ static void send_fragment(struct match *match, uint64_t sequence, const struct s
   put32(slot->size);
   put_bytes(payload_of(slot) + offset, size);
   close_submessage(mark);
-  if (is_last && match->reliable) put_heartbeat_of(match);
+  if (is_last && is_reliable(match)) put_heartbeat_of(match);
   send(match);
 }
 
 /* Sends one message to one reader. */
 static void send_message(struct match *match, uint64_t sequence, const struct slot *slot) {
-  if (slot->size > FRAGMENT) {
+  if (MICRO_WITH_FRAGMENTS && slot->size > FRAGMENT) {
     uint32_t fragments = (slot->size - 1) / FRAGMENT + 1;
     for (uint32_t i = 0; i < fragments; i++) send_fragment(match, sequence, slot, i, i + 1 == fragments);
     return;
@@ -84,7 +84,7 @@ static void send_message(struct match *match, uint64_t sequence, const struct sl
     put_bytes(payload_of(slot), slot->size);
   }
   close_submessage(mark);
-  if (match->reliable) put_heartbeat_of(match);
+  if (is_reliable(match)) put_heartbeat_of(match);
   send(match);
 }
 
@@ -104,7 +104,7 @@ struct cdr_writer micro_loan(unsigned endpoint) {
 
 int micro_publish(unsigned endpoint, const struct cdr_writer *message) {
   const struct micro_endpoint *e = &self.node->endpoints[endpoint];
-  if (message->overflow) {
+  if (message->overflow || (!MICRO_WITH_FRAGMENTS && message->at > MICRO_UNSTORED_MAX)) {
     self.counters.oversized++;
     return -1;
   }
@@ -125,12 +125,12 @@ int micro_publish(unsigned endpoint, const struct cdr_writer *message) {
 void writer_matched(struct match *match, bool durable) {
   match->last = durable ? oldest(match->endpoint) : self.published[match->endpoint] + 1;
   match->next = match->last;
-  if (match->reliable) send_heartbeat(match);
+  if (is_reliable(match)) send_heartbeat(match);
 }
 
 static bool is_of(const struct match *match, uint8_t peer, const struct numbers *numbers) {
   return match->peer == peer && match->entity == numbers->reader && is_writer(endpoint_of(match)) &&
-         writer_entity(match) == numbers->writer && match->reliable;
+         writer_entity(match) == numbers->writer && is_reliable(match);
 }
 
 static const struct slot *kept(const struct match *match, uint64_t sequence) {
@@ -177,6 +177,7 @@ void writer_acknack(uint8_t peer, const struct numbers *acknack) {
 }
 
 void writer_nack_fragment(uint8_t peer, const struct numbers *nack) {
+  if (!MICRO_WITH_FRAGMENTS) return;
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
     const struct slot *slot;
@@ -197,5 +198,5 @@ void writer_nack_fragment(uint8_t peer, const struct numbers *nack) {
 }
 
 void writer_service(struct match *match) {
-  if (match->reliable && match->next <= self.published[match->endpoint] && due(match->asked_ms, HEARTBEAT_MS)) send_heartbeat(match);
+  if (is_reliable(match) && match->next <= self.published[match->endpoint] && due(match->asked_ms, HEARTBEAT_MS)) send_heartbeat(match);
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tacho-micro as a Linux process with unmodified ROS 2 (rclpy on Fast DDS), and with itself, on the loopback."""
+import time
+
 import pytest
 from processes import Program, RosPeer
 
@@ -101,6 +103,21 @@ def test_late_micro_subscriber_gets_what_ros_sent_before(programs, kilted, domai
     ros.records("got", 6)
     micro = started(node(programs, domain, "sub", "durable"))
     assert [int(line.split()[2]) for line in micro.wait_for("got", 6)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_micro_node_hears_a_running_publisher_at_once(programs, kilted, domain, started):
+    """Fast DDS tells a reader where its history begins every 3 s, or when it is asked; what was sent before has been acknowledged, and is gone."""
+    ros = started(RosPeer(kilted, domain))
+    ros.tell("publish /chatter reliable 25 100000 50")
+    first = started(node(programs, domain, "sub", "reliable"))
+    first.wait_for("got", 20)
+    assert first.stop() == 0
+    late = started(node(programs, domain, "sub", "reliable"))
+    sequence, *_, source_ns = map(int, late.wait_for("got")[0].split()[1:])
+    waited_s = time.time() - source_ns / 1e9
+    assert sequence > 20 and waited_s < 1.5, f"message {sequence} came after {waited_s:.2f} s"
+    numbers = [int(line.split()[1]) for line in late.wait_for("got", 50)]
+    assert numbers == list(range(sequence, sequence + len(numbers)))
 
 
 def test_incompatible_qos_does_not_match_and_is_counted(programs, kilted, domain, started):

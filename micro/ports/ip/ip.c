@@ -226,7 +226,7 @@ static void ip_receive(const uint8_t *e, uint32_t size) {
     if (h[9] == PROTOCOL_UDP) fragment(source, destination, h, p, size);
   } else if (h[9] == PROTOCOL_UDP) {
     udp_receive(source, destination, p, size);
-  } else if (h[9] == PROTOCOL_ICMP) {
+  } else if (MICRO_WITH_ECHO && h[9] == PROTOCOL_ICMP) {
     if (destination == ip.address) icmp_receive(outgoing, source, p, size);
   } else if (h[9] == PROTOCOL_IGMP) {
     igmp_receive(outgoing, p, size);

@@ -8,6 +8,10 @@
 #include "ethernet.h"
 #include "udp.h"
 
+#ifndef MICRO_WITH_ECHO
+#define MICRO_WITH_ECHO 1 /* 0: pings are not answered */
+#endif
+
 /* For the board, before micro_init. gateway: 0 when there is none. */
 void ip_configure(uint32_t address, uint32_t mask, uint32_t gateway);
 
