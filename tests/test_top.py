@@ -10,6 +10,7 @@ import time
 from fcntl import ioctl
 from termios import TIOCSWINSZ
 
+import pyte
 import pytest
 
 from places import PROGRAMS
@@ -54,25 +55,28 @@ def test_on_a_terminal_until_q(tacho, recorded):
         env=tacho.environment | {"TERM": "xterm"},
     )
     os.close(terminal)
-    shown = b""
+    screen = pyte.Screen(140, 30)
+    stream = pyte.ByteStream(screen)
 
-    def read_until(text):
-        nonlocal shown
+    def wait_until(is_shown):
         limit = time.monotonic() + 90
-        while text not in shown:
-            assert time.monotonic() < limit, shown[-2000:]
+        while not is_shown():
+            assert time.monotonic() < limit, "\n".join(screen.display)
             if select.select([controller], [], [], 1)[0]:
-                shown += os.read(controller, 65536)
+                stream.feed(os.read(controller, 65536))
+
+    def row(text):
+        return [line for line in screen.display if line.startswith(text)]
 
     try:
-        read_until(b"/chatter")
-        os.write(controller, b"/nothing_of_that_name\r")
-        read_until(b"nothing_of_that_name")
+        wait_until(lambda: row("/chatter"))
+        os.write(controller, b"/nothing\r")
+        wait_until(lambda: row('no topics with "nothing"') and not row("/chatter"))
         os.write(controller, b"\x1b")
-        time.sleep(0.1)  # an escape and a letter together would be another key
+        wait_until(lambda: row("/chatter"))
+        os.write(controller, b"3")
+        wait_until(lambda: row("no chains in this window"))
         os.write(controller, b"q")
-        # The terminal is given back before the end.
-        read_until(b"\x1b[?1049l")
         assert process.wait(timeout=30) == 0
     finally:
         process.kill()
