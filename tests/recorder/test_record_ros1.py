@@ -1,5 +1,6 @@
 """`tacho record` on unmodified ROS 1 nodes: what the tables say against the nodes' own clocks and counts."""
 
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -139,6 +140,29 @@ def test_nodelets_of_one_process_are_nodes(tacho, ros1, tmp_path_factory):
     assert chain["instances"] == arrived
     assert len(ros1.executions("/filter", topic="/points")) == filtered
     assert {n["name"] for n in ros1.table("nodes")} >= {"/source", "/filter", "/sink"}
+
+
+LAUNCH = """<launch>
+  <node pkg="car" type="ros1_node" name="talk" args="talk 100 50 1000"/>
+  <node pkg="car" type="ros1_node" name="work" args="work spin 1 100"/>
+  <node pkg="car" type="ros1_node" name="hear" args="hear 50" required="true"/>
+</launch>"""
+PACKAGE = """<package format="2"><name>car</name><version>0.0.0</version><description>nodes</description>
+<maintainer email="car@example.org">car</maintainer><license>Apache-2.0</license></package>"""
+
+
+@pytest.mark.skipif(not shutil.which("roslaunch"), reason="no roslaunch: python3-roslaunch")
+def test_a_launch_file_is_recorded_with_all_its_nodes(ros1):
+    package = ros1.tacho.directory / "packages" / "car"
+    package.mkdir(parents=True)
+    (package / "package.xml").write_text(PACKAGE)
+    (package / "car.launch").write_text(LAUNCH)
+    shutil.copy(ros1.program, package)
+    ros1.tacho.environment["ROS_PACKAGE_PATH"] = str(package.parent)
+    ros1.tacho("record", "-o", ros1.run, "--", "roslaunch", package / "car.launch")
+    assert {n["name"] for n in ros1.table("nodes")} >= {"/talk", "/work", "/hear"}
+    chain = next(c for c in ros1.tacho.json("explain", ros1.run)["chains"] if c["critical"])
+    assert chain["path"] == ["/talk", "/topic_1", "/work", "/topic_2", "/hear"] and chain["instances"] == 50
 
 
 @pytest.mark.parametrize("bind_now", [{}, {"LD_BIND_NOW": "1"}])

@@ -58,7 +58,7 @@ struct Written {
   bool digest; // UDPROS loses messages, so that counting them is not enough
 };
 std::mutex written_mutex;
-std::unordered_map<const ros::Connection *, Written> written;
+auto &written = lasting<std::unordered_map<const ros::Connection *, Written>>();
 
 // The connection of the link that this thread has just initialised; handleHeader follows, which says what it is for.
 thread_local ros::TransportSubscriberLink *initialized_link = nullptr;

@@ -16,10 +16,10 @@ CallbackQueuePtr getInternalCallbackQueue(); // exported, in no header
 
 namespace {
 
-std::mutex mutex;                                                  // of what follows
-uint64_t next_node = 1;                                            // handles are numbers: a name has no address that lasts
-uint64_t own_node = 0;                                             // 0: not recorded yet
-std::unordered_map<const ros::CallbackQueueInterface *, uint64_t> nodelets; // by either of its queues
+std::mutex mutex;       // of what follows
+uint64_t next_node = 1; // handles are numbers: a name has no address that lasts
+uint64_t own_node = 0;  // 0: not recorded yet
+auto &nodelets = lasting<std::unordered_map<const ros::CallbackQueueInterface *, uint64_t>>(); // by either of its queues
 
 uint64_t new_node(const std::string &name) {
   const uint64_t node = next_node++;

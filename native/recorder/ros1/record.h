@@ -38,6 +38,12 @@ inline void record_text(tacho_kind kind, const std::string &text, Words... words
   tacho_record_texts(kind, payload, sizeof...(words), texts, 1);
 }
 
+// Made once and never destroyed: threads of roscpp go on calling the hooks while the program exits.
+template <class T>
+inline T &lasting() {
+  return *new T;
+}
+
 // callback_start now, callback_end when the scope is left, by an exception too.
 class Execution {
  public:

@@ -32,7 +32,7 @@ class RecordedHelper : public ros::SubscriptionCallbackHelper {
 // Subscribers know their own helpers, and unsubscribe with them.
 using Key = std::pair<std::string, const ros::SubscriptionCallbackHelper *>; // topic, own helper
 std::mutex recorded_mutex;
-std::multimap<Key, boost::shared_ptr<RecordedHelper>> recorded;
+auto &recorded = lasting<std::multimap<Key, boost::shared_ptr<RecordedHelper>>>();
 
 boost::shared_ptr<RecordedHelper> forget(const std::string &topic, const ros::SubscriptionCallbackHelper *helper) {
   std::lock_guard<std::mutex> lock(recorded_mutex);

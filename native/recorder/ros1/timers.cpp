@@ -15,7 +15,7 @@ struct Timer {
   int32_t handle;
 };
 std::mutex timers_mutex;
-std::unordered_map<const void *, Timer> timers; // by callback
+auto &timers = lasting<std::unordered_map<const void *, Timer>>(); // by callback
 
 std::string demangled(const char *name) {
   int status = 0;
