@@ -8,6 +8,7 @@ mod boards;
 mod causes;
 mod findings;
 mod layers;
+mod services;
 mod point;
 mod sweep;
 mod table;
@@ -90,6 +91,7 @@ impl Terminal {
         self.preemptors(&mut out, &summary.preemptors);
         self.topics(&mut out, summary);
         self.layers(&mut out, &summary.layers);
+        self.services(&mut out, &summary.services);
         self.notes(&mut out, &summary.notes, info);
         out
     }

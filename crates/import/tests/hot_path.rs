@@ -1,0 +1,62 @@
+//! The hot path of the Autoware reference graph, found without being told, against what the reference system says of it: the time from the
+//! later of the two lidars' callbacks to that of ObjectCollisionEstimator, of each sample that reaches VehicleDBWSystem.
+
+mod fixture;
+
+use fixture::Fixture;
+use std::collections::BTreeMap;
+use tacho_events::run::RunInfo;
+use tacho_events::RunDirectory;
+use tacho_import::{import, Reader};
+
+const HOT: [&str; 6] =
+    ["PointsTransformer", "PointCloudFusion", "RayGroundFilter", "EuclideanClusterDetector", "ObjectCollisionEstimator", "BehaviorPlanner"];
+
+/// ns from each lidar's callback to the estimator's, by the estimator's execution: least over the two lidars.
+fn latencies(fixture: &Fixture) -> BTreeMap<u32, i64> {
+    let folder = tempfile::tempdir().expect("folder");
+    let run = RunDirectory::new(folder.path());
+    import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed");
+    let is_hot = |path: &[String]| {
+        let nodes: Vec<&str> = path.iter().step_by(2).map(|name| name.trim_start_matches('/')).collect();
+        nodes.last() == Some(&"VehicleDBWSystem")
+            && ["FrontLidarDriver", "RearLidarDriver"].contains(&nodes[0])
+            && HOT.iter().zip(&nodes[1..]).all(|(hot, node)| node.starts_with(hot))
+    };
+    let hot: Vec<bool> = tables.chains.iter().map(|chain| is_hot(&chain.path)).collect();
+    assert!(hot.iter().filter(|hot| **hot).count() >= 2, "{:?}", tables.chains.iter().map(|c| &c.path).collect::<Vec<_>>());
+    let mut found = BTreeMap::new();
+    for hop in tables.hops.iter().filter(|hop| hop.position == 5) {
+        let instance = &tables.instances[hop.instance as usize];
+        if hot[instance.chain as usize] {
+            let latency = hop.start_ns - instance.start_ns;
+            let least = found.entry(hop.execution.expect("in a callback")).or_insert(latency);
+            *least = latency.min(*least);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_hot_path_takes_what_the_reference_system_says() {
+    let fixture = Fixture::unpack("autoware_single_5s");
+    let truth = &fixture.truth["reference_system_replay"]["per_node"]["VehicleDBWSystem"]["hot_path_from_trace_ns"];
+    let found: Vec<i64> = latencies(&fixture).into_values().collect();
+    // A callback that reaches the sink more than once, or with the first samples, is not printed: those printed are some of ours.
+    let printed = truth["count"].as_u64().expect("count");
+    let sum = (truth["mean"].as_f64().expect("mean") * printed as f64).round() as i64;
+    let excess = found.iter().sum::<i64>() - sum;
+    assert!(without(&found, found.len() - printed as usize, excess), "no {printed} of {found:?} have the mean of {truth}");
+    assert_eq!(found.iter().max().copied(), truth["max"].as_i64());
+    assert!(found.contains(&truth["min"].as_i64().expect("min")));
+}
+
+/// Whether `count` of the values add up to `sum`, to the ns.
+fn without(values: &[i64], count: usize, sum: i64) -> bool {
+    match values.split_first() {
+        _ if count == 0 => sum == 0,
+        Some((first, rest)) => without(rest, count - 1, sum - first) || without(rest, count, sum),
+        None => false,
+    }
+}
