@@ -68,6 +68,21 @@ impl Relation {
         board_ns + (piece.offset_ns + piece.drift * (board_ns - piece.origin_ns) as f64).round() as i64
     }
 
+    /// What is added at the first bound.
+    pub fn first_offset_ns(&self) -> i64 {
+        self.pieces.first().map_or(0, |piece| piece.offset_ns.round() as i64)
+    }
+
+    /// How fast that grows, ns a ns, at the first bound.
+    pub fn first_drift(&self) -> f64 {
+        self.pieces.first().map_or(0.0, |piece| piece.drift)
+    }
+
+    /// Straight pieces that it consists of.
+    pub fn spans(&self) -> usize {
+        self.pieces.len()
+    }
+
     fn fit(&mut self, from_ns: i64, above: &[(i64, i64)], below: &[(i64, i64)]) {
         let first = above[0].0.min(below[0].0);
         let last = above[above.len() - 1].0.max(below[below.len() - 1].0);

@@ -79,6 +79,7 @@ impl Collector {
             executable: facts.header.executable.clone(),
             command: facts.header.command.clone(),
             host: facts.header.host.clone(),
+            clock: None,
             events: 0,
             dropped_events: facts.header.dropped,
             ended: facts.header.closed,
@@ -89,6 +90,7 @@ impl Collector {
         });
         self.scheduler.add_process(facts);
         self.seen.ours.push(false);
+        self.seen.clock_group.push(0);
         self.handles.push(Handles::default());
     }
 

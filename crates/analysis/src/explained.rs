@@ -33,6 +33,14 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
                 let ms = deadline as f64 / NS_PER_MS;
                 chain.deadline_ms = Some(ms);
             }
+            let process = |node: &String| tables.nodes.iter().find(|n| n.name == *node).map(|n| n.process);
+            let nodes: Vec<u32> = row.path.iter().step_by(2).filter_map(process).collect();
+            let between = nodes.windows(2).filter_map(|pair| tables.clock_uncertainty_ns(pair[0], pair[1])).max();
+            let between = between.map(|ns| ns as f64 / NS_PER_MS);
+            chain.clock_uncertainty_ms = match (chain.clock_uncertainty_ms, between) {
+                (Some(known), Some(between)) => Some(known.max(between)),
+                (known, between) => known.or(between),
+            };
             if chain.links.is_empty() {
                 chain.links = links(tables, &row.path);
             }

@@ -100,6 +100,7 @@ struct Topic {
     losses_known: bool,
     series: Series,
     latency_us: Vec<f64>,
+    uncertainty_ns: Option<i64>,
 }
 
 fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
@@ -139,6 +140,9 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             topic.received += 1;
             to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
             topic.latency_us.extend(latency_us(message));
+            let process = |e: u32| tables.nodes[tables.endpoints[e as usize].node as usize].process;
+            let between = message.publisher.and_then(|p| tables.clock_uncertainty_ns(process(p), process(message.subscription)));
+            topic.uncertainty_ns = topic.uncertainty_ns.max(between);
         }
     }
     if to_take > 0 {
@@ -156,6 +160,7 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
         received: topic.received,
         rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
         latency_us: Distribution::of(topic.latency_us),
+        latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),
     };
     topics.into_iter().map(figures).collect()
 }

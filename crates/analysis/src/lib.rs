@@ -3,6 +3,7 @@
 mod causes;
 mod chains;
 mod clock_offset;
+mod clocks;
 mod collect;
 mod cpu;
 mod dds;
@@ -74,12 +75,13 @@ impl Options {
 pub struct Analysis {
     options: Options,
     collector: Collector,
+    clocks: Vec<tables::HostClock>,
 }
 
 impl Analysis {
     /// Nothing seen yet.
     pub fn new(options: Options) -> Self {
-        Analysis { options, collector: Collector::new(options) }
+        Analysis { options, collector: Collector::new(options), clocks: Vec::new() }
     }
 
     /// Announces the next process, in the order of their indices in events.
@@ -97,6 +99,22 @@ impl Analysis {
         self.collector.push(event, texts);
     }
 
+    /// Messages from one process to another, on the clocks of both: all that an analysis is asked for before clocks are related.
+    pub(crate) fn sightings(&self) -> Vec<clocks::Sighting> {
+        link::sightings(&self.collector.seen, &self.options)
+    }
+
+    /// Says which clock each process is on; the times of events to come are on the first already.
+    pub(crate) fn set_clocks(&mut self, clocks: &clocks::Clocks) {
+        let seen = &mut self.collector.seen;
+        for process in 0..seen.processes.len() as u32 {
+            seen.clock_group[process as usize] = clocks.group(process);
+            let several = !clocks.rows.is_empty();
+            seen.processes[process as usize].clock = several.then(|| clocks.of_process[process as usize]);
+        }
+        self.clocks = clocks.rows.clone();
+    }
+
     /// Links what was seen and makes the tables. `workload` is what ran, where it is known: it names chains and rates.
     pub fn finish(self, workload: Option<&Workload>) -> Tables {
         self.finish_with(workload, &Links::default())
@@ -104,7 +122,7 @@ impl Analysis {
 
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
-        let Analysis { options, collector } = self;
+        let Analysis { options, collector, clocks } = self;
         let Collector { mut seen, scheduler, ros1, services, .. } = collector;
         for (process, error_ns) in clock_offset::relate(&mut seen) {
             seen.processes[process as usize].clock_error_ns = error_ns;
@@ -119,6 +137,9 @@ impl Analysis {
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
         paths.retain(|path| path.nodes[1..].iter().all(|node| !silent.contains(&seen.nodes[*node as usize].process)));
+        // Between clocks that nothing relates no time is known, so no instance either.
+        let process = |node: u32| seen.nodes[node as usize].process;
+        paths.retain(|path| path.nodes.windows(2).all(|pair| seen.related(process(pair[0]), process(pair[1]))));
         let usage = usage::Usage::new(&seen);
         let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &scheduled, &options, workload, stated);
         let chains = tracer.trace(paths);
@@ -179,6 +200,7 @@ impl Analysis {
             causes,
             preemptions: scheduled.preemptions,
             executors,
+            clocks,
             notes,
         }
     }

@@ -1,6 +1,7 @@
 //! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
 
-use crate::observed::{EndpointSeen, Observed, PublicationSeen, INTERNAL};
+use crate::clocks::Sighting;
+use crate::observed::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
 use crate::promise;
 use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
 use crate::Options;
@@ -22,8 +23,15 @@ pub(crate) struct Linked {
     pub notes: Vec<Note>,
 }
 
-/// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
-pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
+/// Publications of all takes, whatever the clocks say.
+struct Found {
+    topics: Vec<OfTopic>,
+    /// By take.
+    publications: Vec<Option<u32>>,
+    ambiguous: u64,
+}
+
+fn find(seen: &Observed, options: &Options) -> Found {
     let mut topics = vec![OfTopic::default(); seen.topics.names.len()];
     for (index, endpoint) in seen.endpoints.iter().enumerate() {
         let topic = &mut topics[endpoint.topic as usize];
@@ -50,11 +58,10 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
     let unstamped: Vec<Vec<(i64, u32)>> =
         topics.iter().map(|t| unstamped(&seen.publications, &t.publications)).collect();
 
-    let (mut backwards, mut ambiguous) = (0, 0);
-    for take in 0..seen.takes.len() {
-        let row = &seen.takes[take];
+    let mut ambiguous = 0;
+    let found = |row: &TakeSeen| {
         let topic = seen.topic_of(row.endpoint);
-        let found = row.publication.or_else(|| by_id.get(&row.id?).copied()).or_else(|| {
+        row.publication.or_else(|| by_id.get(&row.id?).copied()).or_else(|| {
             let stamp = row.source_timestamp;
             if stamp == 0 {
                 return None;
@@ -67,16 +74,44 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
                 .get(&(topic, stamp))
                 .copied()
                 .or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options, seen))
-        });
-        let taken_at = row.first_line.unwrap_or(row.time);
-        seen.takes[take].publication = found.filter(|p| {
-            let published = seen.publications[*p as usize].time;
-            let ends = [seen.publications[*p as usize].process, seen.process_of(seen.takes[take].endpoint)];
-            let error: i64 = ends.iter().map(|process| seen.clock_error_ns(*process)).sum();
-            let possible = published <= taken_at.max(seen.takes[take].time) + error;
-            backwards += u64::from(!possible);
-            possible
-        });
+        })
+    };
+    let publications = seen.takes.iter().map(found).collect();
+    Found { topics, publications, ambiguous }
+}
+
+/// Messages from one process to another, on the clocks of both.
+pub(crate) fn sightings(seen: &Observed, options: &Options) -> Vec<Sighting> {
+    let found = find(seen, options).publications;
+    let sighting = |(take, publication): (&TakeSeen, Option<u32>)| {
+        let publication = &seen.publications[publication? as usize];
+        let (from, to) = (publication.process, seen.process_of(take.endpoint));
+        Some(Sighting { from, to, sent_ns: publication.time, received_ns: take.time })
+    };
+    seen.takes.iter().zip(found).filter_map(sighting).collect()
+}
+
+/// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
+pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
+    let Found { mut topics, publications, ambiguous } = find(seen, options);
+    let (mut backwards, mut unrelated) = (0, 0);
+    for (take, found) in publications.into_iter().enumerate() {
+        let row = &seen.takes[take];
+        let (taken_at, process) = (row.first_line.unwrap_or(row.time).max(row.time), seen.process_of(row.endpoint));
+        let possible = |p: &u32| {
+            let publication = &seen.publications[*p as usize];
+            let related = seen.related(publication.process, process);
+            let error = seen.clock_error_ns(publication.process) + seen.clock_error_ns(process);
+            let possible = publication.time <= taken_at + error;
+            unrelated += u64::from(!related);
+            backwards += u64::from(related && !possible);
+            related && possible
+        };
+        seen.takes[take].publication = found.filter(possible);
+    }
+    // Corrected times of several hosts do not stand in the order in which they were read.
+    for topic in &mut topics {
+        topic.publications.sort_by_key(|p| seen.publications[*p as usize].time);
     }
     set_arrivals(seen);
     let mut notes = Vec::new();
@@ -87,6 +122,10 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
     if ambiguous > 0 {
         let text = "messages whose source timestamp two publications of their topic share; not linked";
         notes.push(Note { name: "ambiguous-timestamp".into(), count: ambiguous, text: text.into() });
+    }
+    if unrelated > 0 {
+        let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
+        notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
     Linked { topics, notes }
 }
@@ -280,6 +319,9 @@ fn lost(
                     .map(|p| (*p, seen.publications[*p as usize].time))
                     .collect();
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
+                if !seen.related(process, seen.process_of(*publisher)) {
+                    continue;
+                }
                 // Where it is known when events were lost, only what was sent then is left out.
                 let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0 && seen.gaps.is_empty();
                 if dropped(process) || dropped(seen.process_of(*publisher)) {

@@ -15,7 +15,12 @@ impl Tables {
         let instances = self.instances.len() as u32;
         let chains: Vec<u32> = other.chains.into_iter().map(|chain| self.chain_row(chain)).collect();
 
-        self.processes.extend(other.processes);
+        let clocks = self.clocks.len() as u32;
+        self.clocks.extend(other.clocks);
+        self.processes.extend(other.processes.into_iter().map(|mut row| {
+            row.clock = row.clock.map(|clock| clock + clocks);
+            row
+        }));
         self.nodes.extend(other.nodes.into_iter().map(|mut row| {
             row.process += processes;
             row

@@ -14,6 +14,8 @@ pub(crate) struct Observed {
     pub processes: Vec<Process>,
     /// Whether it is one of our own nodes, by process.
     pub ours: Vec<bool>,
+    /// Clock that a process's times are on, after hosts were related: times of two groups do not compare.
+    pub clock_group: Vec<u32>,
     pub nodes: Vec<Node>,
     pub endpoints: Vec<EndpointSeen>,
     pub topics: Topics,
@@ -174,6 +176,11 @@ impl Observed {
     /// Whether events of the time between two instants may have been lost.
     pub fn lacks(&self, from: i64, to: i64) -> bool {
         self.gaps.iter().any(|gap| gap.0 < to && from <= gap.1)
+    }
+
+    /// Whether times of two processes compare.
+    pub fn related(&self, one: u32, other: u32) -> bool {
+        self.clock_group[one as usize] == self.clock_group[other as usize]
     }
 
     /// When the last event of all programs was.

@@ -1,5 +1,6 @@
 //! Run directories in, tables and summaries out and beside them.
 
+use crate::clocks::Clocks;
 use crate::figures::{summarise, Repeat};
 use crate::store;
 use crate::summary::Summary;
@@ -8,7 +9,7 @@ use crate::{Analysis, Options};
 use std::io;
 use std::path::PathBuf;
 use tacho_events::run::RunInfo;
-use tacho_events::{ProcessIndex, Progress, Reader, RunDirectory};
+use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
@@ -143,10 +144,21 @@ fn analyse_one(
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
         clock_error_ns,
     };
+    let clocks = clocks(run, &reader, options)?;
     let mut analysis = Analysis::new(options);
     reader.processes().iter().for_each(|facts| analysis.add_process(facts));
     info.iter().flat_map(|info| &info.gaps).for_each(|gap| analysis.add_gap(gap.from_ns, gap.to_ns));
-    reader.for_each(|event, texts| analysis.push(event, texts), progress);
+    match &clocks {
+        None => reader.for_each(|event, texts| analysis.push(event, texts), progress),
+        Some(clocks) => {
+            analysis.set_clocks(clocks);
+            let on_first = |event: &Event| {
+                let ns = clocks.on_first(event.process.0, event.time.as_ns());
+                Event { time: Time::from_monotonic_ns(ns), ..*event }
+            };
+            reader.for_each(|event, texts| analysis.push(&on_first(event), texts), progress);
+        }
+    }
     let mut tables = analysis.finish_with(workload, stated);
     for problem in reader.problems().iter() {
         notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
@@ -159,13 +171,28 @@ fn analyse_one(
         let text = format!("times of events may be wrong by up to {} us", clock_error_ns as f64 / 1e3);
         notes.push(Note { name: "clock-error".into(), count: 1, text });
     }
-    let hosts: std::collections::BTreeSet<&str> =
-        reader.processes().iter().map(|p| p.header.boot_id.as_str()).collect();
-    if hosts.len() > 1 {
-        let text =
-            "processes of several boots or hosts: their clocks are not related, latencies between them mean nothing";
-        notes.push(Note { name: "clocks-not-related".into(), count: hosts.len() as u64, text: text.into() });
+    for clock in &tables.clocks[tables.clocks.len().min(1)..] {
+        if let (Some(offset), Some(drift), Some(uncertainty)) = (clock.offset_ns, clock.drift_ppm, clock.uncertainty_ns) {
+            let text = format!(
+                "the clock of {} was {:.3} ms ahead of that of {} and gained {drift:.2} us a second; its times are corrected, within +- {:.1} us",
+                clock.host, offset as f64 / 1e6, tables.clocks[0].host, uncertainty as f64 / 1e3);
+            notes.push(Note { name: "clocks-related".into(), count: clock.sent + clock.received, text });
+        }
     }
     tables.notes.splice(0..0, notes);
     Ok(Analysed { tables, options, info })
+}
+
+/// The clocks of a run on several hosts, related by the messages between them: the events are read once for that. `None`: one host.
+fn clocks(run: &RunDirectory, reader: &Reader, options: Options) -> Result<Option<Clocks>, Error> {
+    let hosts: Vec<(String, String)> =
+        reader.processes().iter().map(|p| (p.header.boot_id.clone(), p.header.host.clone())).collect();
+    if hosts.iter().all(|(boot, _)| *boot == hosts[0].0) {
+        return Ok(None);
+    }
+    let mut first = Reader::open(run)?;
+    let mut analysis = Analysis::new(options);
+    first.processes().iter().for_each(|facts| analysis.add_process(facts));
+    first.for_each(|event, texts| analysis.push(event, texts), &mut |_| {});
+    Ok(Some(Clocks::relate(&hosts, &analysis.sightings())))
 }

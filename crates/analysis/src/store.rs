@@ -102,7 +102,7 @@ macro_rules! tables {
 }
 
 tables! {
-    processes: Process { pid, executable, command, host, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
+    processes: Process { pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
@@ -131,6 +131,7 @@ tables! {
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed }
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
+    clocks: HostClock { host, offset_ns, drift_ppm, uncertainty_ns, spans, sent, received }
     notes: Note { name, count, text }
 }
 

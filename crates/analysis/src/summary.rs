@@ -452,6 +452,9 @@ pub struct TopicFigures {
     /// Publish call to first line of the callback; to the take where there are no callback events, and a note says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
+    /// Between hosts: those latencies are right to this, either way; absent where no message went between hosts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub latency_uncertainty_us: Option<f64>,
 }
 
 /// Messages of a topic of which the same layers are known. Their means add up to that of the latency.
@@ -533,6 +536,9 @@ pub struct ChainFigures {
     /// Instances that took longer than that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub late_instances: Option<u64>,
+    /// Where it runs over several hosts: a time between two of them is right to this, either way.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clock_uncertainty_ms: Option<f64>,
     /// How outputs were tied to inputs at each node, in the order of the path.
     #[serde(default)]
     pub links: Vec<LinkFigures>,

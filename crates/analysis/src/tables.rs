@@ -41,8 +41,20 @@ pub struct Tables {
     pub preemptions: Vec<Preemption>,
     /// One row a thread that executes callbacks: how its time divides.
     pub executors: Vec<ExecutorThread>,
+    /// One row a host, where there are several: how its clock was related to that of the first.
+    pub clocks: Vec<HostClock>,
     /// What is missing, doubtful or lost, in words, with a count: stands beside every figure that it touches.
     pub notes: Vec<Note>,
+}
+
+impl Tables {
+    /// To what times between two processes are right, either way; absent where they are on one clock, or on two that nothing relates.
+    pub fn clock_uncertainty_ns(&self, one: u32, other: u32) -> Option<i64> {
+        let clock = |process: u32| self.processes[process as usize].clock;
+        let (one, other) = (clock(one)?, clock(other)?);
+        let of = |clock: u32| self.clocks[clock as usize].uncertainty_ns;
+        if one == other { None } else { Some(of(one)? + of(other)?) }
+    }
 }
 
 /// A process that wrote events.
@@ -56,6 +68,8 @@ pub struct Process {
     pub command: String,
     /// Host name.
     pub host: String,
+    /// Index into [`Tables::clocks`]; absent where there is one clock only.
+    pub clock: Option<u32>,
     /// Events read.
     pub events: u64,
     /// Events the recorder could not write.
@@ -77,6 +91,26 @@ impl Process {
     pub fn is_emulated(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.starts_with("emulated"))
     }
+}
+
+/// The clock of one of several hosts. All times in the tables are on the clock of the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostClock {
+    /// Host name.
+    pub host: String,
+    /// How far it was ahead of the first host's, at its first message; absent where messages went not both ways: then its times do not
+    /// compare with the first host's, and there are no latencies between the two.
+    pub offset_ns: Option<i64>,
+    /// How fast that grew.
+    pub drift_ppm: Option<f64>,
+    /// Its times are right to this, either way.
+    pub uncertainty_ns: Option<i64>,
+    /// Straight lines that its offset was followed by; more than one where it was slewed. 0 for the first host.
+    pub spans: u32,
+    /// Messages that it sent to other hosts.
+    pub sent: u64,
+    /// Messages that it took from other hosts.
+    pub received: u64,
 }
 
 /// A node.

@@ -28,7 +28,7 @@ fn camera(listeners: usize) -> Workload {
 /// takes `latency_us(listener, message)`, and one without is lost.
 fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usize, usize) -> Option<f64>) -> Tables {
     let process = Process {
-        pid: 1, executable: "p".into(), command: "p".into(), host: "h".into(), events: 1, dropped_events: 0, ended: Some(true), first_ns: 0,
+        pid: 1, executable: "p".into(), command: "p".into(), clock: None, host: "h".into(), events: 1, dropped_events: 0, ended: Some(true), first_ns: 0,
         last_ns: 0,
         board: None,
         clock_error_ns: None,

@@ -105,6 +105,9 @@ impl Terminal {
         if !chain.evidence.is_empty() {
             self.line(out, &format!("How outputs were tied to inputs: {}.", chain.evidence));
         }
+        if let Some(within) = chain.clock_uncertainty_ms {
+            self.line(out, &format!("It runs over several hosts: a time between two of them is right to +- {within:.3} ms."));
+        }
         if let Some(repeats) = repeat_range(chain) {
             self.line(out, &format!("{repeats}."));
         }
@@ -255,6 +258,7 @@ impl Terminal {
         ]);
         for topic in &summary.topics {
             let latency = topic.latency_us.as_ref();
+            let within = topic.latency_uncertainty_us.map_or(String::new(), |us| format!(" ±{us:.0}"));
             let mut cells = vec![
                 topic.topic.clone(),
                 topic.sent.to_string(),
@@ -262,7 +266,7 @@ impl Terminal {
                 count(topic.lost),
                 number(topic.rate_hz, 2),
             ];
-            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0));
+            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0).map(|us| us + &within));
             table.row(cells);
         }
         self.section(out, "Topics: latency from publish call to callback", table);
