@@ -50,6 +50,11 @@ describe("values of points", () => {
   it("of what was due and not sent are absent where nothing was due", () => {
     expect(numberOf(point({ due: 600, sent: 450 }), "not_sent_percent")).toBe(25);
     expect(numberOf(point({}), "not_sent_percent")).toBeUndefined();
+    const layer = (name: string, us: number, includes?: string[]) => ({ layer: name, duration_us: distribution(us), ...(includes && { includes }) });
+    const told = { messages: 9, latency_us: distribution(100), layers: [layer("publish_rcl", 10), layer("publish_dds", 30), layer("executor", 60)] };
+    const vague = { messages: 9, latency_us: distribution(100), layers: [layer("publish_dds", 30, ["publish_rcl"]), layer("executor", 60)] };
+    expect(numberOf(point({ layers: [vague, told] }), "publish_dds_percent")).toBe(75);
+    expect(numberOf(point({ layers: [vague] }), "publish_dds_percent")).toBeUndefined();
   });
 
   it("sort as numbers", () => {

@@ -20,6 +20,8 @@ const ROUNDING_NS: i64 = 2;
 pub(crate) struct Dds {
     numbers: HashMap<(Gid, i64), u32>,
     samples: Vec<Sample>,
+    /// Pieces of samples on their way, by sample and the process that receives them.
+    partial: HashMap<(u32, u32), Pieces>,
     /// By publication; filled by [`Dds::link`].
     of_publication: HashMap<u32, u32>,
 }
@@ -31,18 +33,16 @@ struct Sample {
     source_timestamp: i64,
     /// First handed to a transport.
     sent_ns: Option<i64>,
-    receptions: Vec<Reception>,
+    /// Process, and when it had the whole sample.
+    received: Vec<(u32, i64)>,
     /// Reader, and when it had the sample.
     available: Vec<(Gid, i64)>,
 }
 
-/// A sample on its way into one process.
-struct Reception {
-    process: u32,
-    /// When its last missing piece came.
-    whole_ns: Option<i64>,
+/// Which pieces of a sample came.
+struct Pieces {
     missing: u64,
-    /// A bit a piece that came; none for a sample of one piece.
+    /// A bit a piece.
     came: Vec<u64>,
 }
 
@@ -85,7 +85,11 @@ impl Observed {
             Payload::DdsReceive { writer, sequence, source_timestamp, first_fragment, fragments, of_fragments, .. } => {
                 let sample = self.dds.sample(writer, sequence);
                 sample.stamp(source_timestamp);
-                sample.receive(process, first_fragment, fragments, of_fragments, now);
+                if !sample.received.iter().any(|r| r.0 == process)
+                    && self.dds.whole(writer, sequence, process, first_fragment, fragments, of_fragments)
+                {
+                    self.dds.sample(writer, sequence).received.push((process, now));
+                }
             }
             Payload::DdsDataAvailable { reader, writer, first_sequence, last_sequence } => {
                 let last = last_sequence.min(first_sequence.saturating_add(NOTIFIED_MAX - 1));
@@ -116,33 +120,6 @@ impl Sample {
             self.source_timestamp = source_timestamp;
         }
     }
-
-    fn receive(&mut self, process: u32, first: u64, fragments: u64, of: u64, now: i64) {
-        if of == 0 || of > FRAGMENTS_MAX || first == 0 {
-            return;
-        }
-        let position = self.receptions.iter().position(|r| r.process == process).unwrap_or_else(|| {
-            let came = if of > 1 { vec![0; of.div_ceil(64) as usize] } else { Vec::new() };
-            self.receptions.push(Reception { process, whole_ns: None, missing: of, came });
-            self.receptions.len() - 1
-        });
-        let reception = &mut self.receptions[position];
-        if reception.whole_ns.is_some() {
-            return;
-        }
-        for fragment in first - 1..(first - 1).saturating_add(fragments).min(of) {
-            match reception.came.get_mut((fragment / 64) as usize) {
-                Some(word) if *word & 1 << (fragment % 64) != 0 => continue,
-                Some(word) => *word |= 1 << (fragment % 64),
-                None => {}
-            }
-            reception.missing = reception.missing.saturating_sub(1);
-        }
-        if reception.missing == 0 {
-            reception.whole_ns = Some(now);
-            reception.came = Vec::new();
-        }
-    }
 }
 
 impl Dds {
@@ -163,12 +140,36 @@ impl Dds {
         &mut self.samples[number as usize]
     }
 
+    /// Whether a process has all of a sample with these pieces of it.
+    fn whole(&mut self, writer: Gid, sequence: i64, process: u32, first: u64, fragments: u64, of: u64) -> bool {
+        if of == 0 || of > FRAGMENTS_MAX || first == 0 {
+            return false;
+        }
+        if of == 1 {
+            return true;
+        }
+        let key = (self.numbers[&(writer, sequence)], process);
+        let pieces = self.partial.entry(key).or_insert_with(|| Pieces { missing: of, came: vec![0; of.div_ceil(64) as usize] });
+        for fragment in first - 1..(first - 1).saturating_add(fragments).min(of) {
+            let (word, bit) = ((fragment / 64) as usize, 1 << (fragment % 64));
+            if pieces.came.get(word).is_some_and(|word| word & bit == 0) {
+                pieces.came[word] |= bit;
+                pieces.missing = pieces.missing.saturating_sub(1); // pieces that disagree on how many there are
+            }
+        }
+        let whole = pieces.missing == 0;
+        if whole {
+            self.partial.remove(&key);
+        }
+        whole
+    }
+
     /// What happened to a publication on its way to a reader, which may not be known, in a process.
     pub fn passed(&self, publication: u32, from: u32, to: u32, reader: Option<Gid>) -> Passed {
         let Some(sample) = self.of_publication.get(&publication).map(|s| &self.samples[*s as usize]) else {
             return Passed::default();
         };
-        let received_ns = sample.receptions.iter().find(|r| r.process == to).and_then(|r| r.whole_ns);
+        let received_ns = sample.received.iter().find(|r| r.0 == to).map(|r| r.1);
         let available = sample.available.iter().find(|a| Some(a.0) == reader);
         // Handed over inside its process, it may have been sent to others: that is not its way.
         let sent_ns = sample.sent_ns.filter(|_| received_ns.is_some() || from != to);

@@ -130,6 +130,18 @@ fn a_sample_of_which_a_piece_never_came_has_no_transport() {
 }
 
 #[test]
+fn pieces_that_disagree_on_how_many_there_are_do_no_harm() {
+    let tables = tables(&talker_and_listener()
+        .with(|b| publish_through(b, 777)).at(160).dds_send(WRITER, 9, 777, 1, 1, 2, SOCKET).at(170).end_timer()
+        .process(2).thread(21).at(200).dds_receive(WRITER, 9, 777, 1, 1, 2, SOCKET)
+        .at(202).dds_receive(WRITER, 9, 777, 1, u64::MAX, 60, SOCKET)
+        .at(204).dds_receive(WRITER, 9, 777, u64::MAX, 2, 1 << 40, SOCKET)
+        .at(230).dds_data_available(READER, WRITER, i64::MIN, i64::MAX)
+        .with(|b| take_through(b, 777)));
+    assert_eq!(parts(&tables)[3], Some(20));
+}
+
+#[test]
 fn an_asynchronous_writer_is_tied_by_its_source_timestamp_but_for_its_rounding() {
     let tables = tables(&talker_and_listener()
         .with(|b| publish_through(b, 777)).at(150).end_timer()

@@ -35,7 +35,7 @@ pub struct Statement {
 
 /// What is made of the points of a sweep. Names of figures and of the points that are meant are those of
 /// [`tacho_analysis::summary::Point`], of the sweep's parameters, and `many` (the greater of publishers and subscribers),
-/// `not_sent_percent` (of due), computed by the page.
+/// `not_sent_percent` (of due) and `publish_dds_percent` (of the publishing side's layers), computed by the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Measure {

@@ -8,6 +8,14 @@ const DERIVED: Record<string, (point: Point) => Value | undefined> = {
   many: (point) => Math.max(point.publishers, point.subscribers),
   not_sent_percent: (point) =>
     point.due === undefined || point.due === 0 ? undefined : (100 * (point.due - point.sent)) / point.due,
+  publish_dds_percent: (point) => {
+    // Of the messages whose publishing side is known layer by layer, if there are any.
+    const told = (point.layers ?? []).find(({ layers }) => layers.some(({ layer, includes }) => layer === "publish_dds" && includes === undefined));
+    const publishing = (told?.layers ?? []).filter(({ layer }) => layer.startsWith("publish_"));
+    const whole = publishing.reduce((sum, { duration_us }) => sum + duration_us.mean, 0);
+    const dds = publishing.find(({ layer }) => layer === "publish_dds");
+    return dds === undefined || whole === 0 ? undefined : (100 * dds.duration_us.mean) / whole;
+  },
 };
 
 /** A figure by its path in the point (`latency_us.median`), else the parameter of that name; absent is not measured. */
