@@ -28,6 +28,8 @@ demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned
 
 build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
 	@$(MAKE) --no-print-directory native rust plugins
+	@if command -v arm-none-eabi-gcc >/dev/null; then $(MAKE) --no-print-directory -s -C micro node; \
+	  else echo "build: going on without build/micro/node.elf, for boards (host: micro): make micro" >&2; fi
 	@echo "build: build/tacho is ready"
 
 setup:
@@ -68,7 +70,7 @@ rust: web
 	@cargo build --release --locked
 	@for program in tacho tacho-node; do install -m 755 $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
 
-micro: ## the lightweight DDS: build/micro/publisher.elf, subscriber.elf, both.elf for an emulated Cortex-M4
+micro: ## the lightweight DDS: build/micro/*.elf for an emulated Cortex-M4
 	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)
 	@mkdir -p build
 	@setup/python build/venv setup/ros2-kilted.txt
@@ -80,6 +82,7 @@ micro-demo: micro ## ends with a ROS 2 subscriber printing what the emulated mic
 
 test: build ## everything: unit tests in Rust, C and TypeScript, then end to end on real middleware
 	@setup/debian $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory -s -C micro node
 	@tests/run
 
 bench: ## our figures beside our peers', in one run (build/bench.json)
