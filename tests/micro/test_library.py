@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, ros_python_of
 
 MICRO = ROOT / "micro"
-SCENARIOS = ["clean", "loss", "disorder", "pieces", "fragments", "best-effort", "durable", "overrun", "damage", "flood", "crowd", "initialisation", "farewell", "hour"]
+SCENARIOS = ["clean", "loss", "disorder", "pieces", "fragments", "best-effort", "durable", "overrun", "damage", "flood", "crowd", "initialisation", "farewell", "hour", "crowded-minutes"]
 
 
 def run(*command, **environment) -> str:
