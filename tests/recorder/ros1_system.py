@@ -61,7 +61,7 @@ class Ros1:
         self.master.terminate()
         self.master.wait()
 
-    def record(self, first: str, *others: str) -> dict:
+    def record(self, first: str, *others: str, options: tuple[str, ...] = ()) -> dict:
         """Records nodes until the first one ends; the others get SIGINT then. `NAME=ARGUMENTS` each; the summary."""
         lines = []
         for node in others:
@@ -71,7 +71,7 @@ class Ros1:
         lines.append(f"CLOCK={name}.clock {self.program} {arguments}; code=$?")
         lines += ["kill -INT $pids", "wait", "exit $code"] if others else ["exit $code"]
         (self.tacho.directory / "system.sh").write_text("\n".join(lines))
-        return json.loads(self.tacho("record", "--json", "-o", self.run, "--", "sh", "system.sh").stdout)
+        return json.loads(self.tacho("record", "--json", *options, "-o", self.run, "--", "sh", "system.sh").stdout)
 
     def clock(self, name: str, what: str) -> list[tuple[int, int]]:
         """What the clock inside a node says: start and end of each callback or publish call, in order."""

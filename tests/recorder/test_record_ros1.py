@@ -142,6 +142,13 @@ def test_nodelets_of_one_process_are_nodes(tacho, ros1, tmp_path_factory):
     assert {n["name"] for n in ros1.table("nodes")} >= {"/source", "/filter", "/sink"}
 
 
+def test_callbacks_have_cpu_time_where_it_is_asked_for(ros1):
+    ros1.record("hear=hear 30", "work=work spin 2 100", "talk=talk 100 30 1000", options=("--cpu-time",))
+    executions = ros1.executions("/work", topic="/topic_1")
+    # The callback looks at its clock until 2 ms of wall time have passed: what it is not given it does not use.
+    assert all(0 < e["cpu_ns"] <= e["end_ns"] - e["start_ns"] + 20_000 for e in executions) and len(executions) == 30
+
+
 LAUNCH = """<launch>
   <node pkg="car" type="ros1_node" name="talk" args="talk 100 50 1000"/>
   <node pkg="car" type="ros1_node" name="work" args="work spin 1 100"/>

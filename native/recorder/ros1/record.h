@@ -11,6 +11,8 @@
 
 extern "C" void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 extern "C" void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts, uint32_t text_count);
+extern "C" void ros_trace_callback_start(const void *callback, bool is_intra_process);
+extern "C" void ros_trace_callback_end(const void *callback);
 
 inline uint64_t word(const void *handle) { return reinterpret_cast<uintptr_t>(handle); }
 inline uint64_t word(uint64_t number) { return number; }
@@ -44,11 +46,11 @@ inline T &lasting() {
   return *new T;
 }
 
-// callback_start now, callback_end when the scope is left, by an exception too.
+// callback_start now, callback_end when the scope is left, by an exception too; CPU time goes with them where it is asked for.
 class Execution {
  public:
-  explicit Execution(const void *callback) : callback_(callback) { record(TACHO_CALLBACK_START, callback, uint64_t{0}); }
-  ~Execution() { record(TACHO_CALLBACK_END, callback_); }
+  explicit Execution(const void *callback) : callback_(callback) { ros_trace_callback_start(callback, false); }
+  ~Execution() { ros_trace_callback_end(callback_); }
   Execution(const Execution &) = delete;
   Execution &operator=(const Execution &) = delete;
 
