@@ -153,7 +153,9 @@ fn folder_name(choices: &[Choice]) -> String {
     let mut name = String::new();
     for choice in choices {
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-        let value: String = choice.text.chars().filter(|c| !c.is_whitespace()).map(clean).collect();
+        // A quantity is one word, `64KiB`; words stay apart, `ros2_udp`.
+        let quantity = choice.text.starts_with(|c: char| c.is_ascii_digit());
+        let value: String = choice.text.chars().filter(|c| !quantity || !c.is_whitespace()).map(clean).collect();
         let value = value.trim_matches('_');
         if !value.is_empty() && name.len() + value.len() < LONGEST {
             name.push('-');
