@@ -122,6 +122,9 @@ pub(crate) struct EventClass {
     /// Whether it says of an entity that it is there, and whether it is CARET who says so.
     pub initialises: bool,
     pub by_caret: bool,
+    /// What its kind says, where it has one: asked for each event.
+    pub of_kernel: bool,
+    pub of_pairs: bool,
     /// Index among all classes of all traces, for counting.
     pub number: usize,
 }
@@ -239,6 +242,8 @@ impl TraceLayout {
                     texts: kind.map_or(0, Kind::texts),
                     initialises: kind.is_some_and(Kind::repeated_by_caret),
                     by_caret: event.name.starts_with("ros2_caret:"),
+                    of_kernel: kind.is_some_and(Kind::of_kernel),
+                    of_pairs: kind.is_some_and(Kind::of_pairs),
                     number: names.len() - 1,
                 };
                 of_stream.add(event.id, class);

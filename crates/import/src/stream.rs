@@ -227,7 +227,7 @@ impl Stream {
                 shared.skipped[read.class.number] += 1;
                 continue;
             };
-            let placed = match kind.of_kernel() {
+            let placed = match read.class.of_kernel {
                 true => packet.cpu.map(|cpu| self.kernel.place(cpu, trace, trace.ns(ticks), &mut shared.registry)),
                 false => place(trace, layout, input, &read, captured, &mut self.recent, shared),
             };
@@ -235,7 +235,7 @@ impl Stream {
                 shared.skipped[read.class.number] += 1;
                 continue;
             };
-            if !kind.of_pairs() && !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
+            if !read.class.of_pairs && !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
                 shared.skipped[read.class.number] += 1;
                 continue;
             }
@@ -248,11 +248,11 @@ impl Stream {
                 shared.problems.add("time-turned-back", &file.path, (base + at) / 8, text);
             }
             (into.time, into.process, into.thread, into.stream) = (self.time, process, thread, stream);
-            if kind.of_pairs() {
+            if read.class.of_pairs {
                 pairs(kind, captured, input, trace.layout.big, *into, &mut self.more);
                 continue;
             }
-            if kind.of_kernel() {
+            if read.class.of_kernel {
                 if packet.lossy && packet.end.saturating_sub(base + at) < NEARLY_FULL {
                     self.kernel.forget();
                     self.kernel.complete(&mut into.payload);
