@@ -282,8 +282,8 @@ impl Subscription {
         self.taken(|message, error| unsafe { (table.take)(raw, message, error) })
     }
 
-    /// As [`take`](Subscription::take), but waits for a message where there is none, for `limit_ns` at the most. Of a subscription without
-    /// `on_data`, of a middleware that [can](crate::Middleware::has_take_within).
+    /// As [`take`](Subscription::take), but waits for a message where there is none, for `limit_ns` at the most. Of a middleware that
+    /// [can](crate::Middleware::has_take_within); of a subscription without `on_data`, where it [has descriptors](crate::Middleware::has_descriptors).
     #[inline]
     pub fn take_within(&mut self, limit_ns: i64) -> Result<Option<Message<'_>>, Error> {
         let (function, raw) = (self.session.0.middleware.take_within, self.raw);

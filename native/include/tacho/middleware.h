@@ -116,9 +116,10 @@ struct tacho_middleware {
 
 const struct tacho_middleware *tacho_middleware(void);
 
-/* Optional, exported beside the table by a middleware with `descriptor`, whose own waiting costs less than poll() and take() do:
- * take() of a subscription made with on_data NULL that, where none is there, waits for one, `limit_ns` (above 0) at the most or as
- * near to it as the kernel's timers are. What came before take() last found none need not be looked for. */
+/* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): a take() that,
+ * where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are. Where there is
+ * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last
+ * found none need not be looked for. */
 int tacho_take_within(struct tacho_subscription *subscription, int64_t limit_ns, struct tacho_message *message, char *error);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include "contract.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { BURSTS = 20, LIMIT_NS = 30000000 };
@@ -15,6 +16,8 @@ struct talker {
   char error[TACHO_ERROR_SIZE];
   int failed;
 };
+
+static void notify(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
 
 static struct tacho_session *joined(void) {
   char error[TACHO_ERROR_SIZE] = "";
@@ -52,7 +55,9 @@ static void check_size(const char *topic, size_t size) {
   struct tacho_session *one = joined(), *other = joined();
   struct talker talker = {.publisher = mw->advertise(one, &endpoint, &handle, error), .size = size};
   CHECK(talker.publisher, "advertise: %s", error);
-  struct tacho_subscription *s = mw->subscribe(other, &endpoint, NULL, NULL, &handle, error);
+  static atomic_int notified;
+  notified = 0;
+  struct tacho_subscription *s = mw->subscribe(other, &endpoint, mw->descriptor ? NULL : notify, &notified, &handle, error);
   CHECK(s, "subscribe: %s", error);
   CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1), "not matched");
 
@@ -77,6 +82,7 @@ static void check_size(const char *topic, size_t size) {
   CHECK(!talker.failed, "publish: %s", talker.error);
   CHECK(taken >= 0, "take_within: %s", error);
   CHECK(taken == 1, "message %llu of %llu did not come", (unsigned long long)next, (unsigned long long)total);
+  CHECK(mw->descriptor || WAIT(notified > 0), "%llu messages came, and on_data was never called", (unsigned long long)next);
   CHECK(next == total, "took message %llu of %zu bytes, expected %llu of %zu", (unsigned long long)m.header.sequence, m.size,
         (unsigned long long)next, size);
 }

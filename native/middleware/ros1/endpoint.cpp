@@ -2,6 +2,7 @@
 #include "endpoint.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -87,9 +88,10 @@ class TypedReader : public Reader {
   }
   ~TypedReader() override { subscriber_.shutdown(); }
 
-  bool take(tacho_message *message) override {
+  bool take(int64_t limit_ns, tacho_message *message) override {
     if (taken_) fail("ros1: %s: take before the last message was given back", topic_.c_str());
-    queue_.callOne();
+    if (limit_ns > 0) call_within(std::chrono::nanoseconds(limit_ns));
+    else queue_.callOne();
     if (!taken_) return false; // none there, or one that roscpp could not deserialise
     if (!read(*taken_, message)) {
       taken_.reset();
@@ -103,6 +105,17 @@ class TypedReader : public Reader {
   const void *handle() const override { return &subscriber_; }
 
  private:
+  void call_within(std::chrono::nanoseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point until = Clock::now() + limit;
+    for (auto left = limit; left.count() > 0; left = until - Clock::now()) {
+      ros::WallDuration wait;
+      wait.fromNSec(left.count());
+      // Empty: woken without a reason, or nothing came.
+      if (queue_.callOne(wait) != ros::CallbackQueue::Empty) return;
+    }
+  }
+
   const std::string topic_;
   TellingQueue queue_;
   boost::shared_ptr<M const> taken_;

@@ -25,7 +25,8 @@ class Writer {
 class Reader {
  public:
   virtual ~Reader() = default; // unsubscribes: after it, on_data is not called
-  virtual bool take(tacho_message *message) = 0;
+  // Where none is there, waits for one this long (0: not at all), as a spinner of roscpp's does.
+  virtual bool take(int64_t limit_ns, tacho_message *message) = 0;
   virtual void give_back() = 0;
   virtual const void *handle() const = 0;
 };

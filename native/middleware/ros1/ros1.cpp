@@ -213,7 +213,7 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
 }
 
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
-  return guarded(error, [&] { return subscription->reader->take(message) ? 1 : 0; });
+  return guarded(error, [&] { return subscription->reader->take(0, message) ? 1 : 0; });
 }
 
 void give_back(tacho_subscription *subscription, tacho_message *message) {
@@ -226,6 +226,11 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "ros1", transp
                                             publish, take, give_back, nullptr};
 
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) int tacho_take_within(tacho_subscription *subscription, int64_t limit_ns,
+                                                                        tacho_message *message, char *error) {
+  return guarded(error, [&] { return subscription->reader->take(limit_ns, message) ? 1 : 0; });
+}
 
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
   return &middleware;

@@ -20,6 +20,9 @@
   throw std::runtime_error(text);
 }
 
+// What every message passes lies together: after a sleep, each page and line of code is fetched anew.
+#define ON_THE_WAY __attribute__((hot))
+
 // A descriptor that is closed with its owner.
 class Descriptor {
  public:

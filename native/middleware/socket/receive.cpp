@@ -48,7 +48,7 @@ void Queue::put(BufferPointer buffer) {
   if (on_data_) on_data_(context_);
 }
 
-BufferPointer Queue::take() {
+ON_THE_WAY BufferPointer Queue::take() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (full_.empty()) return nullptr;
   BufferPointer buffer = std::move(full_.front());
@@ -140,7 +140,7 @@ class UdpSource : public BlockingSource {
     return count == static_cast<int>(SLOTS);
   }
 
-  BufferPointer receive(std::chrono::microseconds limit) override {
+  ON_THE_WAY BufferPointer receive(std::chrono::microseconds limit) override {
     // No limit at all is what the kernel takes 0 for.
     limit = std::max(limit, std::chrono::microseconds(1));
     if (limit != limit_) {
@@ -173,7 +173,7 @@ class UdpSource : public BlockingSource {
   }
 
   // The frame that the slot's datagram is, or completes.
-  BufferPointer frame_of(size_t slot, size_t size) {
+  ON_THE_WAY BufferPointer frame_of(size_t slot, size_t size) {
     const Fragment &fragment = fragments_[slot];
     const size_t length = size - std::min(size, sizeof fragment);
     // Ports may be reused: what a stranger sends is not ours.

@@ -79,7 +79,7 @@ class UdpSender : public Sender {
   int matched() const override { return static_cast<int>(destinations_.size()); }
 
   // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
-  void send() override {
+  ON_THE_WAY void send() override {
     msghdr datagram{};
     datagram.msg_iovlen = 2;
     for (size_t i = 0; i < fragments_.size(); i++) {
@@ -96,7 +96,7 @@ class UdpSender : public Sender {
     Descriptor socket;
   };
 
-  static void send_to(const Destination &destination, const msghdr &datagram) {
+  ON_THE_WAY static void send_to(const Destination &destination, const msghdr &datagram) {
     while (sendmsg(destination.socket, &datagram, 0) < 0)
       // Refused was an earlier one, by a subscription that has just ended.
       if (errno != EINTR && errno != ECONNREFUSED)

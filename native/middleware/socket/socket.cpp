@@ -270,7 +270,7 @@ void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *
   return publisher->endpoint.size ? publisher->frame.data() + FRAME_HEADER : &nothing;
 }
 
-int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
+ON_THE_WAY int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
   return guarded(error, [&] {
     std::memcpy(publisher->frame.data(), header, sizeof *header);
     std::lock_guard<std::mutex> lock(publisher->mutex);
@@ -289,7 +289,7 @@ void check_nothing_lent(const tacho_subscription &subscription) {
     fail("socket: %s: take before the last message was given back", subscription.endpoint.topic.c_str());
 }
 
-int lend(tacho_subscription &subscription, BufferPointer buffer, tacho_message *message) {
+ON_THE_WAY int lend(tacho_subscription &subscription, BufferPointer buffer, tacho_message *message) {
   if (!buffer) return 0;
   std::memcpy(&message->header, buffer->bytes.get(), sizeof message->header);
   message->data = buffer->bytes.get() + FRAME_HEADER;
@@ -329,8 +329,8 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", tran
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int tacho_take_within(tacho_subscription *subscription, int64_t limit_ns,
-                                                                        tacho_message *message, char *error) {
+extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_take_within(
+    tacho_subscription *subscription, int64_t limit_ns, tacho_message *message, char *error) {
   using namespace std::chrono;
   return guarded(error, [&] {
     check_not_notified(*subscription);

@@ -91,7 +91,8 @@ impl NodeExecutor {
                 .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
                 .collect(),
         };
-        let waits_in_take = polls && timers.is_empty() && subscriptions.len() == 1 && session.middleware().has_take_within();
+        let waits_in_take = matches!(plan.node.executor, Executor::Arrival) && timers.is_empty() && subscriptions.len() == 1
+            && session.middleware().has_take_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
             handle: handle.handle,
@@ -276,7 +277,10 @@ impl NodeExecutor {
     fn wait_in_take(&mut self) -> Result<(), Error> {
         let limit_ns = (self.end_now_ns() - now_ns()).clamp(1, LONGEST_TAKE_NS);
         let (trace, clocked) = (self.trace, self.is_clocked());
-        trace.rclcpp_executor_wait_for_work(limit_ns);
+        // Elsewhere the middleware tells of arrivals.
+        if let Signal::Descriptor(_) = *self.signal {
+            trace.rclcpp_executor_wait_for_work(limit_ns);
+        }
         let input = &mut self.subscriptions[0];
         input.available.set(); // what comes behind it is looked for by a take that does not wait
         let Some(message) = input.subscription.take_within(limit_ns)? else { return Ok(()) };
