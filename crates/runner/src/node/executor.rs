@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Message, Session};
 use tacho_workload::model::{Executor, Work};
 
-/// How long a thread that waits inside a take may not hear of a stop, such as ^C.
-const LONGEST_TAKE_NS: i64 = 200_000_000;
+/// How long a thread may sleep where nobody wakes it for a stop, such as ^C.
+const LONGEST_SLEEP_NS: i64 = 200_000_000;
 
 /// A node with its entities, ready to run.
 pub struct NodeExecutor {
@@ -251,9 +251,14 @@ impl NodeExecutor {
             }
             if !ran && self.waits_in_take {
                 self.wait_in_take()?;
-            } else if !ran {
+            } else if !ran || self.subscriptions.is_empty() {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
-                self.wait_until(next.unwrap_or(i64::MAX).min(self.end_now_ns()), &mut poll);
+                let next = next.unwrap_or(i64::MAX).min(self.end_now_ns());
+                match self.subscriptions.is_empty() {
+                    // At once and plainly: on one CPU, what a source does after its message keeps the receiver waiting.
+                    true => sleep_until(next.min(now + LONGEST_SLEEP_NS)),
+                    false => self.wait_until(next, &mut poll),
+                }
             }
         }
         for (index, grid) in grids.iter().enumerate() {
@@ -275,7 +280,7 @@ impl NodeExecutor {
     /// Waits inside the take of the one subscription, as a plain program would, and runs the callback of what came. As in
     /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
     fn wait_in_take(&mut self) -> Result<(), Error> {
-        let limit_ns = (self.end_now_ns() - now_ns()).clamp(1, LONGEST_TAKE_NS);
+        let limit_ns = (self.end_now_ns() - now_ns()).clamp(1, LONGEST_SLEEP_NS);
         let (trace, clocked) = (self.trace, self.is_clocked());
         // Elsewhere the middleware tells of arrivals.
         if let Signal::Descriptor(_) = *self.signal {
