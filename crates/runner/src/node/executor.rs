@@ -226,6 +226,7 @@ impl NodeExecutor {
     fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Error> {
         let mut served = vec![0u64; grids.len()];
         let mut poll = self.poll()?;
+        let mut now_due = Vec::new();
         loop {
             let now = now_ns();
             if now >= self.end_now_ns() {
@@ -235,14 +236,15 @@ impl NodeExecutor {
             for (index, grid) in grids.iter().enumerate() {
                 let count = grid.due_by(now);
                 if count > served[index] {
-                    let (timer, publishers) = self.timers[index].clone();
-                    for publisher in &publishers {
+                    let (timer, publishers) = &self.timers[index];
+                    let (timer, due_ns) = (*timer, grid.due_ns(count - 1));
+                    now_due.clear();
+                    now_due.extend(publishers.iter().map(|publisher| (*publisher, due_ns)));
+                    for (publisher, _) in &now_due {
                         self.skip(*publisher, count - served[index] - 1);
                     }
                     served[index] = count;
-                    let due_ns = grid.due_ns(count - 1);
-                    let publishers: Vec<_> = publishers.into_iter().map(|publisher| (publisher, due_ns)).collect();
-                    self.timer_callback(index, timer, &publishers)?;
+                    self.timer_callback(index, timer, &now_due)?;
                     ran = true;
                 }
             }
