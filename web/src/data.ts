@@ -69,6 +69,7 @@ export interface Summary {
   /** Absent in runs of before there were any. */
   layers?: LayerFigures[];
   chains: ChainFigures[];
+  findings?: Finding[];
 }
 
 /** Messages of which the same layers are known, crates/analysis/src/summary.rs. Their means add up to that of the latency. */
@@ -198,6 +199,47 @@ export interface ChainFigures {
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;
   transport_ms?: Distribution;
+  reaction_time_ms?: Distribution;
+  data_age_ms?: Distribution;
+  deadline_ms?: number;
+  late_instances?: number;
+  links: LinkFigures[];
+  worst: LateInstance[];
+  lost_inputs: { node: string; kind: string; by: string; inputs: number }[];
+}
+
+/** How an output of a node was tied to its input. */
+export interface LinkFigures {
+  node: string;
+  input: string;
+  output?: string;
+  rule: string;
+  evidence: string;
+  confidence: number;
+}
+
+/** An instance with everything that took its time. */
+export interface LateInstance {
+  repeat?: number;
+  start_ns: number;
+  end_to_end_ms: number;
+  parts: LatePart[];
+}
+
+export interface LatePart {
+  nodes: string[];
+  kind: string;
+  by: string;
+  ms: number;
+  usual_ms?: number;
+}
+
+/** What a lint found (docs/lints.md). */
+export interface Finding {
+  lint: string;
+  finds: string;
+  count: number;
+  cases: { subject: string; evidence: string; cost: string; next: string; repeats?: number }[];
 }
 
 /** A chain with what of its instances is drawn. */

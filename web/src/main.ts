@@ -1,9 +1,11 @@
 // The page: the answer, then what it rests on.
 import "./style.css";
+import { causes } from "./causes";
 import { compare } from "./compare";
 import { parse } from "./data";
 import { distributions } from "./distributions";
 import { h } from "./dom";
+import { findings } from "./findings";
 import { graph } from "./graph";
 import { headline } from "./headline";
 import { objective } from "./objective";
@@ -30,6 +32,8 @@ function show(report: HTMLElement): void {
     graph(page, comparison),
     comparison && waterfall(comparison),
     comparison && distributions(comparison),
+    causes(page),
+    findings(page),
     proofs(page.runs),
     objective(page.runs),
     layers(page),

@@ -40,6 +40,8 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "median", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.median },
         { title: "p99", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.p99 },
         { title: "worst", unit: "ms", decimals: 2, value: (chain) => chain.end_to_end_ms?.max },
+        { title: "reaction, longest", unit: "ms", decimals: 2, value: (chain) => chain.reaction_time_ms?.max },
+        { title: "data age, greatest", unit: "ms", decimals: 2, value: (chain) => chain.data_age_ms?.max },
         { title: "computation", unit: "ms", decimals: 2, value: (chain) => chain.computation_ms?.mean },
         { title: "preemption", unit: "ms", decimals: 2, value: (chain) => chain.preemption_ms?.mean },
         { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },

@@ -29,6 +29,9 @@ export function chain(path: string, critical: boolean, ...times: number[]): Chai
     evidence: "",
     instances: times.length,
     lost: 0,
+    links: [],
+    worst: [],
+    lost_inputs: [],
     ...(times.length > 0 ? { end_to_end_ms: distribution(...times) } : {}),
   };
 }

@@ -1,0 +1,75 @@
+// What the worst instances of a chain waited for, by name.
+import type { ChainFigures, LatePart, Page, Run } from "./data";
+import { h, section } from "./dom";
+import { choice } from "./choice";
+import { ABSENT, fixed } from "./format";
+import { sortable } from "./sortable";
+
+/** Words before by whom, as `tacho explain` has them. */
+export const KINDS: Record<string, string> = {
+  computation: "computation of",
+  preemption: "preempted by",
+  transport: "transport on",
+  wake_up: "waiting for the wake-up of",
+  executor_busy: "executor busy with",
+  kept: "kept for the next",
+  overwritten: "overwritten in the",
+  lost: "lost on",
+  superseded: "superseded by a newer one at",
+  no_output: "no output of",
+};
+
+/** A cause in words. */
+export function words(kind: string, by: string): string {
+  return `${KINDS[kind] ?? kind} ${by}`;
+}
+
+/** Causes of the critical chain, or another; absent where no instance is explained. */
+export function causes(page: Page): HTMLElement | undefined {
+  const chains = page.runs.flatMap((run) =>
+    run.summary.chains.filter((chain) => chain.worst.length > 0).map((chain) => ({ run, chain })),
+  );
+  const first = chains.find(({ chain }) => chain.critical) ?? chains[0];
+  if (first === undefined) return undefined;
+  const label = (run: Run, chain: ChainFigures): string =>
+    page.runs.length > 1 ? `${chain.name}, ${run.label}` : chain.name;
+  const labels = [...new Set([first, ...chains].map(({ run, chain }) => label(run, chain)))];
+  const holder = h("div", { class: "tables" });
+  const fill = (wanted: string): void => {
+    const found = chains.find(({ run, chain }) => label(run, chain) === wanted);
+    if (found !== undefined) holder.replaceChildren(...ofChain(found.chain));
+  };
+  fill(labels[0] ?? "");
+  return section(
+    "causes",
+    "Causes",
+    "What took the time of the worst instances, greatest part first. The parts of an instance add up to it.",
+    labels.length > 1 && choice("chain", labels, labels[0] ?? "", fill),
+    holder,
+  );
+}
+
+function ofChain(chain: ChainFigures): HTMLElement[] {
+  const instances = chain.worst.map((instance, i) => {
+    const parts = [...instance.parts].sort((a, b) => b.ms - a.ms);
+    const title = `${fixed(instance.end_to_end_ms, 2)} ms at ${fixed(instance.start_ns / 1e9, 6)} s`;
+    return h(
+      "details",
+      { open: i === 0 },
+      h("summary", {}, `${title}: ${parts[0] === undefined ? ABSENT : words(parts[0].kind, parts[0].by)}`),
+      sortable<LatePart>(parts, [
+        { title: "cause", value: (part) => words(part.kind, part.by) },
+        { title: "took", unit: "ms", decimals: 3, value: (part) => part.ms },
+        { title: "usual", unit: "ms", decimals: 3, value: (part) => part.usual_ms },
+        { title: "at", value: (part) => (part.nodes.length === 1 ? part.nodes[0] : `${part.nodes.length} nodes`) },
+      ]),
+    );
+  });
+  if (chain.lost_inputs.length === 0) return instances;
+  const lost = sortable(chain.lost_inputs, [
+    { title: "inputs that led to no output", value: (row) => words(row.kind, row.by) },
+    { title: "at", value: (row) => row.node },
+    { title: "inputs", value: (row) => row.inputs },
+  ]);
+  return [...instances, lost];
+}
