@@ -5,7 +5,7 @@ import pytest
 CHAINS = """\
 chains:
   late: {{nodes: [{nodes}], deadline: 1 ns}}
-  in time: {{nodes: [{nodes}], deadline: 1 h}}
+  in time: {{nodes: [{nodes}], deadline: 3600 s}}
 """
 
 
