@@ -32,6 +32,7 @@ static const struct tacho_qos kept = {TACHO_RELIABLE, TACHO_TRANSIENT_LOCAL, TAC
 static const struct tacho_middleware *mw;
 static char error[TACHO_ERROR_SIZE];
 static atomic_int notified;
+static int taken_messages;
 static const char *type = ""; // the plugin's choice; between two plugins "Bytes", which all have
 static atomic_int *echo_matched; // by size; shared by both processes
 
@@ -102,6 +103,7 @@ static void expect(struct tacho_subscription *s, uint64_t sequence, size_t size)
   for (size_t i = 0; i < size; i++)
     CHECK(((const unsigned char *)m.data)[i] == value(sequence, i), "byte %zu of %zu came changed", i, size);
   mw->give_back(s, &m);
+  taken_messages++;
 }
 
 static void names(size_t index, char *there, char *back) {
@@ -214,7 +216,9 @@ int main(int count, char **arguments) {
   kill(child, strcmp(arguments[2], "shm") && strcmp(arguments[2], "tcp") ? SIGKILL : SIGTERM);
   CHECK(waitpid(child, NULL, 0) == child, "waitpid");
   CHECK(WAIT(mw->subscription_matched(s, error) == 0), "still matched with a publisher that was killed 20 s ago");
-  CHECK(atomic_load(&notified) == before, "on_data was called %d times for a publisher's end", atomic_load(&notified) - before);
+  // A message may be taken before it is told: what has been told late is of a message, too.
+  int told = atomic_load(&notified), owed = taken_messages > before ? taken_messages - before : 0;
+  CHECK(told - before <= owed, "on_data was called %d times for a publisher's end", told - before - owed);
   mw->close(session);
   printf("ok: %s%s\n", *arguments[2] ? arguments[2] : "the default transport", namespaces ? " between namespaces" : "");
 }
