@@ -69,7 +69,9 @@ def test_every_layer_below_rclpy_is_told_over_sockets_and_shared_memory(tacho, p
     for kind in ["dds_send", "dds_receive"]:
         events = [e for e in kinds(run, kind) if e.words[:2] == gid]
         assert {e.words[7] for e in events} == {transport}
-        assert [e.words[2] for e in sorted(events, key=lambda e: e.ticks)] == list(range(1, COUNT + 1))
+        # A writer may send again what a reader that has just been matched asks for.
+        sequences = [e.words[2] for e in sorted(events, key=lambda e: e.ticks)]
+        assert list(dict.fromkeys(sequences)) == list(range(1, COUNT + 1))
     # Each reader is told once of each sample.
     available = [e for e in kinds(run, "dds_data_available") if e.words[2:4] == gid]
     assert [e.words[4:] for e in available] == [[i, i] for i in range(1, COUNT + 1)]
