@@ -43,7 +43,7 @@ pub(crate) fn paths(
     let mut all = Vec::new();
     let whole = graph.source_to_sink(seen, &mut all);
     if !whole {
-        let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; the others are not looked at, name a chain in the workload");
+        let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are looked at, the others are not: name a chain in the workload or a links file");
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
     let known = |p: &Path, paths: &[Path]| paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics);
@@ -121,6 +121,13 @@ fn named(
     paths
 }
 
+/// What the search from one source may still do.
+struct Search {
+    /// Paths, with those of the sources before.
+    most: usize,
+    steps: u32,
+}
+
 impl Graph {
     fn new(seen: &Observed, linked: &Linked, workload: Option<&Workload>) -> Graph {
         let mut out = vec![BTreeSet::new(); seen.nodes.len()];
@@ -141,14 +148,20 @@ impl Graph {
         Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect() }
     }
 
-    /// False where there are too many.
+    /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes to the next.
     fn source_to_sink(&self, seen: &Observed, found: &mut Vec<Path>) -> bool {
-        let mut steps = 0;
         let mut has_input = vec![false; self.out.len()];
         self.out.iter().flatten().for_each(|(_, to)| has_input[*to as usize] = true);
-        (0..self.out.len() as u32)
-            .filter(|n| !has_input[*n as usize] && !self.out[*n as usize].is_empty())
-            .all(|source| self.extend(seen, &mut vec![source], &mut Vec::new(), found, &mut steps))
+        let is_source = |n: &u32| !has_input[*n as usize] && !self.out[*n as usize].is_empty();
+        let sources: Vec<u32> = (0..self.out.len() as u32).filter(is_source).collect();
+        let mut whole = true;
+        for (position, source) in sources.iter().enumerate() {
+            let left = sources.len() - position;
+            let most = found.len() + (MOST_PATHS - found.len()) / left;
+            let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
+            whole &= self.extend(seen, &mut vec![*source], &mut Vec::new(), found, &mut search);
+        }
+        whole
     }
 
     fn extend(
@@ -157,15 +170,15 @@ impl Graph {
         nodes: &mut Vec<u32>,
         topics: &mut Vec<u32>,
         found: &mut Vec<Path>,
-        steps: &mut u32,
+        search: &mut Search,
     ) -> bool {
-        *steps += 1;
-        if *steps > MOST_STEPS {
+        if search.steps == 0 {
             return false;
         }
+        search.steps -= 1;
         let here = nodes[nodes.len() - 1];
         if self.out[here as usize].is_empty() {
-            if found.len() == MOST_PATHS {
+            if found.len() >= search.most {
                 return false;
             }
             let name = |n: u32| seen.nodes[n as usize].name.trim_start_matches('/').to_string();
@@ -184,7 +197,7 @@ impl Graph {
             }
             nodes.push(*to);
             topics.push(*topic);
-            let whole = self.extend(seen, nodes, topics, found, steps);
+            let whole = self.extend(seen, nodes, topics, found, search);
             nodes.pop();
             topics.pop();
             if !whole {

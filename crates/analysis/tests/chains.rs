@@ -176,3 +176,21 @@ fn figures_of_repeats_are_over_all_instances_and_show_the_spread_of_their_means(
     assert_eq!(topic, "/filtered");
     assert!((period - 0.01).abs() < 1e-12, "what hz says is the period, not the work: {period}");
 }
+
+#[test]
+fn of_too_many_paths_every_source_has_some() {
+    // Two sources, nine layers of two nodes that all feed each other: 2 * 2^9 paths.
+    let mut b = FileBuilder::new();
+    for node in 0..20u64 {
+        b = b.node(1 + node as u32, &format!("n{node}")).publisher(&format!("/t{node}"));
+        for input in 0..2 {
+            if node >= 2 {
+                b = b.another_subscription(0x100 * input, &format!("/t{}", 2 * (node / 2 - 1) + input));
+            }
+        }
+    }
+    let tables = tables(&b);
+    let from = |source: &str| tables.chains.iter().filter(|c| c.path[0] == source).count();
+    assert_eq!((tables.chains.len(), from("/n0"), from("/n1")), (256, 128, 128));
+    assert!(tables.notes.iter().any(|n| n.name == "paths-cut"), "{:?}", tables.notes);
+}
