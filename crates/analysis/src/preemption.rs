@@ -46,8 +46,6 @@ struct Host {
 
 #[derive(Default)]
 struct Cpu {
-    /// Last switch.
-    since: i64,
     /// Last event.
     last_ns: Option<i64>,
     /// Threads that wait for it.
@@ -81,7 +79,7 @@ struct Off {
     woken: bool,
     since: i64,
     cpu: u32,
-    /// Who had that CPU since, and for how long.
+    /// Who had that CPU since, and until when, one after the other.
     held: Vec<(u32, i64)>,
 }
 
@@ -230,25 +228,33 @@ impl Scheduler {
             if to <= from || (execution.is_none() && off.why == OffCpu::Blocked) {
                 continue;
             }
-            let longest = off.held.iter().max_by_key(|(_, ns)| *ns).filter(|(tid, _)| *tid != 0);
-            let by = match off.why {
-                OffCpu::Runnable => longest.map(|(tid, _)| *tid),
-                OffCpu::Blocked => waker,
-            };
-            let row = Preemption {
-                process: 0,
-                tid: host.tid(thread),
-                execution,
-                from_ns: from,
-                to_ns: to,
-                state: off.why,
-                woken: off.woken,
-                cpu: off.cpu,
-                by_tid: by,
-                by_comm: by.and_then(|tid| host.comm(tid)).map(|comm| texts.get(comm).to_owned()),
-                by_ns: longest.filter(|_| off.why == OffCpu::Runnable).map(|(_, ns)| *ns),
-            };
-            self.rows.push((stream, row));
+            // Until it came back; whoever has its CPU after the last switch there is not known (it went on elsewhere).
+            let mut pieces = off.held;
+            match off.why {
+                OffCpu::Runnable if pieces.last().is_none_or(|(_, until)| *until < to) => pieces.push((0, to)),
+                OffCpu::Blocked => pieces.push((waker.unwrap_or(0), to)),
+                OffCpu::Runnable => {}
+            }
+            let mut begins = from;
+            for (by, until) in pieces {
+                let by_tid = Some(by).filter(|tid| *tid != 0);
+                if until > begins {
+                    let row = Preemption {
+                        process: 0,
+                        tid: host.tid(thread),
+                        execution,
+                        from_ns: begins,
+                        to_ns: until,
+                        state: off.why,
+                        woken: off.woken,
+                        cpu: off.cpu,
+                        by_tid,
+                        by_comm: by_tid.and_then(|tid| host.comm(tid)).map(|comm| texts.get(comm).to_owned()),
+                    };
+                    self.rows.push((stream, row));
+                    begins = until;
+                }
+            }
         }
     }
 
@@ -362,13 +368,11 @@ impl Host {
         let cpu = self.cpus.entry(cpu).or_default();
         for waiting in &cpu.waiting {
             let State::Off(off) = &mut self.threads[*waiting as usize].state else { continue };
-            let ns = now - cpu.since.max(off.since);
-            match off.held.iter_mut().find(|(tid, _)| *tid == had_it) {
-                Some((_, held)) => *held += ns,
-                None => off.held.push((had_it, ns)),
+            match off.held.last_mut() {
+                Some((tid, until)) if *tid == had_it => *until = now,
+                _ => off.held.push((had_it, now)),
             }
         }
-        cpu.since = now;
     }
 
     fn leaves(&mut self, thread: u32, cpu: u32, runnable: bool, measured: bool, now: i64) {

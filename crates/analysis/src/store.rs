@@ -123,7 +123,7 @@ tables! {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,
     }
     hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns }
-    preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm, by_ns }
+    preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
     executors: ExecutorThread {
         process, tid, from_ns, to_ns, waiting_ns, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns, voluntary_switches,
         involuntary_switches,

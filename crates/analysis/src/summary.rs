@@ -419,7 +419,7 @@ pub struct ExecutorFigures {
 /// What kept callbacks from a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PreemptorFigures {
-    /// Name of the thread that had the CPU for the longest part of each interval; absent: none had (an idle CPU that woke up), or it is not known.
+    /// Name of the thread that had the CPU; absent: none had (an idle CPU that woke up), or it is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by: Option<String>,
     /// Intervals.

@@ -410,19 +410,17 @@ pub struct Preemption {
     pub from_ns: i64,
     /// When it came back, or was woken where it was blocked.
     pub to_ns: i64,
-    /// Why. A thread that blocked and was woken has two rows, one after the other.
+    /// Why. A thread that blocked and was woken has a row for each, one after the other.
     pub state: OffCpu,
     /// Runnable since it was woken; false where the CPU was taken from it.
     pub woken: bool,
     /// The CPU that it was taken from or waited for.
     pub cpu: u32,
-    /// Runnable: the thread that held that CPU for the longest part of the interval. Blocked: the thread that woke it. Absent where no thread
-    /// did (an idle CPU, an interrupt) or it is not known.
+    /// Runnable: the thread that had that CPU; a row each where several had it in turn. Blocked: the thread that woke it. Absent where no
+    /// thread did (an idle CPU, an interrupt) or it is not known.
     pub by_tid: Option<u32>,
     /// Its name.
     pub by_comm: Option<String>,
-    /// How long it held that CPU in the interval; absent for blocked.
-    pub by_ns: Option<i64>,
 }
 
 /// A thread that executes callbacks, in the measured window. waiting + ready + executing make the span from `from_ns` to `to_ns`; so do running +

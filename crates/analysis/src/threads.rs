@@ -49,11 +49,25 @@ pub(crate) fn executors(repeats: &[Repeat<'_>]) -> Vec<ExecutorFigures> {
             so_far.scheduled = so_far.scheduled.zip(scheduled).map(|(a, b)| (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3, a.4 + b.4));
         }
         let woken = tables.preemptions.iter().filter(|row| row.execution.is_none() && row.woken && options.measures(row.from_ns));
+        // Rows of one wait for a CPU, while others had it in turn, follow each other without a gap.
+        let mut waits: HashMap<(u32, u32), (i64, i64)> = HashMap::new();
+        let mut add = |thread: (u32, u32), (from, to): (i64, i64)| {
+            if let Some(index) = of_thread.get(&thread) {
+                order[*index].wakeups_us.push((to - from) as f64 / NS_PER_US);
+            }
+        };
         for row in woken {
-            if let Some(index) = of_thread.get(&(row.process, row.tid)) {
-                order[*index].wakeups_us.push((row.to_ns - row.from_ns) as f64 / NS_PER_US);
+            let thread = (row.process, row.tid);
+            match waits.get_mut(&thread) {
+                Some((_, to)) if *to == row.from_ns => *to = row.to_ns,
+                _ => {
+                    if let Some(whole) = waits.insert(thread, (row.from_ns, row.to_ns)) {
+                        add(thread, whole);
+                    }
+                }
             }
         }
+        waits.into_iter().for_each(|(thread, whole)| add(thread, whole));
     }
     let finish = |so_far: SoFar| {
         let percent = |ns: i64| 100.0 * ns as f64 / so_far.span_ns as f64;

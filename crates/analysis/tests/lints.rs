@@ -182,7 +182,7 @@ fn preempted_callback() {
         tables.preemptions = (0..4)
             .map(|k| Preemption {
                 process: 0, tid: 1, execution: Some(k), from_ns: 10_100, to_ns: 10_100 + ns, state, woken: false, cpu: 0,
-                by_tid: Some(77), by_comm: Some("burner".into()), by_ns: Some(ns),
+                by_tid: Some(77), by_comm: Some("burner".into()),
             })
             .collect();
         cases_of(&tables, None, "preempted-callback")

@@ -1,0 +1,133 @@
+"""Scheduler events, against independent answers: the thread's own CPU-time clock, getrusage, schedstat, and a thread that says when it had
+the CPU."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+
+PROGRAM = Path(__file__).with_name("beside_a_burner.py")
+
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(os.geteuid() != 0, reason="SCHED_FIFO and scheduler events of all CPUs need root"),
+]
+
+
+def rows(run, table):
+    return parquet.read_table(run / "tables" / f"{table}.parquet").to_pylist()
+
+
+def record(tacho, *options, before=()):
+    """The run, and what the program itself says."""
+    run, folder = tacho.directory / "run", tacho.directory / "program"
+    folder.mkdir()
+    command = [*before, tacho.program, "record", *options, "-o", run, "--", sys.executable, PROGRAM, folder]
+    done = subprocess.run(list(map(str, command)), cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    said = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"tid"'))
+    return run, said
+
+
+def measured(run):
+    """Executions of the callback that the program speaks of."""
+    callbacks = rows(run, "callbacks")
+    return {i: e for i, e in enumerate(rows(run, "executions")) if callbacks[e["callback"]]["address"] == 0x40}
+
+
+def within(ours, theirs, part):
+    assert abs(ours - theirs) <= part * theirs, f"{ours} and {theirs} differ by more than {part:.0%}"
+
+
+def check_cpu_times(executions, said):
+    assert len(executions) == len(said["callbacks"])
+    for ours, theirs in zip(executions.values(), said["callbacks"]):
+        assert ours["start_ns"] <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"]
+        within(ours["cpu_ns"], theirs["cpu_ns"], 0.05)
+    within(sum(e["cpu_ns"] for e in executions.values()), sum(c["cpu_ns"] for c in said["callbacks"]), 0.02)
+
+
+def check_burner(run, executions, said):
+    """Each time that the burner ran inside a callback lies in an interval that names it, and in none that names another."""
+    taken = [p for p in rows(run, "preemptions") if p["execution"] in executions and p["state"] == "runnable"]
+    inside = [
+        (start, end)
+        for start, end in said["burned"]
+        if any(c["from_ns"] < start and end < c["to_ns"] - 2_000_000 for c in said["callbacks"])
+    ]
+    assert len(inside) > 5, said
+    alone = 0
+    for start, end in inside:
+        over = [p for p in taken if p["from_ns"] < end and p["to_ns"] > start]
+        assert "burner" in {p["by_comm"] for p in over}, (start, end, over)
+        by_burner = sum(min(p["to_ns"], end) - max(p["from_ns"], start) for p in over if p["by_comm"] == "burner")
+        # Another real-time thread of this machine may have come between.
+        alone += by_burner == end - start
+        assert by_burner > 0.5 * (end - start), (start, end, over)
+    assert alone >= 0.8 * len(inside), f"{alone} of {len(inside)}"
+
+
+def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho):
+    run, said = record(tacho, "--scheduler", "on")
+    info = json.loads((run / "run.json").read_text())
+    assert info["scheduler"]["source"] == "tracepoints" and info["scheduler"]["lost"] == 0
+    executions = measured(run)
+    check_cpu_times(executions, said)
+    check_burner(run, executions, said)
+
+    [thread] = [e for e in rows(run, "executors") if e["tid"] == said["tid"]]
+    # Our span begins and ends with an event, theirs beside it.
+    assert abs(thread["voluntary_switches"] - said["voluntary"]) <= 1
+    assert abs(thread["involuntary_switches"] - said["involuntary"]) <= 2
+    within(thread["running_ns"], said["on_cpu_ns"], 0.03)
+    if said["waiting_ns"]:
+        within(thread["runnable_ns"], said["waiting_ns"], 0.05)
+    assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]
+    # time.sleep in the callback: blocked, not preempted.
+    blocked = [p for p in rows(run, "preemptions") if p["execution"] in executions and p["state"] == "blocked"]
+    assert len(blocked) >= len(said["callbacks"])
+
+    summary = json.loads((run / "summary.json").read_text())
+    assert {"burner"} <= {p.get("by") for p in summary["preemptors"]}
+    callback = next(c for c in summary["callbacks"] if c["callback"] == "0x40")
+    assert callback["cpu_us"]["mean"] < callback["duration_us"]["mean"]
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare makes the pid namespace")
+def test_in_a_pid_namespace_context_switches_still_tell_who_preempted(tacho):
+    run, said = record(tacho, "--scheduler", "on", before=["unshare", "--pid", "--fork", "--mount-proc"])
+    info = json.loads((run / "run.json").read_text())
+    assert info["scheduler"]["source"] == "context_switch" and info["scheduler"]["wakeups"] == 0
+    executions = measured(run)
+    check_cpu_times(executions, said)
+    check_burner(run, executions, said)
+
+
+def test_the_cpu_time_clock_tells_cpu_time_without_the_kernels_help(tacho):
+    run, said = record(tacho, "--scheduler", "off", "--cpu-time")
+    assert "scheduler" not in json.loads((run / "run.json").read_text())
+    check_cpu_times(measured(run), said)
+    assert rows(run, "preemptions") == []
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv gives privileges away")
+def test_without_permission_the_run_says_what_to_do_and_on_is_an_error(tacho, tmp_path):
+    away = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--ambient-caps", "-all"]
+    level = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if level < 1:
+        pytest.skip(f"perf_event_paranoid is {level}: anybody may")
+
+    def run(when):
+        command = [*away, tacho.program, "record", "--scheduler", when, "-o", tmp_path / when, "--", "true"]
+        return subprocess.run(list(map(str, command)), cwd=tmp_path, env=tacho.environment, capture_output=True, text=True, timeout=60)
+
+    refused = run("on")
+    assert refused.returncode == 3 and "CAP_PERFMON" in refused.stderr, refused.stderr
+    run("auto")
+    info = json.loads((tmp_path / "auto" / "run.json").read_text())
+    assert "CAP_PERFMON" in info["scheduler"]["why_not"] and "source" not in info["scheduler"]
