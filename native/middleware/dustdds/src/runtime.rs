@@ -12,6 +12,18 @@ use tokio::runtime::Handle;
 #[derive(Clone)]
 pub struct OnTokio(pub Handle);
 
+/// Ends the process when a task of Dust DDS panics: its participant would be deaf from then on, and what it misses look like loss.
+struct Whole;
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("dustdds: Dust DDS has failed inside, as said above (docs/middleware.md, dustdds); its process ends here");
+            std::process::abort();
+        }
+    }
+}
+
 /// A spawned task.
 pub struct Task(Mutex<Receiver<()>>);
 
@@ -43,6 +55,7 @@ impl Spawner for OnTokio {
         let (running, ended) = sync_channel(0);
         self.0.spawn(async move {
             let _running = running;
+            let _whole = Whole;
             future.await;
         });
         Task(Mutex::new(ended))
