@@ -44,11 +44,14 @@ def within(ours, theirs, part):
     assert abs(ours - theirs) <= part * theirs, f"{ours} and {theirs} differ by more than {part:.0%}"
 
 
-def check_cpu_times(executions, said):
+def check_cpu_times(run, executions, said):
     assert len(executions) == len(said["callbacks"])
     known = [(ours, theirs) for ours, theirs in zip(executions.values(), said["callbacks"]) if ours["cpu_ns"] is not None]
-    # The kernel does not tell the switches of some threads that others use in ways of their own; what they touch is left out.
-    assert len(known) > len(executions) / 2
+    # Some kernels do not tell all switches; what these touch is left out, and the run says so.
+    notes = {note["name"]: note["text"] for note in rows(run, "notes")}
+    assert len(known) == len(executions) or "kernel-switches-missing" in notes, notes
+    if len(known) <= len(executions) / 2:
+        pytest.skip(f"of {len(executions)} callbacks, the CPU time of {len(known)} is known: {notes['kernel-switches-missing']}")
     for ours, theirs in known:
         assert ours["start_ns"] <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"]
         assert ours["cpu_ns"] >= 0.95 * theirs["cpu_ns"]
@@ -86,7 +89,7 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "tracepoints" and info["scheduler"]["lost"] == 0
     executions = measured(run)
-    check_cpu_times(executions, said)
+    check_cpu_times(run, executions, said)
     check_burner(run, executions, said)
 
     # time.sleep in the callback: blocked, not preempted.
@@ -118,14 +121,14 @@ def test_in_a_pid_namespace_context_switches_still_tell_who_preempted(tacho):
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "context_switch" and info["scheduler"]["wakeups"] == 0
     executions = measured(run)
-    check_cpu_times(executions, said)
+    check_cpu_times(run, executions, said)
     check_burner(run, executions, said)
 
 
 def test_the_cpu_time_clock_tells_cpu_time_without_the_kernels_help(tacho):
     run, said = record(tacho, "--scheduler", "off", "--cpu-time")
     assert "scheduler" not in json.loads((run / "run.json").read_text())
-    check_cpu_times(measured(run), said)
+    check_cpu_times(run, measured(run), said)
     assert rows(run, "preemptions") == []
 
 
