@@ -22,6 +22,10 @@ def recorded(tacho, ros_python):
     run = tacho.directory / "run"
     command = ["sh", PROGRAMS / "talk_and_listen.sh", ros_python, 1_000_000, 0.02]
     process = tacho.start("record", "-o", run, "--", *command, start_new_session=True)
+    limit = time.monotonic() + 60
+    while not (run / "run.json").exists():
+        assert process.poll() is None and time.monotonic() < limit
+        time.sleep(0.05)
     yield run
     os.killpg(process.pid, 9)
     process.communicate()

@@ -158,7 +158,7 @@ def test_what_was_not_measured_is_a_dash_and_never_zero(browser, reports):
     browser.open(reports("tuned"))
     cells = browser.evaluate("[...document.querySelectorAll('.tables table')[0].rows[2].cells].map(c => [c.textContent, c.title])")
     assert [text for text, _ in cells[:4]] == ["camera_driver to image_detector", "2", "0", "40"]
-    assert cells[4:] == [["–", "not measured"]] * 8
+    assert len(cells) > 10 and all(cell == ["–", "not measured"] for cell in cells[4:])
 
 
 def test_choices_change_what_is_shown(browser, reports):
