@@ -376,19 +376,7 @@ impl Collector {
             Some(publishing) => publishing.publication,
             None => {
                 let execution = thread.running.last().copied();
-                self.seen.publications.push(PublicationSeen {
-                    time: now,
-                    process,
-                    endpoint: None,
-                    execution,
-                    source_timestamp: 0,
-                    rcl_ns: None,
-                    rmw_called_ns: None,
-                    rmw_ns: None,
-                    id: None,
-                    size_bytes: None,
-                    due_ns: None,
-                });
+                self.seen.publications.push(PublicationSeen::new(now, process, execution));
                 self.seen.publications.len() as u32 - 1
             }
         };

@@ -82,6 +82,23 @@ pub(crate) struct PublicationSeen {
 }
 
 impl PublicationSeen {
+    /// A publish call of which nothing more is known yet.
+    pub fn new(time: i64, process: u32, execution: Option<u32>) -> Self {
+        PublicationSeen {
+            time,
+            process,
+            endpoint: None,
+            execution,
+            source_timestamp: 0,
+            rcl_ns: None,
+            rmw_called_ns: None,
+            rmw_ns: None,
+            id: None,
+            size_bytes: None,
+            due_ns: None,
+        }
+    }
+
     /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it was due, so that
     /// what was due in the window is what was sent and what was skipped, to the message.
     pub fn belongs_ns(&self) -> i64 {

@@ -167,19 +167,8 @@ impl Ros1 {
                 }
             }
             Payload::Ros1Publish { publisher, .. } => {
-                seen.publications.push(PublicationSeen {
-                    time: now,
-                    process,
-                    endpoint: here.publishers.get(&publisher).copied(),
-                    execution: running,
-                    source_timestamp: 0,
-                    rcl_ns: None,
-                    rmw_called_ns: None,
-                    rmw_ns: None,
-                    id: None,
-                    size_bytes: None,
-                    due_ns: None,
-                });
+                let endpoint = here.publishers.get(&publisher).copied();
+                seen.publications.push(PublicationSeen { endpoint, ..PublicationSeen::new(now, process, running) });
                 thread.publishing = Some(seen.publications.len() as u32 - 1);
             }
             Payload::Ros1Serialized { buffer, .. } => {

@@ -44,6 +44,15 @@ struct tacho_session *opened(void) {
   FAIL("a check holds too many sessions");
 }
 
+struct tacho_session *joined(void) {
+  char error[TACHO_ERROR_SIZE] = "";
+  const void *handle = NULL;
+  int traced;
+  struct tacho_session *session = opened();
+  CHECK(mw->node(session, "talker", &handle, &traced, error) == 0, "node: %s", error);
+  return session;
+}
+
 void closed(struct tacho_session *session) {
   for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
     if (sessions[i] == session) sessions[i] = NULL;

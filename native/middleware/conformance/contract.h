@@ -28,6 +28,8 @@ void fail(const char *file, int line, const char *format, ...) __attribute__((no
 
 /* Sessions that a failing check leaves open are closed by the program. */
 struct tacho_session *opened(void);
+/* The same with a node "talker". */
+struct tacho_session *joined(void);
 void closed(struct tacho_session *session);
 
 /* Waits until the condition holds, at most ten seconds: true when it does. Spins with short sleeps. */

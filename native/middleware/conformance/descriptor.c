@@ -8,15 +8,6 @@
 static const struct tacho_endpoint_config endpoint = {
     "talker", "/descriptor", "", 64, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 10}};
 
-static struct tacho_session *joined(void) {
-  char error[TACHO_ERROR_SIZE] = "";
-  const void *handle = NULL;
-  int traced;
-  struct tacho_session *session = opened();
-  CHECK(mw->node(session, "talker", &handle, &traced, error) == 0, "node: %s", error);
-  return session;
-}
-
 static int is_readable(int descriptor, int milliseconds) {
   struct pollfd polled = {descriptor, POLLIN, 0};
   CHECK(poll(&polled, 1, milliseconds) >= 0, "the descriptor %d cannot be waited for", descriptor);

@@ -19,15 +19,6 @@ struct talker {
 
 static void notify(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
 
-static struct tacho_session *joined(void) {
-  char error[TACHO_ERROR_SIZE] = "";
-  const void *handle = NULL;
-  int traced;
-  struct tacho_session *session = opened();
-  CHECK(mw->node(session, "talker", &handle, &traced, error) == 0, "node: %s", error);
-  return session;
-}
-
 // One message, then two at once, then three: of each burst the first finds the other side waiting, mostly.
 static void *talk(void *context) {
   struct talker *talker = context;

@@ -277,7 +277,7 @@ impl Process {
             ppid: parent(pid).unwrap_or(0),
             tracetools: release,
             start,
-            boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned(),
+            boot_id: machine::boot_id(),
             host: machine::host(),
             ros_distro: environment.get("ROS_DISTRO").cloned().unwrap_or_default(),
             rmw_implementation: rmw(&maps).unwrap_or_default(),

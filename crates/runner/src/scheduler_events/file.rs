@@ -33,7 +33,7 @@ impl KernelFile {
         let header = FileHeader {
             ticks: TickSource::Monotonic,
             start: Sync { ticks: now.monotonic_ns as u64, ..now },
-            boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned(),
+            boot_id: machine::boot_id(),
             host: machine::host(),
             executable: "kernel".into(),
             command: "scheduler events of the kernel".into(),

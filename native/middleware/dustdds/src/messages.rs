@@ -157,6 +157,29 @@ impl Ros for UInt8MultiArray {
     }
 }
 
+/// What a stamped message with our header in front of its bytes has of [`Ros`].
+macro_rules! stamped_bytes {
+    () => {
+        fn data(&self) -> &[u8] {
+            behind_header(&self.data)
+        }
+
+        fn data_mut(&mut self) -> &mut [u8] {
+            &mut self.data[HEADER_SIZE..]
+        }
+
+        fn set_header(&mut self, header: &Header) -> Result<()> {
+            self.header.stamp = Time::of(header.stamp_ns)?;
+            self.data[..HEADER_SIZE].copy_from_slice(&header.to_bytes());
+            Ok(())
+        }
+
+        fn header(&self) -> Option<Header> {
+            Header::from_bytes(&self.data)
+        }
+    };
+}
+
 /// One row of one-byte points, so that any size is a well-formed cloud.
 impl Ros for PointCloud2 {
     fn with_room(size: usize) -> Self {
@@ -167,23 +190,7 @@ impl Ros for PointCloud2 {
         Self { header, height, width, fields, is_bigendian, point_step, row_step: width, data, is_dense }
     }
 
-    fn data(&self) -> &[u8] {
-        behind_header(&self.data)
-    }
-
-    fn data_mut(&mut self) -> &mut [u8] {
-        &mut self.data[HEADER_SIZE..]
-    }
-
-    fn set_header(&mut self, header: &Header) -> Result<()> {
-        self.header.stamp = Time::of(header.stamp_ns)?;
-        self.data[..HEADER_SIZE].copy_from_slice(&header.to_bytes());
-        Ok(())
-    }
-
-    fn header(&self) -> Option<Header> {
-        Header::from_bytes(&self.data)
-    }
+    stamped_bytes!();
 }
 
 /// One row of mono8.
@@ -194,23 +201,7 @@ impl Ros for Image {
         Self { header: framed("camera"), height: 1, width, encoding: "mono8".into(), is_bigendian: 0, step: width, data }
     }
 
-    fn data(&self) -> &[u8] {
-        behind_header(&self.data)
-    }
-
-    fn data_mut(&mut self) -> &mut [u8] {
-        &mut self.data[HEADER_SIZE..]
-    }
-
-    fn set_header(&mut self, header: &Header) -> Result<()> {
-        self.header.stamp = Time::of(header.stamp_ns)?;
-        self.data[..HEADER_SIZE].copy_from_slice(&header.to_bytes());
-        Ok(())
-    }
-
-    fn header(&self) -> Option<Header> {
-        Header::from_bytes(&self.data)
-    }
+    stamped_bytes!();
 }
 
 impl Ros for TwistStamped {
