@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
@@ -20,8 +22,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+def loaded(pid):
+    """Waits until a process that was only just started has mapped what is probed."""
+    deadline = time.monotonic() + 60
+    while "libtracetools.so" not in Path(f"/proc/{pid}/maps").read_text():
+        assert time.monotonic() < deadline, f"process {pid} has not loaded libtracetools.so"
+        time.sleep(0.005)
+
+
 def attach(tacho, *pids, run, options=()):
     """`tacho record --attach`, when it is attached."""
+    for pid in pids:
+        loaded(pid)
     process = tacho.start("record", "--attach", ",".join(map(str, pids)), "-o", run, *options)
     first = process.stderr.readline()
     assert "attached to" in first, first + process.stderr.read()

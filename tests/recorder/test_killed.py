@@ -56,7 +56,7 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
         if kill % 2:
             time.sleep(moments.random() * 0.01)
         else:
-            enough = moments.randrange(200_000)
+            enough = moments.randrange(1, 200_000)
             while committed(counts) < enough:
                 time.sleep(0.0005)
         os.kill(pid, signal.SIGKILL)
@@ -78,4 +78,5 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
             assert any(note["name"] == "dropped-events" and note["count"] == found["dropped_events"] for note in summary["notes"])
         for path in (counts, *(run / "events").iterdir()):
             path.unlink()
-    assert recorded > KILLS // 2
+    # Those that are killed by the clock may all end before their first event on a busy machine.
+    assert recorded >= KILLS // 2
