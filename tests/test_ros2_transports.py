@@ -12,12 +12,13 @@ import pytest
 
 
 MIB = 1 << 20
+# Queues for a second and a half, so that a busy machine overwrites nothing.
 WORKLOAD = """
 middleware: ros2
 transport: {transport}
 nodes:
-  camera: {{publishes: {{/image: {{type: {type}, size: 1 MiB, rate: 20 Hz}}}}}}
-  viewer: {{subscribes: [/image]}}
+  camera: {{publishes: {{/image: {{type: {type}, size: 1 MiB, rate: 20 Hz, depth: 30}}}}}}
+  viewer: {{subscribes: {{/image: {{depth: 30}}}}}}
 run: {{duration: 3 s}}
 """
 # In a network namespace of its own, where nobody else's traffic is counted.
