@@ -16,7 +16,7 @@ PACKAGES_CYBER := libatomic1 libuuid1
 # Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark libfastrtps-dev libnodeletlib-dev python3-roslaunch
+PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
 
 .PHONY: help build middleware demo micro micro-demo test bench clean setup web native plugins rust
 

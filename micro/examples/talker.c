@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A ROS 2 node that says hello on /chatter and repeats on its console what it hears on /command. On Linux:
  *
- *   cc -Imicro/include -Imicro/messages -Imicro/ports/linux micro/src/?*.c micro/ports/linux/udp.c micro/examples/talker.c -o talker */
+ *   cc -Imicro/include -Imicro/messages -Imicro/ports/linux micro/src/?*.c micro/ports/linux/{udp,clock}.c micro/examples/talker.c -o talker */
 #include <stdio.h>
 
 #include "linux_udp.h"
@@ -24,7 +24,7 @@ static const struct micro_endpoint endpoints[] = {
 static const struct micro_node node = {.name = "talker", .ns = "/", .endpoints = endpoints, .endpoint_count = 2};
 
 int main(void) {
-  micro_init(&node);
+  if (!micro_init(&node)) return 1;
   for (uint32_t last = micro_clock_ms();;) {
     linux_udp_wait(10);
     micro_spin();

@@ -141,8 +141,9 @@ struct micro_counters {
   uint32_t send_refused;    /* datagrams that the port could not send (no ARP answer yet, queue full) */
 };
 
-/* Starts the node: opens the ports of its domain and announces it. The node and its table must stay. */
-void micro_init(const struct micro_node *node);
+/* Starts the node: opens the ports of its domain and announces it. The node and its table must stay. False: the network could not
+ * open the ports, and nothing will come or go. */
+bool micro_init(const struct micro_node *node);
 
 /* Takes in what has arrived, calls back, and does what is due. To be called whenever the port's wait returns and at least
  * every 10 ms. */

@@ -2,9 +2,9 @@
  *
  * The seam between tacho-micro and the network: what a port gives, and the one call it makes.
  *
- * Ports: ports/ip (own IPv4 on an Ethernet driver: qemu, stm32f4), ports/linux (sockets), ports/lwip.
- * Addresses and ports are in host byte order. There is one buffer to send from, and it belongs to the caller between udp_buffer
- * and udp_send.
+ * Ports: ports/ip (own IPv4 on an Ethernet driver: qemu, stm32f4), ports/linux (sockets), ports/lwip (its raw API).
+ * Addresses and ports are in host byte order. There is one buffer to send from, and it belongs to the caller between micro_udp_buffer
+ * and micro_udp_send.
  */
 #ifndef TACHO_MICRO_UDP_H_
 #define TACHO_MICRO_UDP_H_
@@ -26,18 +26,18 @@ struct udp_piece {
 
 /* Opens the discovery port base (joined to `group`) and the unicast ports base + 10 + 2 i and base + 11 + 2 i (RTPS 9.6.1.1); returns i,
  * the first index whose ports are free, or -1. */
-int udp_open(uint16_t base, uint32_t group);
-void udp_close(void);
+int micro_udp_open(uint16_t base, uint32_t group);
+void micro_udp_close(void);
 
 /* Our address. */
-uint32_t udp_address(void);
+uint32_t micro_udp_address(void);
 
 /* At least UDP_PAYLOAD bytes, 4-byte aligned, to be filled and sent. */
-uint8_t *udp_buffer(void);
-bool udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size);
+uint8_t *micro_udp_buffer(void);
+bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size);
 
 /* Takes in at most one frame or datagram, calling micro_receive; false when there was none. */
-bool udp_poll(void);
+bool micro_udp_poll(void);
 
 /* Since some moment before micro_init; the first wraps after 49 days and may. */
 uint32_t micro_clock_ms(void);

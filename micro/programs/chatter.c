@@ -71,7 +71,10 @@ static void publish(uint32_t number) {
 int main(void) {
   static struct micro_node node = {.name = PUBLISHER ? (SUBSCRIBER ? "both" : "publisher") : "subscriber", .ns = "/micro", .endpoints = endpoints, .endpoint_count = ENDPOINTS};
   board_start(&node);
-  micro_init(&node);
+  if (!micro_init(&node)) {
+    board_print("no ports\n");
+    return 1;
+  }
   board_print("up\n");
   unsigned matched = 0;
   uint32_t number = 0, published_ms = 0, events_ms = 0;

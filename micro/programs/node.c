@@ -186,7 +186,10 @@ int main(void) {
     say("failed: memory of messages in kB, and limit", (uint32_t)((uintptr_t)arena - NODE_ARENA) / 1024, (NODE_ARENA_END - NODE_ARENA) / 1024);
     return 1;
   }
-  micro_init(&node);
+  if (!micro_init(&node)) {
+    board_print("failed: no ports\n");
+    return 1;
+  }
   board_print("up\n");
   bool matched = false, started = plan->at_once, timers = true;
   uint64_t start_ns = micro_clock_ns();

@@ -88,7 +88,7 @@ void close_submessage(uint32_t mark) {
 }
 
 void begin(const uint8_t *to_prefix) {
-  uint8_t *p = message = cursor = udp_buffer();
+  uint8_t *p = message = cursor = micro_udp_buffer();
   end = p + UDP_PAYLOAD;
   overflow = false;
   take(to_prefix ? 36 : 20);
@@ -144,6 +144,6 @@ void put_gap(uint32_t reader, uint32_t writer, uint64_t first, uint64_t next) {
 void send_to(uint32_t address, uint16_t port) {
   if (overflow)
     self.counters.oversized++;
-  else if (!udp_send(address, self.metatraffic, port, composed()))
+  else if (!micro_udp_send(address, self.metatraffic, port, composed()))
     self.counters.send_refused++;
 }

@@ -9,15 +9,16 @@
 
 struct participant self;
 
-void micro_init(const struct micro_node *node) {
+bool micro_init(const struct micro_node *node) {
   memset(&self, 0, sizeof self);
   self.node = node;
   self.base = (uint16_t)(7400 + 250 * node->domain);
-  int index = udp_open(self.base, 0xefff0001u);
+  int index = micro_udp_open(self.base, 0xefff0001u);
+  if (index < 0) return false;
   self.metatraffic = (uint16_t)(self.base + 10 + 2 * index);
   self.user = (uint16_t)(self.metatraffic + 1);
   /* GUID prefix (RTPS 9.3.1.5): vendor, address, then what differs from start to start. */
-  uint32_t address = udp_address(), entropy = micro_entropy();
+  uint32_t address = micro_udp_address(), entropy = micro_entropy();
   uint8_t prefix[12] = {MICRO_VENDOR >> 8, MICRO_VENDOR & 0xff, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
                         (uint8_t)(address >> 8), (uint8_t)address, (uint8_t)(self.user >> 8), (uint8_t)self.user};
   memcpy(prefix + 8, &entropy, 4);
@@ -25,11 +26,12 @@ void micro_init(const struct micro_node *node) {
   event(MICRO_EVENT_INIT, 0, self.prefix, ENTITY_PARTICIPANT, 0);
   spdp_announce();
   self.announced_ms = micro_clock_ms();
+  return true;
 }
 
 void micro_close(void) {
   spdp_farewell();
-  udp_close();
+  micro_udp_close();
 }
 
 static void service(void) {
@@ -59,7 +61,7 @@ static void service(void) {
 }
 
 void micro_spin(void) {
-  while (udp_poll()) {
+  while (micro_udp_poll()) {
   }
   service();
 }

@@ -7,7 +7,7 @@
 #define LEASE_MAX_S 300u /* a peer that claims more is believed this long */
 
 static uint32_t public_address(void) {
-  return self.node->public_address ? self.node->public_address : udp_address();
+  return self.node->public_address ? self.node->public_address : micro_udp_address();
 }
 
 static void put_locator(uint16_t id, uint16_t port) {

@@ -96,7 +96,7 @@ struct cdr_writer micro_loan(unsigned endpoint) {
     slot->size = 0; /* the oldest makes way */
   }
   if (!micro_unix_time(&slot->seconds, &slot->fraction)) slot->seconds = slot->fraction = 0;
-  if (!e->storage) return (struct cdr_writer){.body = udp_buffer() + HEADROOM(slot->seconds | slot->fraction), .size = MICRO_UNSTORED_MAX};
+  if (!e->storage) return (struct cdr_writer){.body = micro_udp_buffer() + HEADROOM(slot->seconds | slot->fraction), .size = MICRO_UNSTORED_MAX};
   uint8_t *payload = (uint8_t *)(slot + 1);
   memcpy(payload, "\0\1\0", 4); /* CDR_LE */
   return (struct cdr_writer){.body = payload + 4, .size = e->size};

@@ -3,6 +3,7 @@
  *
  * Input: the first byte says what it is. 0: a UDP payload, which is put in a right frame to discovery; 1: the same, in IP fragments of 8 times the
  * second byte; otherwise: frames, each after a byte of its size in words, their IP header checksums made right unless bit 7 is set. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ip.h"
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   now_ms = 0;
   memset(&ip, 0, sizeof ip);
   ip_configure(0x0a000001, 0xffffff00, 0x0a0000fe);
-  micro_init(&node);
+  if (!micro_init(&node)) abort();
   if (data[0] == 0) {
     udp(data + 1, (uint32_t)size - 1, 1480);
   } else if (data[0] == 1) {

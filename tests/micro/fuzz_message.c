@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   simulated_set(&hooks);
   memset(writer_storage, 0, sizeof writer_storage);
   memset(reader_storage, 0, sizeof reader_storage);
-  micro_init(&node);
+  if (!micro_init(&node)) abort();
   introduce();
   for (uint32_t i = 0; i < 3; i++) {
     static const uint8_t body[5000];

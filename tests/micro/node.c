@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
   struct micro_endpoint endpoints[3] = {publishes ? writer : reader, events, reader};
   struct micro_node node = {.name = argv[2], .ns = "/micro", .endpoints = endpoints, .endpoint_count = publishes && hears ? 3 : 2, .domain = (uint8_t)atoi(argv[1])};
   setvbuf(stdout, NULL, _IOLBF, 0);
-  micro_init(&node);
+  if (!micro_init(&node)) return 3;
   printf("up\n");
   static char text[LARGEST];
   uint32_t sent = 0, last = 0, was_matched = ~0u, events_at = 0, incompatible = 0;

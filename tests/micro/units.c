@@ -128,7 +128,7 @@ void micro_receive(const struct udp_piece *piece) {
 
 static void stack_is_up(void) {
   ip_configure(0x0a000001, 0xffffff00, 0);
-  EXPECT(udp_open(7400, 0xefff0001) == 0);
+  EXPECT(micro_udp_open(7400, 0xefff0001) == 0);
   EXPECT(sent_count == 2 && load16(sent[0] + 12) == 0x0806); /* says who it is, and joins the group: IGMPv2 report with router alert */
   static const uint8_t group_mac[6] = {1, 0, 0x5e, 0x7f, 0, 1};
   EXPECT(memcmp(sent[1], group_mac, 6) == 0 && sent[1][14] == 0x46 && sent[1][23] == 2 && load32(sent[1] + 38) >> 24 == 0x16);
@@ -157,15 +157,15 @@ static uint32_t datagram(uint8_t *to, uint32_t size) {
 static void checksums_are_verified(void) {
   uint32_t before = ip_counters()->checksum;
   packet(PROTOCOL_UDP, datagram(arriving + 34, 99), 0);
-  udp_poll();
+  micro_udp_poll();
   EXPECT(pieces == 1 && piece_bytes == 99 && ip_counters()->checksum == before);
   packet(PROTOCOL_UDP, datagram(arriving + 34, 99), 0);
   arriving[60] ^= 1;
-  udp_poll();
+  micro_udp_poll();
   EXPECT(pieces == 1 && ip_counters()->checksum == before + 1);
   packet(PROTOCOL_UDP, datagram(arriving + 34, 99), 0);
   arriving[24] ^= 1;
-  udp_poll();
+  micro_udp_poll();
   EXPECT(pieces == 1 && ip_counters()->checksum == before + 2);
   pieces = piece_bytes = 0;
 }
@@ -183,7 +183,7 @@ static void fragments_go_up_as_they_come_and_only_in_order(void) {
       memcpy(arriving + 24, &sum, 2);
       sum = checksum_end(checksum_add(0, arriving + 14, 20));
       memcpy(arriving + 24, &sum, 2);
-      udp_poll();
+      micro_udp_poll();
     }
     if (!round) EXPECT(pieces == 3 && piece_bytes == 3000 && piece_total == 3000 && ip_counters()->checksum == checksums);
     if (!round) pieces = piece_bytes = 0;
@@ -198,16 +198,16 @@ static void echo_and_arp_are_answered(void) {
   uint16_t sum = checksum_end(checksum_add(0, arriving + 34, 64));
   memcpy(arriving + 36, &sum, 2);
   packet(PROTOCOL_ICMP, 64, 0);
-  udp_poll();
+  micro_udp_poll();
   EXPECT(sent_count == 1 && sent[0][34] == 0 && sent[0][40] == 0x5a && checksum_end(checksum_add(0, sent[0] + 34, 64)) == 0);
   static const uint8_t request[42] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 10, 0, 0, 3, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 10, 0, 0, 3, 10, 0, 0, 3, 0, 0, 0, 0, 0, 0, 10, 0, 0, 1};
   memcpy(arriving, request, 42);
   arriving_size = 42;
-  udp_poll();
+  micro_udp_poll();
   EXPECT(sent_count == 2 && load16(sent[1] + 20) == 2 && load32(sent[1] + 38) == 0x0a000003);
-  EXPECT(udp_send(0x0a000003, 7410, 7410, 4) && sent_count == 3 && memcmp(sent[2], request + 6, 6) == 0); /* it was learned */
-  EXPECT(!udp_send(0x0a000004, 7410, 7410, 4) && sent_count == 4 && load16(sent[3] + 12) == 0x0806);      /* unknown: asked for */
-  EXPECT(!udp_send(0x0b000004, 7410, 7410, 4) && sent_count == 4);                                        /* no way there */
+  EXPECT(micro_udp_send(0x0a000003, 7410, 7410, 4) && sent_count == 3 && memcmp(sent[2], request + 6, 6) == 0); /* it was learned */
+  EXPECT(!micro_udp_send(0x0a000004, 7410, 7410, 4) && sent_count == 4 && load16(sent[3] + 12) == 0x0806);      /* unknown: asked for */
+  EXPECT(!micro_udp_send(0x0b000004, 7410, 7410, 4) && sent_count == 4);                                        /* no way there */
 }
 
 int main(void) {

@@ -109,7 +109,7 @@ bool ip_send(uint32_t *frame, uint32_t destination, uint8_t protocol, uint32_t o
   return ethernet_send(frame, ETHERNET_HEADER + header + size);
 }
 
-int udp_open(uint16_t base, uint32_t group) {
+int micro_udp_open(uint16_t base, uint32_t group) {
   open_base = base;
   ethernet_open(ip.mac);
   arp_announce();
@@ -118,17 +118,17 @@ int udp_open(uint16_t base, uint32_t group) {
   return 0; /* one participant a board */
 }
 
-void udp_close(void) {
+void micro_udp_close(void) {
   igmp_leave(outgoing);
   ip.group = 0;
 }
 
-uint32_t udp_address(void) { return ip.address; }
+uint32_t micro_udp_address(void) { return ip.address; }
 
-uint8_t *udp_buffer(void) { return (uint8_t *)outgoing + 2 + ETHERNET_HEADER + IP_HEADER + UDP_HEADER; }
+uint8_t *micro_udp_buffer(void) { return (uint8_t *)outgoing + 2 + ETHERNET_HEADER + IP_HEADER + UDP_HEADER; }
 
-bool udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
-  uint8_t *u = udp_buffer() - UDP_HEADER;
+bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
+  uint8_t *u = micro_udp_buffer() - UDP_HEADER;
   uint32_t length = size + UDP_HEADER;
   store16(u, source_port);
   store16(u + 2, port);
@@ -233,7 +233,7 @@ static void ip_receive(const uint8_t *e, uint32_t size) {
   }
 }
 
-bool udp_poll(void) {
+bool micro_udp_poll(void) {
   uint32_t size = ethernet_receive(incoming);
   const uint8_t *e = (const uint8_t *)incoming + 2;
   if (size == 0) return false;

@@ -10,9 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "linux_udp.h"
@@ -36,7 +34,7 @@ static struct sockaddr_in to(uint32_t address, uint16_t port) {
 
 void linux_udp_interface(uint32_t address) { interface_address = address; }
 
-uint32_t udp_address(void) {
+uint32_t micro_udp_address(void) {
   if (interface_address) return interface_address;
   /* The address from which the discovery group would be reached; without a route, the loopback. */
   struct sockaddr_in group = to(0xefff0001u, 7400), name;
@@ -64,8 +62,8 @@ static int open_port(int which, uint32_t address, uint16_t port) {
   return fd;
 }
 
-int udp_open(uint16_t base, uint32_t group) {
-  struct in_addr local = {.s_addr = htonl(udp_address())};
+int micro_udp_open(uint16_t base, uint32_t group) {
+  struct in_addr local = {.s_addr = htonl(micro_udp_address())};
   struct ip_mreq membership = {.imr_multiaddr.s_addr = htonl(group), .imr_interface = local};
   if (open_port(MULTICAST, INADDR_ANY, base) < 0) fail("bind to the discovery port");
   if (setsockopt(sockets[MULTICAST], IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership)) fail("IP_ADD_MEMBERSHIP");
@@ -82,22 +80,22 @@ int udp_open(uint16_t base, uint32_t group) {
   return -1;
 }
 
-void udp_close(void) {
+void micro_udp_close(void) {
   for (int i = 0; i < SOCKETS; i++) {
     if (sockets[i] >= 0) close(sockets[i]);
     sockets[i] = -1;
   }
 }
 
-uint8_t *udp_buffer(void) { return outgoing; }
+uint8_t *micro_udp_buffer(void) { return outgoing; }
 
-bool udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
+bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
   (void)source_port; /* always the metatraffic socket */
   struct sockaddr_in in = to(address, port);
   return sendto(sockets[METATRAFFIC], outgoing, size, 0, (struct sockaddr *)&in, sizeof in) == (ssize_t)size;
 }
 
-bool udp_poll(void) {
+bool micro_udp_poll(void) {
   for (int i = 0; i < SOCKETS; i++) {
     struct sockaddr_in from;
     socklen_t length = sizeof from;
@@ -114,27 +112,4 @@ void linux_udp_wait(int ms) {
   struct pollfd fds[SOCKETS];
   for (int i = 0; i < SOCKETS; i++) fds[i] = (struct pollfd){.fd = sockets[i], .events = POLLIN};
   if (poll(fds, SOCKETS, ms) < 0 && errno != EINTR) fail("poll");
-}
-
-uint64_t micro_clock_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-uint32_t micro_clock_ms(void) { return (uint32_t)(micro_clock_ns() / 1000000u); }
-
-bool micro_unix_time(uint32_t *seconds, uint32_t *fraction) {
-  struct timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  *seconds = (uint32_t)t.tv_sec;
-  /* Rounded up, so that who rounds down gets the same nanosecond back. */
-  *fraction = (uint32_t)((((uint64_t)t.tv_nsec << 32) + 999999999u) / 1000000000u);
-  return true;
-}
-
-uint32_t micro_entropy(void) {
-  uint32_t value;
-  if (getrandom(&value, sizeof value, 0) != sizeof value) fail("getrandom");
-  return value;
 }

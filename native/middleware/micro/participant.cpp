@@ -80,7 +80,10 @@ Participant::Participant(const std::string &node, uint8_t domain, uint32_t addre
   node_.endpoints = table_;
   node_.domain = domain;
   interface_(address);
-  init_(&node_);
+  if (!init_(&node_)) {
+    dlclose(library_);
+    throw std::runtime_error("no free ports for a participant of domain " + std::to_string(domain));
+  }
   thread_ = std::thread([this] { run(); });
 }
 
