@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ class Tacho:
         self.directory = directory
         self.environment = environment
         self.program = ROOT / "build" / "tacho"
+        self.started: list[subprocess.Popen] = []
 
     def start(self, *arguments: object, **options) -> subprocess.Popen:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [str(self.program), *map(str, arguments)],
             cwd=self.directory,
             env=self.environment,
@@ -29,6 +31,15 @@ class Tacho:
             text=True,
             **options,
         )
+        self.started.append(process)
+        return process
+
+    def end(self):
+        """Ends what a failed test left running; `tacho` ends what it has started."""
+        for process in self.started:
+            if process.poll() is None:
+                process.terminate()
+                process.communicate(timeout=60)
 
     def __call__(self, *arguments: object, expect: int = 0) -> subprocess.CompletedProcess:
         """Runs a verb to its end; `expect` is its exit code."""
@@ -49,12 +60,14 @@ class Tacho:
 
 
 @pytest.fixture
-def tacho(tmp_path: Path) -> Tacho:
+def tacho(tmp_path: Path) -> Iterator[Tacho]:
     environment = dict(os.environ)
     environment["ROS_DOMAIN_ID"] = str(free_domain())
     environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     environment["ROS_LOG_DIR"] = str(tmp_path / "ros-log")
-    return Tacho(tmp_path, environment)
+    made = Tacho(tmp_path, environment)
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session")
