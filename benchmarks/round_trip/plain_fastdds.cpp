@@ -18,15 +18,16 @@
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/dds/topic/TypeSupport.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace eprosima::fastdds::dds;
@@ -134,8 +135,16 @@ void ping(Ends &ends, size_t size, int seconds) {
 
 void pong(Ends &ends) {
   Message message;
-  for (pollfd input = {STDIN_FILENO, POLLIN, 0}; poll(&input, 1, 0) == 0;)
+  std::atomic<bool> ended{false};
+  // A thread of its own, as in round_trip.c: no system call a round trip for it.
+  std::thread input([&ended] {
+    for (char byte; read(STDIN_FILENO, &byte, 1) > 0;) {
+    }
+    ended = true;
+  });
+  while (!ended)
     if (ends.take(message, 1)) ends.send(message);
+  input.join();
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 // `ping waitset` makes them: the pong of one ping sends the next from the thread that took it, reliable, keep last 1.
 // ping prints the median of each second after the first, us; pong runs until its standard input ends.
 #include <dlfcn.h>
-#include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,12 +78,22 @@ static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem
   }
 }
 
+static atomic_bool ended; // standard input
+
+// A thread of its own: to look at standard input before each wait would be a system call a round trip, which ddsperf does not make.
+static void *await_end(void *there) {
+  for (char byte; read(STDIN_FILENO, &byte, 1) > 0;) {}
+  ended = 1;
+  sem_post(there);
+  return NULL;
+}
+
 static void pong(struct tacho_publisher *out, struct tacho_subscription *in, sem_t *there) {
-  for (struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN}; poll(&input, 1, 0) == 0;) {
-    struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += 1;
-    if (sem_timedwait(there, &limit) < 0) continue;
+  pthread_t input;
+  if (pthread_create(&input, NULL, await_end, there)) fail("a thread for standard input");
+  for (;;) {
+    while (sem_wait(there) < 0) {} // interrupted
+    if (ended) break;
     struct tacho_message message;
     int got = mw->take(in, &message, error);
     if (got < 0) fail("take");
@@ -97,6 +108,7 @@ static void pong(struct tacho_publisher *out, struct tacho_subscription *in, sem
     mw->give_back(in, &message);
     if (mw->publish(out, &header, error) < 0) fail("publish");
   }
+  pthread_join(input, NULL);
 }
 
 int main(int count, char **arguments) {
