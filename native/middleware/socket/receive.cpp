@@ -13,8 +13,6 @@
 #include <cstring>
 #include <map>
 
-#include "wire.h"
-
 // Queue
 
 BufferPointer Queue::fresh(size_t capacity) {
@@ -27,8 +25,7 @@ BufferPointer Queue::fresh(size_t capacity) {
         return buffer;
       }
   }
-  // Not zeroed: every byte up to `size` is received into.
-  return BufferPointer(new Buffer{std::unique_ptr<unsigned char[]>(new unsigned char[capacity]), capacity, 0});
+  return std::make_unique<Buffer>(capacity);
 }
 
 void Queue::recycle(BufferPointer buffer) {
@@ -124,19 +121,21 @@ class UdpSource : public BlockingSource {
         setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &wish, sizeof wish) != 0)
       fail("socket: SO_RCVBUF: %m");
     for (size_t i = 0; i < SLOTS; i++) {
-      parts_[2 * i] = {&fragments_[i], sizeof(Fragment)};
-      datagrams_[i].msg_hdr.msg_iov = &parts_[2 * i];
-      datagrams_[i].msg_hdr.msg_iovlen = 2;
+      datagrams_[i].msg_hdr.msg_iov = &parts_[i];
+      datagrams_[i].msg_hdr.msg_iovlen = 1;
     }
   }
 
   int descriptor() const override { return socket_; }
 
   bool ready() override {
-    for (size_t i = 0; i < SLOTS; i++) fill(i);
-    const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT, nullptr);
+    for (size_t i = 0; i < SLOTS; i++) {
+      fill(i);
+      parts_[i] = {slots_[i]->bytes.get(), room_};
+    }
+    const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT | MSG_TRUNC, nullptr);
     for (int i = 0; i < count; i++)
-      if (BufferPointer frame = frame_of(i, datagrams_[i].msg_len)) queue_.put(std::move(frame));
+      if (BufferPointer frame = frame_of(slots_[i], datagrams_[i].msg_len)) queue_.put(std::move(frame));
     return count == static_cast<int>(SLOTS);
   }
 
@@ -149,8 +148,8 @@ class UdpSource : public BlockingSource {
       limit_ = limit;
     }
     fill(0);
-    const ssize_t length = recvmsg(socket_, &datagrams_[0].msg_hdr, 0);
-    if (length >= 0) return frame_of(0, static_cast<size_t>(length));
+    const ssize_t length = recv(socket_, slots_[0]->bytes.get(), room_, MSG_TRUNC);
+    if (length >= 0) return frame_of(slots_[0], static_cast<size_t>(length));
     if (errno != EAGAIN && errno != EINTR) fail("socket: receiving a datagram: %m");
     return nullptr;
   }
@@ -167,23 +166,21 @@ class UdpSource : public BlockingSource {
 
   // A buffer for the slot's next datagram, where its last one went away with a frame.
   void fill(size_t slot) {
-    if (slots_[slot]) return;
-    slots_[slot] = queue_.fresh(slot_size_);
-    parts_[2 * slot + 1] = {slots_[slot]->bytes.get(), slot_size_};
+    if (!slots_[slot]) slots_[slot] = queue_.fresh(slot_size_);
   }
 
-  // The frame that the slot's datagram is, or completes.
-  ON_THE_WAY BufferPointer frame_of(size_t slot, size_t size) {
-    const Fragment &fragment = fragments_[slot];
+  // The frame that a slot's datagram is, or completes; `size`: what was sent, received or not (MSG_TRUNC).
+  ON_THE_WAY BufferPointer frame_of(BufferPointer &slot, size_t size) {
+    const Fragment &fragment = slot->fragment();
     const size_t length = size - std::min(size, sizeof fragment);
     // Ports may be reused: what a stranger sends is not ours.
-    const bool ours = size >= sizeof fragment && fragment.magic == FRAGMENT_MAGIC &&
-                      !(datagrams_[slot].msg_hdr.msg_flags & MSG_TRUNC) && fragment.total <= queue_.frame &&
-                      fragment.total >= FRAME_HEADER && fragment.offset + length <= fragment.total;
+    const bool ours = size >= sizeof fragment && size <= room_ && fragment.magic == FRAGMENT_MAGIC &&
+                      fragment.total <= queue_.frame && fragment.total >= FRAME_HEADER &&
+                      fragment.offset + length <= fragment.total;
     if (!ours) return nullptr;
-    if (length != fragment.total) return assembled(fragment, slots_[slot]->bytes.get(), length);
-    slots_[slot]->size = length;
-    return std::move(slots_[slot]);
+    if (length != fragment.total) return assembled(fragment, slot->frame(), length);
+    slot->size = length;
+    return std::move(slot);
   }
 
   BufferPointer assembled(const Fragment &fragment, const unsigned char *piece, size_t length) {
@@ -197,7 +194,7 @@ class UdpSource : public BlockingSource {
       assembly.have = 0;
       return nullptr;
     }
-    std::memcpy(assembly.buffer->bytes.get() + fragment.offset, piece, length);
+    std::memcpy(assembly.buffer->frame() + fragment.offset, piece, length);
     assembly.have += length;
     if (assembly.have < fragment.total) return nullptr;
     assembly.buffer->size = fragment.total;
@@ -207,11 +204,11 @@ class UdpSource : public BlockingSource {
 
   Queue &queue_;
   const size_t slot_size_;
+  const size_t room_ = sizeof(Fragment) + slot_size_;
   Descriptor socket_;
   std::chrono::microseconds limit_{0}; // of a receive that waits, as the kernel knows it
   std::array<BufferPointer, SLOTS> slots_;
-  std::array<Fragment, SLOTS> fragments_{};
-  std::array<iovec, 2 * SLOTS> parts_{};
+  std::array<iovec, SLOTS> parts_{};
   std::array<mmsghdr, SLOTS> datagrams_{};
   std::map<uint64_t, Assembly> assemblies_;
 };
@@ -226,7 +223,7 @@ class TcpConnection : public Source {
 
   bool ready() override {
     while (!ended()) {
-      unsigned char *into = greeted_ ? buffer_->bytes.get() : reinterpret_cast<unsigned char *>(&hello_);
+      unsigned char *into = greeted_ ? buffer_->frame() : reinterpret_cast<unsigned char *>(&hello_);
       const size_t wanted = greeted_ ? hello_.frame : sizeof hello_;
       const ssize_t size = recv(socket_, into + have_, wanted - have_, MSG_DONTWAIT);
       if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;

@@ -15,14 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "buffer.h"
 #include "failure.h"
-
-// Room for a frame.
-struct Buffer {
-  std::unique_ptr<unsigned char[]> bytes;
-  size_t capacity, size; // size: of the frame in it
-};
-using BufferPointer = std::unique_ptr<Buffer>;
 
 // Frames that were received and not taken yet, and buffers for those to come.
 class Queue {

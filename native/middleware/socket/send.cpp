@@ -47,17 +47,18 @@ Descriptor bound(int type, in_addr from) {
 
 class UdpSender : public Sender {
  public:
-  UdpSender(in_addr from, const unsigned char *frame, size_t size) : from_(from) {
+  UdpSender(in_addr from, const Buffer &frame) : from_(from), whole_(frame.bytes.get()), fragment_(frame.fragment()) {
     uint64_t writer;
     if (getrandom(&writer, sizeof writer, 0) != sizeof writer) fail("socket: getrandom: %m");
+    const uint32_t size = static_cast<uint32_t>(frame.size);
     const size_t piece = piece_size(size), count = piece_count(size);
-    fragments_.resize(count);
-    parts_.resize(count);
+    fragment_ = {FRAGMENT_MAGIC, size, writer, 0, 0, 0};
+    if (count == 1) return;
+    pieces_.resize(count);
     for (size_t i = 0; i < count; i++) {
       const size_t offset = i * piece;
-      fragments_[i] = {FRAGMENT_MAGIC, static_cast<uint32_t>(size), writer, 0, static_cast<uint32_t>(offset), 0};
-      parts_[i] = {{{&fragments_[i], sizeof(Fragment)},
-                    {const_cast<unsigned char *>(frame) + offset, std::min(piece, size - offset)}}};
+      pieces_[i].fragment = {FRAGMENT_MAGIC, size, writer, 0, static_cast<uint32_t>(offset), 0};
+      pieces_[i].parts = {{{&pieces_[i].fragment, sizeof(Fragment)}, {frame.frame() + offset, std::min(piece, size - offset)}}};
     }
   }
 
@@ -78,35 +79,50 @@ class UdpSender : public Sender {
 
   int matched() const override { return static_cast<int>(destinations_.size()); }
 
-  // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
   ON_THE_WAY void send() override {
-    msghdr datagram{};
-    datagram.msg_iovlen = 2;
-    for (size_t i = 0; i < fragments_.size(); i++) {
-      datagram.msg_iov = parts_[i].data();
-      for (const Destination &destination : destinations_) send_to(destination, datagram);
-      fragments_[i].number++;
-    }
+    if (!pieces_.empty()) return send_pieces();
+    const size_t size = sizeof fragment_ + fragment_.total;
+    for (const Destination &destination : destinations_)
+      send_to(destination, size, [&] { return ::send(destination.socket, whole_, size, 0); });
+    fragment_.number++;
   }
 
  private:
+  struct Piece {
+    Fragment fragment;
+    std::array<iovec, 2> parts;
+  };
   struct Destination {
     int peer;
     sockaddr_in place;
     Descriptor socket;
   };
 
-  ON_THE_WAY static void send_to(const Destination &destination, const msghdr &datagram) {
-    while (sendmsg(destination.socket, &datagram, 0) < 0)
+  // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
+  void send_pieces() {
+    msghdr datagram{};
+    datagram.msg_iovlen = 2;
+    for (Piece &piece : pieces_) {
+      datagram.msg_iov = piece.parts.data();
+      const size_t size = sizeof(Fragment) + piece.parts[1].iov_len;
+      for (const Destination &destination : destinations_)
+        send_to(destination, size, [&] { return sendmsg(destination.socket, &datagram, 0); });
+      piece.fragment.number++;
+    }
+  }
+
+  template <class Function>
+  ON_THE_WAY static void send_to(const Destination &destination, size_t size, Function function) {
+    while (function() < 0)
       // Refused was an earlier one, by a subscription that has just ended.
       if (errno != EINTR && errno != ECONNREFUSED)
-        fail("socket: sending a datagram of %zu bytes to %s: %m", datagram.msg_iov[1].iov_len + sizeof(Fragment),
-             text(destination.place).c_str());
+        fail("socket: sending a datagram of %zu bytes to %s: %m", size, text(destination.place).c_str());
   }
 
   const in_addr from_;
-  std::vector<Fragment> fragments_;
-  std::vector<std::array<iovec, 2>> parts_;
+  const unsigned char *const whole_; // the datagram of a frame that needs no more than one
+  Fragment &fragment_;               // at its start
+  std::vector<Piece> pieces_;        // of one that needs more
   std::vector<Destination> destinations_;
 };
 
@@ -114,8 +130,8 @@ class UdpSender : public Sender {
 
 class TcpSender : public Sender {
  public:
-  TcpSender(in_addr from, const unsigned char *frame, size_t size, bool reliable)
-      : from_(from), frame_(frame), size_(size), reliable_(reliable) {}
+  TcpSender(in_addr from, const Buffer &frame, bool reliable)
+      : from_(from), frame_(frame.frame()), size_(frame.size), reliable_(reliable) {}
 
   void add(int peer, in_addr address, uint16_t port) override {
     Descriptor made = bound(SOCK_STREAM, from_);
@@ -185,10 +201,8 @@ class TcpSender : public Sender {
 
 }  // namespace
 
-std::unique_ptr<Sender> udp_sender(in_addr from, const unsigned char *frame, size_t size) {
-  return std::make_unique<UdpSender>(from, frame, size);
-}
+std::unique_ptr<Sender> udp_sender(in_addr from, const Buffer &frame) { return std::make_unique<UdpSender>(from, frame); }
 
-std::unique_ptr<Sender> tcp_sender(in_addr from, const unsigned char *frame, size_t size, bool reliable) {
-  return std::make_unique<TcpSender>(from, frame, size, reliable);
+std::unique_ptr<Sender> tcp_sender(in_addr from, const Buffer &frame, bool reliable) {
+  return std::make_unique<TcpSender>(from, frame, reliable);
 }

@@ -9,6 +9,8 @@
 
 #include <memory>
 
+#include "buffer.h"
+
 // Used by one thread at a time.
 class Sender {
  public:
@@ -22,8 +24,8 @@ class Sender {
 };
 
 // Both send from an address of this machine, and keep the place of the frame, which the caller fills before each send.
-std::unique_ptr<Sender> udp_sender(in_addr from, const unsigned char *frame, size_t size);
+std::unique_ptr<Sender> udp_sender(in_addr from, const Buffer &frame);
 // Reliable: waits for a subscription whose buffer is full, else leaves it out.
-std::unique_ptr<Sender> tcp_sender(in_addr from, const unsigned char *frame, size_t size, bool reliable);
+std::unique_ptr<Sender> tcp_sender(in_addr from, const Buffer &frame, bool reliable);
 
 #endif

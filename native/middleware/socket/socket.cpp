@@ -37,7 +37,7 @@ constexpr int OWN = 0; // the peer number of endpoints of the same session
 
 struct tacho_publisher {
   Endpoint endpoint;
-  std::vector<unsigned char> frame;
+  BufferPointer frame;
   bool filled = false;
   std::mutex mutex; // of the sender; taken after the session's
   std::unique_ptr<Sender> sender;
@@ -203,11 +203,12 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     std::lock_guard<std::mutex> lock(session->mutex);
     auto made = std::make_unique<tacho_publisher>();
     made->endpoint = acceptable(*session, *config, Endpoint::Publisher);
-    made->frame.resize(FRAME_HEADER + config->size);
+    made->frame = std::make_unique<Buffer>(FRAME_HEADER + config->size);
+    made->frame->size = made->frame->capacity;
+    std::memset(made->frame->frame(), 0, made->frame->size);
     made->sender = session->tcp
-                       ? tcp_sender(session->address, made->frame.data(), made->frame.size(),
-                                    config->qos.reliability == TACHO_RELIABLE)
-                       : udp_sender(session->address, made->frame.data(), made->frame.size());
+                       ? tcp_sender(session->address, *made->frame, config->qos.reliability == TACHO_RELIABLE)
+                       : udp_sender(session->address, *made->frame);
     for (const auto &[peer, endpoint] : session->others) match(*made, peer, endpoint);
     for (const auto &subscription : session->subscriptions) match(*made, OWN, subscription->endpoint);
     tacho_publisher *publisher = made.get();
@@ -266,13 +267,13 @@ void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *
   static unsigned char nothing; // of an empty message
   *kept = publisher->filled;
   publisher->filled = true;
-  *message = publisher->frame.data();
-  return publisher->endpoint.size ? publisher->frame.data() + FRAME_HEADER : &nothing;
+  *message = publisher->frame->frame();
+  return publisher->endpoint.size ? publisher->frame->frame() + FRAME_HEADER : &nothing;
 }
 
 ON_THE_WAY int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
   return guarded(error, [&] {
-    std::memcpy(publisher->frame.data(), header, sizeof *header);
+    std::memcpy(publisher->frame->frame(), header, sizeof *header);
     std::lock_guard<std::mutex> lock(publisher->mutex);
     publisher->sender->send();
     return 0;
@@ -291,8 +292,8 @@ void check_nothing_lent(const tacho_subscription &subscription) {
 
 ON_THE_WAY int lend(tacho_subscription &subscription, BufferPointer buffer, tacho_message *message) {
   if (!buffer) return 0;
-  std::memcpy(&message->header, buffer->bytes.get(), sizeof message->header);
-  message->data = buffer->bytes.get() + FRAME_HEADER;
+  std::memcpy(&message->header, buffer->frame(), sizeof message->header);
+  message->data = buffer->frame() + FRAME_HEADER;
   message->size = buffer->size - FRAME_HEADER;
   message->loan = buffer.get();
   subscription.lent = std::move(buffer);
