@@ -130,39 +130,55 @@ impl Kind {
     }
 }
 
-struct Fields<'a> {
-    words: std::slice::Iter<'a, u64>,
-    texts: std::slice::Iter<'a, Text>,
+/// What payloads are made of: the words and texts of an event, one after the other.
+pub(crate) trait Words {
+    fn word(&mut self) -> u64;
+    fn text(&mut self) -> Text;
 }
 
-impl Fields<'_> {
+/// Words and texts that were read before.
+pub(crate) struct Listed<'a> {
+    pub words: std::slice::Iter<'a, u64>,
+    pub texts: std::slice::Iter<'a, Text>,
+}
+
+impl Words for Listed<'_> {
     #[inline(always)]
     fn word(&mut self) -> u64 {
         self.words.next().copied().unwrap_or(0)
     }
     #[inline(always)]
+    fn text(&mut self) -> Text {
+        self.texts.next().copied().unwrap_or(Text::EMPTY)
+    }
+}
+
+struct Fields<W>(W);
+
+impl<W: Words> Fields<W> {
+    #[inline(always)]
     fn handle(&mut self) -> Handle {
-        Handle(self.word())
+        Handle(self.0.word())
     }
     #[inline(always)]
     fn signed(&mut self) -> i64 {
-        self.word() as i64
+        self.0.word() as i64
     }
     #[inline(always)]
     fn unsigned(&mut self) -> u64 {
-        self.word()
+        self.0.word()
     }
     #[inline(always)]
     fn flag(&mut self) -> bool {
-        self.word() != 0
+        self.0.word() != 0
     }
     #[inline(always)]
     fn gid(&mut self) -> Gid {
-        Gid([self.word(), self.word()])
+        Gid([self.0.word(), self.0.word()])
     }
     #[inline(always)]
     fn text(&mut self) -> Text {
-        self.texts.next().copied().unwrap_or(Text::EMPTY)
+        self.0.text()
     }
     #[inline(always)]
     fn handles(&mut self) -> Handle {
@@ -206,8 +222,8 @@ macro_rules! kinds {
         /// Writes the payload of an event of the kind `number`, in place: it is too large to be handed about. False: there is no
         /// such kind.
         #[inline(always)]
-        pub(crate) fn payload(number: u16, words: &[u64; WORDS], texts: &[Text; TEXTS], into: &mut Payload) -> bool {
-            let mut _fields = Fields { words: words.iter(), texts: texts.iter() };
+        pub(crate) fn payload(number: u16, words: impl Words, into: &mut Payload) -> bool {
+            let mut _fields = Fields(words);
             match number {
                 $($number => *into = Payload::$Kind { $($field: _fields.$shape()),* },)*
                 _ => return false,
@@ -335,7 +351,7 @@ mod tests {
             assert_eq!(texts, Payload::texts(*number), "{name}");
             assert!(*words <= WORDS && texts <= TEXTS);
             let mut into = Payload::RclcppExecutorGetNextReady {};
-            assert!(payload(kind.number, &[0; WORDS], &[Text::EMPTY; TEXTS], &mut into));
+            assert!(payload(kind.number, Listed { words: [].iter(), texts: [].iter() }, &mut into));
             assert_eq!(into.name(), own);
         }
     }

@@ -10,9 +10,11 @@ use std::sync::Arc;
 
 mod plan;
 mod scope;
+mod usual;
 
 pub(crate) use plan::{Field as HeaderField, Header, Load, Plan};
 use scope::Compiler;
+pub(crate) use usual::{Place, Usual, SEEN};
 
 /// Words of what was read: the payload's first, then the ones below.
 pub(crate) mod word {
@@ -108,6 +110,8 @@ pub(crate) struct StreamLayout {
     pub has_namespace: bool,
     pub has_name: bool,
     classes: Vec<Option<EventClass>>,
+    /// Beside `classes`: those of the usual form.
+    usual: Vec<Option<Usual>>,
     rare: HashMap<u64, EventClass>,
 }
 
@@ -168,6 +172,12 @@ impl StreamLayout {
             None => self.rare.get(&id),
         }
     }
+
+    /// How an event with a short header is read, if it is of the usual form.
+    #[inline(always)]
+    pub fn usual(&self, id: u64) -> Option<&Usual> {
+        self.usual.get(id as usize)?.as_ref()
+    }
 }
 
 impl TraceLayout {
@@ -202,6 +212,7 @@ impl TraceLayout {
                 has_namespace: says(Sink::Word(word::PID_NAMESPACE)),
                 has_name: says(Sink::Span(span::PROCESS_NAME)),
                 classes: Vec::new(),
+                usual: Vec::new(),
                 rare: HashMap::new(),
             };
             layout.slots = layout.slots.max(compiler.slots());
@@ -260,7 +271,12 @@ impl StreamLayout {
             let index = id as usize;
             if self.classes.len() <= index {
                 self.classes.resize_with(index + 1, || None);
+                self.usual.resize(index + 1, None);
             }
+            self.usual[index] = match (&class.body, class.kind) {
+                (Body::Plan(plan), Some(kind)) if self.has_tid => Usual::new(id, kind, &self.event_header, plan),
+                _ => None,
+            };
             self.classes[index] = Some(class);
         } else {
             self.rare.insert(id, class);

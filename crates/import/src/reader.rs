@@ -13,7 +13,8 @@ use crate::tsdl::{ClockBlock, Description};
 use crate::window::{Bytes, Window};
 use crate::{decode::Captured, metadata};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
@@ -59,6 +60,9 @@ pub struct Reader {
 /// No stream.
 const NONE: u32 = u32::MAX;
 
+/// Events between two reports of the progress.
+pub(crate) const PROGRESS_EVERY: u64 = 1 << 16;
+
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
 
@@ -103,17 +107,24 @@ impl Reader {
 
     /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress` now and then.
     pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]), mut on_progress: impl FnMut(Progress)) {
-        const EVERY: u64 = 1 << 16;
-        while let Some(stream) = self.turn() {
-            if let Some(event) = self.streams[stream].take() {
-                on_event(event, &self.shared.names.texts, &self.shared.registry.processes);
-            }
-            self.events += 1;
-            if self.events % EVERY == 0 {
+        let mut before = self.events;
+        while let Some((events, texts, processes)) = self.next_events() {
+            events.iter().for_each(|event| on_event(event, texts, processes));
+            if self.events - before >= PROGRESS_EVERY {
+                before = self.events;
                 on_progress(self.progress());
             }
         }
         on_progress(self.progress());
+    }
+
+    /// The next events in the order of time, as many as are at hand, with the texts and processes met so far.
+    #[inline(always)]
+    pub(crate) fn next_events(&mut self) -> Option<(&[Event], &Texts, &[ProcessFacts])> {
+        let stream = self.turn()?;
+        let events = self.streams.get_mut(stream)?.take_before(self.until, self.current);
+        self.events += events.len() as u64;
+        Some((events, &self.shared.names.texts, &self.shared.registry.processes))
     }
 
     /// The stream whose event is next.
@@ -121,20 +132,20 @@ impl Reader {
     fn turn(&mut self) -> Option<usize> {
         // A stream is read on until another one's turn comes: most events need no move in the heap.
         loop {
-            if let Some(stream) = self.streams.get_mut(self.current as usize) {
-                match stream.next_time() {
-                    Some(time) if (time, self.current) < self.until => return Some(self.current as usize),
-                    Some(_) => {}
-                    None => {
-                        if stream.read(&self.traces, &mut self.shared) {
-                            continue;
-                        }
-                        self.current = NONE;
-                    }
-                }
-            }
-            self.queue(self.current);
-            let Reverse((_, next)) = self.heap.pop()?;
+            let current = self.current;
+            let time = match self.streams.get_mut(current as usize) {
+                None => None,
+                Some(stream) => match stream.next_time() {
+                    Some(time) if (time, current) < self.until => return Some(current as usize),
+                    None if stream.read(&self.traces, &mut self.shared) => continue,
+                    time => time,
+                },
+            };
+            let Reverse((_, next)) = match (time, self.heap.peek_mut()) {
+                (Some(time), Some(mut first)) => std::mem::replace(&mut *first, Reverse((time, current))),
+                (None, Some(first)) => PeekMut::pop(first),
+                (_, None) => return None,
+            };
             self.current = next;
             self.until = self.heap.peek().map_or((Time::from_monotonic_ns(i64::MAX), NONE), |Reverse(first)| *first);
         }

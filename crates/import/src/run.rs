@@ -1,7 +1,7 @@
 //! Traces into a run directory, which every other verb reads.
 
 use crate::gap::{Cause, Gap};
-use crate::reader::{Error, Reader};
+use crate::reader::{Error, Reader, PROGRESS_EVERY};
 use crate::write::{Failed, Writer};
 use std::collections::BTreeMap;
 use tacho_events::run::{EventGap, RunInfo};
@@ -31,7 +31,6 @@ pub struct Imported {
 /// `info` is what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
 /// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
 pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
-    const EVERY: u64 = 1 << 16;
     let io = |(path, source): Failed| Error::Io { path, source };
     let folder = run.events();
     std::fs::create_dir_all(&folder).map_err(|error| io((folder.clone(), error)))?;
@@ -40,14 +39,22 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     }
     let mut writer = Writer::new(folder);
     let (mut events, mut span, mut complete) = (0u64, None, true);
-    while let Some(event) = reader.next_event() {
-        let pid = reader.processes()[event.process.0 as usize].header.pid;
-        writer.write(&event, pid, reader.texts()).map_err(io)?;
-        events += 1;
-        span = Some((span.map_or(event.time, |(first, _)| first), event.time));
-        if events % EVERY == 0 && !on_progress(reader.progress()) {
-            complete = false;
-            break;
+    let mut told = 0;
+    while let Some((batch, texts, processes)) = reader.next_events() {
+        for event in batch {
+            let pid = processes[event.process.0 as usize].header.pid;
+            writer.write(event, pid, texts).map_err(io)?;
+        }
+        if let (Some(first), Some(last)) = (batch.first(), batch.last()) {
+            span = Some((span.map_or(first.time, |(first, _)| first), last.time));
+        }
+        events += batch.len() as u64;
+        if events - told >= PROGRESS_EVERY {
+            told = events;
+            if !on_progress(reader.progress()) {
+                complete = false;
+                break;
+            }
         }
     }
     on_progress(reader.progress());

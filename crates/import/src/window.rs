@@ -1,18 +1,22 @@
-//! The part of a file that is in memory: mapped, and let go of as reading moves on, so that memory stays bounded.
+//! The part of a stream that is in memory, read piece by piece, so that memory stays bounded and what was read is still in the CPU's cache
+//! when it is decoded.
 
-use memmap2::{Mmap, MmapOptions};
+use crate::layout::SEEN;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes that the windows of all streams take together, unless there are very many streams.
 const TOGETHER: usize = 64 << 20;
 /// Least and most bytes of one window, unless one event needs more.
-const LEAST: usize = 128 << 10;
-const MOST: usize = 4 << 20;
+const LEAST: usize = 64 << 10;
+const MOST: usize = 256 << 10;
 /// Most that one event may take.
 pub(crate) const EVENT_MAX: usize = 64 << 20;
+/// Bytes behind the window that may be looked at, whatever they are.
+const PADDING: usize = SEEN;
 
 /// Where the bytes of a stream are.
 #[derive(Debug, Clone)]
@@ -32,10 +36,11 @@ pub(crate) struct Window {
     start: u64,
     /// Of `start` and what follows, as many as are in memory.
     shown: usize,
+    buffer: Vec<u8>,
 }
 
 enum Source {
-    File { file: File, bytes: Option<Mmap> },
+    File(File),
     Held(Arc<[u8]>),
 }
 
@@ -46,11 +51,12 @@ impl Window {
             Bytes::Filed => {
                 let file = File::open(path)?;
                 let length = file.metadata()?.len();
-                (Source::File { file, bytes: None }, length)
+                (Source::File(file), length)
             }
             Bytes::Held(bytes) => (Source::Held(bytes.clone()), bytes.len() as u64),
         };
-        Ok(Window { source, usual: (TOGETHER / streams.max(1)).clamp(LEAST, MOST), length, start: 0, shown: 0 })
+        let usual = (TOGETHER / streams.max(1)).clamp(LEAST, MOST);
+        Ok(Window { source, usual, length, start: 0, shown: 0, buffer: Vec::new() })
     }
 
     /// Bytes of the file.
@@ -65,15 +71,17 @@ impl Window {
 
     /// Offset behind the last byte in memory.
     pub fn end(&self) -> u64 {
-        self.start + self.bytes().len() as u64
+        self.start + self.shown as u64
     }
 
     /// What is in memory.
     pub fn bytes(&self) -> &[u8] {
-        match &self.source {
-            Source::File { bytes, .. } => bytes.as_deref().unwrap_or_default(),
-            Source::Held(bytes) => bytes.get(self.start as usize..).and_then(|rest| rest.get(..self.shown)).unwrap_or_default(),
-        }
+        self.buffer.get(..self.shown).unwrap_or_default()
+    }
+
+    /// The same, and what happens to stand behind it: enough to look at an event of the usual form at once.
+    pub fn padded(&self) -> &[u8] {
+        &self.buffer
     }
 
     /// Has the bytes from `offset` in memory, `wanted` of them as far as the file goes.
@@ -82,32 +90,55 @@ impl Window {
         if offset >= self.start && last <= self.end() {
             return Ok(());
         }
-        self.map(offset, wanted.max(self.usual))
+        self.fill(offset, wanted.max(self.usual))
     }
 
     /// Moves the window to `offset`, and makes it larger if it stands there already. False: it cannot become larger.
     pub fn advance(&mut self, offset: u64) -> io::Result<bool> {
-        let size = if offset == self.start { 2 * self.bytes().len() } else { 0 };
+        let size = if offset == self.start { 2 * self.shown } else { 0 };
         if size > EVENT_MAX {
             return Ok(false);
         }
-        self.map(offset, size.max(self.usual))?;
+        self.fill(offset, size.max(self.usual))?;
         Ok(true)
     }
 
-    fn map(&mut self, offset: u64, size: usize) -> io::Result<()> {
-        if let Source::File { file, bytes } = &mut self.source {
-            // Before the next is mapped: two at a time would be twice the memory.
-            *bytes = None;
-            self.length = self.length.min(file.metadata()?.len());
-        }
+    fn fill(&mut self, offset: u64, size: usize) -> io::Result<()> {
         let size = self.length.saturating_sub(offset).min(size as u64) as usize;
-        (self.start, self.shown) = (offset, size);
-        if let (Source::File { file, bytes }, 1..) = (&mut self.source, size) {
-            // SAFETY: a tracer only adds to its files, or puts new ones in their place; whoever cuts one short while this part of it
-            // is read breaks the reading of it.
-            *bytes = Some(unsafe { MmapOptions::new().offset(offset).len(size).populate().map(&*file) }?);
+        (self.start, self.shown) = (offset, 0);
+        let room = size.max(self.usual.min(self.length as usize)) + PADDING;
+        if self.buffer.len() != room {
+            // The old one is let go of first: two at a time would be twice the memory.
+            self.buffer = Vec::new();
+            self.buffer = vec![0; room];
+        }
+        let into = &mut self.buffer[..size];
+        self.shown = match &self.source {
+            Source::File(file) => read(file, into, offset)?,
+            Source::Held(bytes) => {
+                let bytes = bytes.get(offset as usize..).and_then(|rest| rest.get(..size)).unwrap_or_default();
+                into[..bytes.len()].copy_from_slice(bytes);
+                bytes.len()
+            }
+        };
+        if self.shown < size {
+            // It was cut short since it was opened.
+            self.length = offset + self.shown as u64;
         }
         Ok(())
     }
+}
+
+/// Reads as much as there is.
+fn read(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(more) => done += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }

@@ -74,15 +74,15 @@ fn what_the_tracer_lost_stands_in_the_run() {
 fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
     let fixture = Fixture::unpack("fan_1x8_procs_b_5s");
     let folder = tempfile::tempdir().expect("folder");
-    // Progress is told each 65,536 events: the same trace twice is not read twice, so two of them.
+    // Progress is told each 65,536 events, or a few hundred later: the same trace twice is not read twice, so two of them.
     let other = Fixture::unpack("fan_1x8_mt_5s");
     let run = RunDirectory::new(folder.path());
     let traces = [fixture.trace(), other.trace()];
     let imported = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| false).expect("imported");
-    assert!(!imported.complete && imported.events == 65_536);
+    assert!(!imported.complete && (65_536..66_000).contains(&imported.events), "{imported:?}");
     assert!(run.info().expect("run.json").cut_short);
     let mut reader = tacho_events::Reader::open(&run).expect("a run");
-    assert_eq!(std::iter::from_fn(|| reader.next_event()).count(), 65_536);
+    assert_eq!(std::iter::from_fn(|| reader.next_event()).count() as u64, imported.events);
     let again = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| true);
     assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
 }

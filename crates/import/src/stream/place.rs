@@ -1,0 +1,73 @@
+//! Whose an event is.
+
+use super::event::Read;
+use super::{Shared, Trace};
+use crate::decode::{process_name, Captured, Input};
+use crate::layout::{word, StreamLayout};
+use crate::process::Origin;
+use tacho_events::{ProcessIndex, StreamIndex, ThreadId};
+
+/// Threads met last, found without hashing. The host is that of the stream.
+pub(super) struct Threads(Box<[Recent; RECENT]>);
+
+/// A thread met before.
+#[derive(Clone, Copy)]
+struct Recent {
+    /// Process id and thread id.
+    ids: u64,
+    namespace: u64,
+    process: ProcessIndex,
+    stream: StreamIndex,
+}
+
+/// A place where no thread was met: there is no thread of that id.
+const NOBODY: Recent = Recent { ids: u64::MAX, namespace: u64::MAX, process: ProcessIndex(0), stream: StreamIndex(0) };
+
+/// More threads than a CPU switches between from one moment to the next; a power of two.
+const RECENT: usize = 64;
+
+impl Default for Threads {
+    fn default() -> Self {
+        Threads(Box::new([NOBODY; RECENT]))
+    }
+}
+
+impl Threads {
+    /// Process and stream of a thread that is among those met last.
+    #[inline(always)]
+    pub fn met(&self, pid: u32, tid: u32, namespace: u64) -> Option<(ProcessIndex, StreamIndex)> {
+        let known = &self.0[index(pid, tid)];
+        (known.ids == ids(pid, tid) && known.namespace == namespace).then_some((known.process, known.stream))
+    }
+
+    /// Process, stream and thread of the event that was just read. `None`: the trace does not say them.
+    #[inline(always)]
+    pub fn place(&mut self, trace: &Trace, layout: &StreamLayout, input: Input<'_>, read: &Read<'_>, captured: &Captured,
+        shared: &mut Shared) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
+        let word = |word: u8| captured.words[word as usize];
+        let pid = if layout.has_pid { word(word::PID) as u32 } else { trace.pid? };
+        if !layout.has_tid {
+            return None;
+        }
+        let tid = word(word::TID) as u32;
+        let namespace = if layout.has_namespace { word(word::PID_NAMESPACE) } else { 0 };
+        let (process, stream) = self.met(pid, tid, namespace).unwrap_or_else(|| {
+            let name = if layout.has_name { process_name(read.class, input, read.contexts, captured) } else { trace.process_name.as_bytes() };
+            let origin = Origin { host: trace.host_index, namespace, pid, tid };
+            let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
+            self.0[index(pid, tid)] = Recent { ids: ids(pid, tid), namespace, process, stream };
+            (process, stream)
+        });
+        Some((process, stream, ThreadId(tid)))
+    }
+}
+
+#[inline(always)]
+fn index(pid: u32, tid: u32) -> usize {
+    (tid ^ pid << 3) as usize % RECENT
+}
+
+#[inline(always)]
+fn ids(pid: u32, tid: u32) -> u64 {
+    u64::from(pid) << 32 | u64::from(tid)
+}
