@@ -31,6 +31,7 @@ mod ros1;
 mod runs;
 mod services;
 mod simulated;
+mod starved;
 mod states;
 mod statistics;
 pub mod store;
@@ -149,6 +150,7 @@ impl Analysis {
         let mut notes = seen.notes();
         notes.extend(scheduled.notes);
         notes.extend(lost_events(&seen, chains.left_out));
+        notes.extend(starved::note(&messages, workload));
         notes.extend(linked.notes);
         notes.extend(simulated::note(&seen));
         notes.extend(message_notes);

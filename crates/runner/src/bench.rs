@@ -8,8 +8,9 @@ use crate::machine::machine;
 use crate::micro::{Network, Wire};
 use crate::node::instant::now_ns;
 use crate::node_process::{NodeProcess, Place};
+use crate::patience;
 use crate::planning::{plan, Parts, Plans, ProcessPlan};
-use crate::processes::{Processes, Stage, MATCHING_LIMIT};
+use crate::processes::{Processes, Stage};
 use crate::protocol::{Command, NodeFigures};
 use crate::recording::{rfc3339, versions, RecordedProcess, Recording};
 use crate::resources::Usage;
@@ -161,7 +162,7 @@ impl Bench<'_> {
             processes.add(process);
             if at_once {
                 let start_ns = now_ns();
-                let latest_ns = start_ns + (MATCHING_LIMIT + workload.run.duration + ENDED_BY_NOW).as_nanos() as i64;
+                let latest_ns = start_ns + (patience::IN_ALL + workload.run.duration + ENDED_BY_NOW).as_nanos() as i64;
                 processes.tell_last(&Command::Start { start_ns, stop_ns: latest_ns, end_ns: latest_ns });
             }
         }

@@ -15,6 +15,7 @@ pub mod machine;
 pub mod micro;
 pub mod node;
 mod node_process;
+mod patience;
 mod perf;
 pub mod phases;
 mod planning;

@@ -3,6 +3,7 @@
 use crate::bench::Progress;
 use crate::node::instant::now_ns;
 use crate::node_process::{NodeProcess, Said};
+use crate::patience::Patience;
 use crate::planning::ProcessPlan;
 use crate::protocol::{Answer, Command, NodeFigures};
 use crate::resources::Usage;
@@ -14,8 +15,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tacho_events::run::{Board, ProcessExit, RunInfo, StartUp};
 
-/// From start to all endpoints matched; discovery of many nodes on few cores is slow.
-pub const MATCHING_LIMIT: Duration = Duration::from_secs(90);
 /// From the end of the window to the end of all processes.
 const ENDING_LIMIT: Duration = Duration::from_secs(20);
 /// Reading what all processes used so far is over by the begin of the window.
@@ -95,7 +94,7 @@ impl<'a> Processes<'a> {
 
     /// Waits until all have reached a stage, or ^C. A process that fails before is an error.
     pub fn wait_until(&mut self, stage: Stage, info: &mut RunInfo, progress: &mut dyn FnMut(Progress<'_>)) -> Result<()> {
-        let limit = Instant::now() + MATCHING_LIMIT;
+        let mut patience = Patience::new(Instant::now());
         let mut reached = vec![false; self.running.len()];
         let mut lacking: BTreeMap<usize, String> = BTreeMap::new();
         let what = if stage == Stage::Matched { "matching endpoints" } else { "starting nodes" };
@@ -103,12 +102,16 @@ impl<'a> Processes<'a> {
             if self.is_interrupted() {
                 return Ok(());
             }
-            if Instant::now() > limit {
+            if let Some(why) = patience.ended(Instant::now()) {
                 let names: Vec<&str> = reached.iter().zip(self.plans).filter(|(r, _)| !**r).map(|(_, p)| p.name.as_str()).collect();
                 let first = lacking.values().next().cloned().unwrap_or_else(|| "no endpoint was ready".into());
-                bail!("after {} s not all endpoints have their peers ({}): {first}", MATCHING_LIMIT.as_secs(), names.join(", "));
+                bail!("{why}, and not all endpoints have theirs ({}): {first}", names.join(", "));
             }
-            match self.said.recv_timeout(LOOKING) {
+            let said = self.said.recv_timeout(LOOKING);
+            if let Ok((_, Said::Answer(_))) = said {
+                patience.step(Instant::now());
+            }
+            match said {
                 Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns }))) => {
                     info.versions.extend(named_versions(&version));
                     self.startup[index] = main_ns.zip(ready_ns).map(|(main_ns, ready_ns)| StartUp { main_ns, ready_ns, ..StartUp::default() });

@@ -1,10 +1,12 @@
 //! When a run measures: warm-up, the measured window, and time for what was sent to arrive.
 
 use std::time::Duration;
-use tacho_workload::model::{Executor, Node, Workload};
+use tacho_workload::model::{Executor, Node, Publication, Workload};
 
 /// From the word to start to the start, so that every process has heard it.
 const LEAD_NS: i64 = 200_000_000;
+/// What a network of sockets on one machine moves at the least, bytes a second: some 200 MB/s and more were seen of every middleware here.
+const MOVED_PER_S: f64 = 200e6;
 /// Least warm-up before the measured window.
 const SETTLING: Duration = Duration::from_millis(300);
 
@@ -40,7 +42,8 @@ impl Window {
 }
 
 /// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or timed node once,
-/// to be computed on at every node, and to pass the link of every host; at most two seconds.
+/// to be computed on at every node, and to pass the link of every host; and to move what publishers still hold for their subscriptions;
+/// at most two seconds.
 fn draining(workload: &Workload) -> Duration {
     let of_node = |node: &Node| match node.executor {
         Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
@@ -48,7 +51,23 @@ fn draining(workload: &Workload) -> Duration {
     };
     let of_nodes: Duration = workload.nodes.iter().filter(|node| !node.subscribes.is_empty()).map(of_node).sum();
     let of_links: Duration = workload.hosts.iter().filter_map(|host| host.link.delay).sum();
-    (of_nodes + 2 * of_links).clamp(Duration::from_millis(200), Duration::from_secs(2))
+    let of_queues = Duration::from_secs_f64(queued_bytes(workload) as f64 / MOVED_PER_S);
+    (of_nodes + 2 * of_links + of_queues).clamp(Duration::from_millis(200), Duration::from_secs(2))
+}
+
+/// Bytes of data that full queues hold: what each publisher has sent last, at most what it sends within the run, for each subscription.
+fn queued_bytes(workload: &Workload) -> u64 {
+    let duration_s = workload.run.duration.as_secs_f64();
+    let held = |p: &Publication| {
+        let depth = if p.qos.keep_all { u64::MAX } else { p.qos.depth.into() };
+        let sent = p.rate_hz.map_or(1, |hz| (hz * duration_s).ceil() as u64);
+        depth.min(sent).saturating_mul(p.size_bytes)
+    };
+    let publications = workload.nodes.iter().flat_map(|node| &node.publishes);
+    publications.fold(0, |bytes: u64, p| {
+        let to = workload.nodes.iter().flat_map(|node| &node.subscribes).filter(|s| s.topic == p.topic).count() as u64;
+        bytes.saturating_add(held(p).saturating_mul(to))
+    })
 }
 
 /// Warm-up: a period of the slowest node, so that each has run.
@@ -63,4 +82,28 @@ fn settling(workload: &Workload) -> Duration {
     let slowest = hz.fold(f64::INFINITY, f64::min);
     // A rate far below the run's length would wait for ever: the duration is the most that warming up may take.
     SETTLING.max(Duration::from_secs_f64((1.0 / slowest).min(workload.run.duration.as_secs_f64())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_workload::model::Subscription;
+
+    fn fan_out(size_bytes: u64, subscribers: usize) -> Workload {
+        let publishes = vec![Publication { topic: "/data".into(), size_bytes, rate_hz: Some(10.0), ..Publication::default() }];
+        let subscribes = vec![Subscription { topic: "/data".into(), qos: Default::default(), latest: false }];
+        let subscriber = Node { subscribes, ..Node::default() };
+        let mut workload = Workload { nodes: vec![subscriber; subscribers], ..Workload::default() };
+        workload.nodes.push(Node { publishes, ..Node::default() });
+        workload.run.duration = Duration::from_secs(1);
+        workload
+    }
+
+    #[test]
+    fn full_queues_of_large_messages_are_given_time_to_arrive() {
+        assert_eq!(draining(&fan_out(64, 31)), Duration::from_millis(200));
+        // Ten messages of 2 MB for four.
+        assert_eq!(draining(&fan_out(2_000_000, 4)), Duration::from_millis(400));
+        assert_eq!(draining(&fan_out(2_000_000, 31)), Duration::from_secs(2));
+    }
 }

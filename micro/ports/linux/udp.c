@@ -16,6 +16,8 @@
 #include "linux_udp.h"
 
 enum { MULTICAST, METATRAFFIC, USER, SOCKETS };
+/* A message of a megabyte comes as one burst of 780 datagrams; the kernel gives less where net.core.rmem_max is less. */
+enum { RECEIVE_BUFFER = 8 << 20 };
 static int sockets[SOCKETS] = {-1, -1, -1};
 static uint16_t ports[SOCKETS];
 static uint32_t interface_address;
@@ -51,6 +53,8 @@ uint32_t micro_udp_address(void) {
 static int open_port(int which, uint32_t address, uint16_t port) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
   if (fd < 0) fail("socket");
+  int room = RECEIVE_BUFFER;
+  if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room)) fail("SO_RCVBUF");
   if (which == MULTICAST && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) fail("SO_REUSEADDR");
   struct sockaddr_in in = to(address, port);
   if (bind(fd, (struct sockaddr *)&in, sizeof in)) {

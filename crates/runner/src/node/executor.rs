@@ -1,6 +1,7 @@
 //! When callbacks run: on arrival, at a spin rate, on a timer; and what a callback does.
 
 use crate::node::clock_log::ClockLog;
+use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
 use crate::node::signal::{Poll, Signal};
@@ -30,9 +31,7 @@ pub struct NodeExecutor {
     signal: Arc<Signal>,
     /// Whether the thread waits inside the middleware's take: it has that, and nothing but one subscription's messages is waited for.
     waits_in_take: bool,
-    stop: Arc<StopTime>,
-    /// When it ends unless it is stopped before.
-    end_ns: i64,
+    ending: Ending,
     trace: Trace,
     /// The in-node clock, where it was asked for.
     pub log: Option<ClockLog>,
@@ -106,8 +105,7 @@ impl NodeExecutor {
             timers,
             signal,
             waits_in_take,
-            stop,
-            end_ns: i64::MAX,
+            ending: Ending::by(stop),
             trace,
             log: log.then(ClockLog::new),
             figures: NodeFigures { node: plan.node.name.clone(), ..NodeFigures::default() },
@@ -142,10 +140,11 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns`; or until stopped.
+    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns` and [longer](Ending) where messages still come; or
+    /// until stopped.
     pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> Result<NodeFigures, Error> {
-        self.end_ns = if self.subscriptions.is_empty() { stop_ns } else { end_ns };
-        sleep_until(start_ns.min(self.end_now_ns()));
+        self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
+        sleep_until(start_ns.min(self.ending.ns()));
         let cpu_before = cpu_ns();
         match self.executor {
             Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz))?,
@@ -164,9 +163,14 @@ impl NodeExecutor {
         Ok(self.figures.clone())
     }
 
-    /// When to end, as known now.
-    fn end_now_ns(&self) -> i64 {
-        self.end_ns.min(self.stop.ns())
+    /// Takes what came to a node that had no CPU before its end; whether that puts the end off.
+    fn hears_late(&mut self, now_ns: i64) -> Result<bool, Error> {
+        if !self.ending.is_stopped(now_ns) {
+            for index in 0..self.subscriptions.len() {
+                self.take_one(index)?;
+            }
+        }
+        Ok(now_ns < self.ending.at(now_ns))
     }
 
     /// Study E: wake, take at most one message of each queue, sleep. A late wake goes on with the next of the grid.
@@ -183,10 +187,10 @@ impl NodeExecutor {
         let mut wake = 0;
         loop {
             let at = wakes.due_ns(wake);
-            if at < self.end_now_ns() {
+            if at < self.ending.ns() {
                 sleep_until(at);
             }
-            if at >= self.end_now_ns() {
+            if at >= self.ending.ns() {
                 break;
             }
             self.trace.node_wake(self.handle.0);
@@ -194,6 +198,7 @@ impl NodeExecutor {
             for index in 0..self.subscriptions.len() {
                 self.take_one(index)?;
             }
+            self.ending.at(now_ns());
             let mut now_due = Vec::new();
             for (index, grid) in due.iter().enumerate() {
                 let Some(grid) = grid else { continue };
@@ -212,7 +217,7 @@ impl NodeExecutor {
             wake = (wake + 1).max(wakes.due_by(now_ns()));
         }
         // Due are those that a wake before the end would have sent.
-        if let Some(last) = wakes.due_by(self.end_now_ns() - 1).checked_sub(1) {
+        if let Some(last) = wakes.due_by(self.ending.ns() - 1).checked_sub(1) {
             for (index, grid) in due.iter().enumerate() {
                 if let Some(grid) = grid {
                     self.skip(index, grid.due_by(wakes.due_ns(last)).saturating_sub(served[index]));
@@ -229,7 +234,7 @@ impl NodeExecutor {
         let mut now_due = Vec::new();
         loop {
             let now = now_ns();
-            if now >= self.end_now_ns() {
+            if now >= self.ending.at(now) && !self.hears_late(now)? {
                 break;
             }
             let mut ran = false;
@@ -255,7 +260,7 @@ impl NodeExecutor {
                 self.wait_in_take()?;
             } else if !ran || self.subscriptions.is_empty() {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
-                let next = next.unwrap_or(i64::MAX).min(self.end_now_ns());
+                let next = next.unwrap_or(i64::MAX).min(self.ending.ns());
                 match self.subscriptions.is_empty() {
                     // At once and plainly: on one CPU, what a source does after its message keeps the receiver waiting.
                     true => sleep_until(next.min(now + LONGEST_SLEEP_NS)),
@@ -264,7 +269,7 @@ impl NodeExecutor {
             }
         }
         for (index, grid) in grids.iter().enumerate() {
-            let count = grid.due_by(self.end_now_ns() - 1);
+            let count = grid.due_by(self.ending.ns() - 1);
             for publisher in self.timers[index].1.clone() {
                 self.skip(publisher, count.saturating_sub(served[index]));
             }
@@ -282,7 +287,7 @@ impl NodeExecutor {
     /// Waits inside the take of the one subscription, as a plain program would, and runs the callback of what came. As in
     /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
     fn wait_in_take(&mut self) -> Result<(), Error> {
-        let limit_ns = (self.end_now_ns() - now_ns()).clamp(1, LONGEST_SLEEP_NS);
+        let limit_ns = (self.ending.ns() - now_ns()).clamp(1, LONGEST_SLEEP_NS);
         let (trace, clocked) = (self.trace, self.is_clocked());
         // Elsewhere the middleware tells of arrivals.
         if let Signal::Descriptor(_) = *self.signal {
@@ -344,6 +349,7 @@ impl NodeExecutor {
     fn subscription_callback(&mut self, index: usize, header: Header, start_ns: i64) -> Result<(), Error> {
         let input = &mut self.subscriptions[index];
         input.taken += 1;
+        self.ending.hear(header.stamp_ns);
         let (callback, latest) = (input.callback, input.latest);
         self.figures.first_message_ns.get_or_insert(start_ns);
         if !latest {

@@ -1,6 +1,7 @@
 //! What runs inside a node process (`tacho-node`).
 
 pub mod clock_log;
+pub mod ending;
 pub mod entities;
 pub mod executor;
 pub mod instant;

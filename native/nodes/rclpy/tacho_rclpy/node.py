@@ -97,6 +97,8 @@ class Subscription:
             log.message(publisher, sequence, stamp_ns, start_ns)
             log.callback("subscription", self.number, start_ns, time.monotonic_ns())
         trace.ended(self.callback)
+        if stamp_ns < self.node.stop_ns:
+            self.node.heard_ns = time.monotonic_ns()
 
 
 class Timer:
@@ -206,6 +208,10 @@ class BenchNode:
         self.executor.add_node(self.ros)
         self.end_ns = 2**63
         """CLOCK_MONOTONIC; nothing is sent by a timer from here on."""
+        self.stop_ns = 2**63
+        """Sources end."""
+        self.heard_ns = 0
+        """A message came that was sent before `stop_ns`."""
         self.over = Future()
 
     def unmatched(self) -> dict | None:

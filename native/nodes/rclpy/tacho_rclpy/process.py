@@ -14,6 +14,10 @@ import traceback
 
 MATCHING_PERIOD_S = 0.01
 """How often peers are counted until all are there."""
+LINGERING_NS = 200_000_000
+"""A node goes on for this long behind the last message that came and was sent while sources ran: one under way is not lost."""
+LONGEST_LINGERING_NS = 2_000_000_000
+"""At most for this long behind its end, however much comes."""
 
 
 class Refused(Exception):
@@ -112,6 +116,7 @@ def _run_nodes(runner: Runner, nodes: list, window: dict) -> list[dict]:
             ended.put(error)
 
     for node in nodes:
+        node.stop_ns = window["stop_ns"]
         node.end_at(window["end_ns"] if node.subscriptions else window["stop_ns"])
     threads = [threading.Thread(target=one, args=(node,), name=node.name) for node in nodes]
     for thread in threads:
@@ -126,13 +131,22 @@ def _run_nodes(runner: Runner, nodes: list, window: dict) -> list[dict]:
 
 
 def _end_in_time(runner: Runner, nodes: list, threads: list):
-    """Ends each node at its time. Waits on the queue of commands, so that it takes no interpreter time from the nodes."""
-    left = sorted(nodes, key=lambda node: node.end_ns)
+    """Ends each node at its time, or later where messages still come. Waits on the queue of commands, so that it takes no interpreter
+    time from the nodes."""
+    left = list(nodes)
+    latest_ns = {node: node.end_ns + LONGEST_LINGERING_NS for node in nodes}
     while left:
+        left.sort(key=lambda node: node.end_ns)
+        node = left[0]
         try:
-            runner.commands.get(timeout=max(0.0, (left[0].end_ns - time.monotonic_ns()) / 1e9))
+            runner.commands.get(timeout=max(0.0, (node.end_ns - time.monotonic_ns()) / 1e9))
         except queue.Empty:
-            left.pop(0).end()
+            lingers_to_ns = min(node.heard_ns + LINGERING_NS, latest_ns[node])
+            # One that wakes by itself reads its end on a thread of its own, to count what was due: that stands.
+            if lingers_to_ns > time.monotonic_ns() and not node.timers and not node.spinner:
+                node.end_ns = lingers_to_ns
+            else:
+                left.pop(0).end()
             continue
         for node in left:  # told to stop, or the runner is gone
             node.end_at(time.monotonic_ns())
