@@ -307,17 +307,19 @@ fn lost(
     }
     let nothing = HashMap::new();
     for of in &linked.topics {
+        let mut sent_by: HashMap<u32, Vec<(u32, i64)>> = HashMap::new();
+        for publication in &of.publications {
+            let row = &seen.publications[*publication as usize];
+            if let Some(publisher) = row.endpoint {
+                sent_by.entry(publisher).or_default().push((*publication, row.time));
+            }
+        }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
             let taken = taken_by.get(subscription).unwrap_or(&nothing);
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
             for publisher in &of.publishers {
-                let mine: Vec<(u32, i64)> = of
-                    .publications
-                    .iter()
-                    .filter(|p| seen.publications[**p as usize].endpoint == Some(*publisher))
-                    .map(|p| (*p, seen.publications[*p as usize].time))
-                    .collect();
+                let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], Vec::as_slice);
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
                 if !seen.related(process, seen.process_of(*publisher)) {
                     continue;
