@@ -5,6 +5,7 @@
 use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
 use crate::observed::INTERNAL;
 use crate::queue::{published_before_next_take, Traffic};
+use crate::rows::far_apart;
 use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, OffCpu, Preemption};
 use crate::wait::Arrival;
 use std::collections::btree_map::Entry;
@@ -84,7 +85,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
         let late: Vec<(u32, Parts)> =
             late(&chains.instances, instances, made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
         let step = instances.len().div_ceil(SAMPLE).max(1);
-        let usual = usual(&late, instances.iter().step_by(step).map(|i| parts_of(*i)));
+        let usual = usual(&late, far_apart(instances.iter().step_by(step)).map(|i| parts_of(*i)));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
@@ -227,7 +228,7 @@ impl Explainer<'_> {
         let taken: Vec<HashMap<u32, u32>> = (1..path.nodes.len())
             .map(|i| {
                 let takes = self.tracer.usage.takes(path.nodes[i], path.topics[i - 1]);
-                takes.iter().filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t))).collect()
+                far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t))).collect()
             })
             .collect();
         let mut traffic: HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)> = HashMap::new();
@@ -309,12 +310,12 @@ impl Explainer<'_> {
             return lost;
         };
         let (taken, published) = traffic.entry(subscription).or_insert_with(|| {
-            let takes = self.tracer.usage.takes(node, topic).iter().map(|t| &seen.takes[*t as usize]);
+            let takes = far_apart(self.tracer.usage.takes(node, topic).iter()).map(|t| &seen.takes[*t as usize]);
             let own = takes.filter(|t| t.endpoint == subscription);
             let mut taken: Vec<(i64, i64)> =
                 own.filter_map(|t| Some((seen.publications[t.publication? as usize].time, t.time))).collect();
             taken.sort_unstable();
-            (taken, of.publications.iter().map(|p| seen.publications[*p as usize].time).collect())
+            (taken, far_apart(of.publications.iter()).map(|p| seen.publications[*p as usize].time).collect())
         });
         let since = published_before_next_take(&Traffic { taken, published }, seen.publications[publication as usize].time);
         match since {

@@ -5,6 +5,7 @@ use crate::link::Linked;
 use crate::observed::{Observed, INTERNAL};
 use crate::preemption::Scheduled;
 use crate::reaction;
+use crate::rows::{far_apart, Rows};
 use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
 use crate::ties::{Tie, Ties};
 use crate::usage::Usage;
@@ -21,9 +22,9 @@ const MOST_HOPS: usize = 16_000_000;
 #[derive(Default)]
 pub(crate) struct Chains {
     pub chains: Vec<Chain>,
-    pub instances: Vec<Instance>,
-    pub hops: Vec<Hop>,
-    pub inputs: Vec<ChainInput>,
+    pub instances: Rows<Instance>,
+    pub hops: Rows<Hop>,
+    pub inputs: Rows<ChainInput>,
     pub links: Vec<Link>,
     pub notes: Vec<Note>,
     /// Instances during which events were lost: no rows.
@@ -136,7 +137,7 @@ impl<'a> Tracer<'a> {
         outputs.sort_by_key(|o| o.time);
         let mut worst = 0;
         let mut descents: Vec<(u32, i64)> = Vec::new();
-        for output in &outputs {
+        for output in far_apart(outputs.iter()) {
             let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
                 Ok(None) => continue,
@@ -200,7 +201,7 @@ impl<'a> Tracer<'a> {
         let mine = |p: &&u32| {
             self.seen.publications[**p as usize].endpoint.is_some_and(|e| endpoints[e as usize].node == path.nodes[0])
         };
-        of.publications.iter().filter(mine).copied().collect()
+        far_apart(of.publications.iter()).filter(mine).copied().collect()
     }
 
     /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
@@ -293,7 +294,7 @@ impl<'a> Tracer<'a> {
         let of_node =
             |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == node);
         let mut outputs = Vec::new();
-        for execution in self.usage.publishing(node) {
+        for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last as usize].time;
                 if rule == LinkRule::Latest || self.usage.taken_in(seen, *execution, node, topic, time).is_some() {
@@ -305,7 +306,7 @@ impl<'a> Tracer<'a> {
             return outputs;
         }
         let takes = self.usage.takes(node, topic);
-        let mut executions: Vec<u32> = takes.iter().filter_map(|t| seen.takes[*t as usize].execution).collect();
+        let mut executions: Vec<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution).collect();
         executions.dedup();
         let ends = executions.into_iter().filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), time }).collect()
@@ -319,13 +320,12 @@ impl<'a> Tracer<'a> {
         let descended: HashSet<u32> = descents.iter().map(|(origin, _)| *origin).collect();
         let last = origins.iter().rposition(|p| descended.contains(p));
         let takes = self.usage.takes(path.nodes[1], path.topics[0]);
-        let taken: HashSet<u32> = takes.iter().filter_map(|t| seen.takes[*t as usize].publication).collect();
+        let taken: HashSet<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].publication).collect();
         let first = origins.iter().position(|p| taken.contains(p));
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
-        origins
-            .iter()
+        far_apart(origins.iter())
             .enumerate()
             .skip(matched_from)
             .filter(|(position, p)| {

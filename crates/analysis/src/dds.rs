@@ -4,7 +4,7 @@
 //! that was inside that call when the DDS handed it over, else by writer and source timestamp.
 
 use crate::observed::{Observed, PublicationSeen, INTERNAL};
-use std::collections::hash_map::Entry;
+use crate::rows::Rows;
 use std::collections::HashMap;
 use tacho_events::{Gid, Payload};
 
@@ -18,25 +18,43 @@ const ROUNDING_NS: i64 = 2;
 /// All samples seen.
 #[derive(Default)]
 pub(crate) struct Dds {
-    numbers: HashMap<(Gid, i64), u32>,
-    samples: Vec<Sample>,
+    /// Numbers of writers.
+    writers: HashMap<Gid, u32>,
+    /// Of each writer: its samples' sequence numbers, ascending, and their numbers here.
+    sequences: Vec<Vec<(i64, u32)>>,
+    samples: Rows<Sample>,
+    /// What came of each sample at processes and readers, each with the one before it.
+    came: Rows<Came>,
+    /// Numbers of readers.
+    readers: HashMap<Gid, u32>,
     /// Pieces of samples on their way, by sample and the process that receives them.
     partial: HashMap<(u32, u32), Pieces>,
-    /// By publication; filled by [`Dds::link`].
-    of_publication: HashMap<u32, u32>,
+    /// By publication, [`NONE`] where there is none; filled by [`link`].
+    of_publication: Vec<u32>,
 }
 
-#[derive(Default)]
+/// No row.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
 struct Sample {
     writer: Gid,
     publication: Option<u32>,
     source_timestamp: i64,
     /// First handed to a transport.
     sent_ns: Option<i64>,
-    /// Process, and when it had the whole sample.
-    received: Vec<(u32, i64)>,
-    /// Reader, and when it had the sample.
-    available: Vec<(Gid, i64)>,
+    /// Last of the processes that had it whole, row of [`Dds::came`].
+    received: u32,
+    /// Last of the readers that had it, row of [`Dds::came`].
+    available: u32,
+}
+
+/// A sample reached a process, or a reader by its number.
+#[derive(Clone, Copy)]
+struct Came {
+    to: u32,
+    ns: i64,
+    before: u32,
 }
 
 /// Which pieces of a sample came.
@@ -77,29 +95,36 @@ impl Observed {
         match *payload {
             Payload::DdsSend { writer, sequence, source_timestamp, .. } => {
                 let publication = publication.filter(|p| self.wrote(*p, writer));
-                let sample = self.dds.sample(writer, sequence);
+                let number = self.dds.number(writer, sequence);
+                let sample = &mut self.dds.samples[number as usize];
                 sample.stamp(source_timestamp);
                 sample.publication = sample.publication.or(publication);
                 sample.sent_ns.get_or_insert(now);
             }
             Payload::DdsReceive { writer, sequence, source_timestamp, first_fragment, fragments, of_fragments, .. } => {
-                let sample = self.dds.sample(writer, sequence);
+                let number = self.dds.number(writer, sequence);
+                let sample = &mut self.dds.samples[number as usize];
                 sample.stamp(source_timestamp);
-                if !sample.received.iter().any(|r| r.0 == process)
-                    && self.dds.whole(writer, sequence, process, first_fragment, fragments, of_fragments)
+                let received = sample.received;
+                if self.dds.came_to(received, process).is_none()
+                    && self.dds.whole(number, process, first_fragment, fragments, of_fragments)
                 {
-                    self.dds.sample(writer, sequence).received.push((process, now));
+                    self.dds.samples[number as usize].received = self.dds.add(process, now, received);
                 }
             }
             Payload::DdsDataAvailable { reader, writer, first_sequence, last_sequence } => {
                 let last = last_sequence.min(first_sequence.saturating_add(NOTIFIED_MAX - 1));
                 // Within the process it is the publish call itself that tells the reader, of that call's message.
                 let publication = publication.filter(|p| first_sequence == last && self.wrote(*p, writer));
+                let next = self.dds.readers.len() as u32;
+                let reader = *self.dds.readers.entry(reader).or_insert(next);
                 for sequence in first_sequence..=last {
-                    let sample = self.dds.sample(writer, sequence);
+                    let number = self.dds.number(writer, sequence) as usize;
+                    let sample = &mut self.dds.samples[number];
                     sample.publication = sample.publication.or(publication);
-                    if !sample.available.iter().any(|known| known.0 == reader) {
-                        sample.available.push((reader, now));
+                    let available = sample.available;
+                    if self.dds.came_to(available, reader).is_none() {
+                        self.dds.samples[number].available = self.dds.add(reader, now, available);
                     }
                 }
             }
@@ -128,27 +153,54 @@ impl Dds {
         self.samples.is_empty()
     }
 
-    fn sample(&mut self, writer: Gid, sequence: i64) -> &mut Sample {
-        let next = self.samples.len() as u32;
-        let number = match self.numbers.entry((writer, sequence)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
-                self.samples.push(Sample { writer, ..Sample::default() });
-                *new.insert(next)
-            }
+    /// The row of a sample, a new one where it is the first that is heard of it.
+    fn number(&mut self, writer: Gid, sequence: i64) -> u32 {
+        let next = self.sequences.len() as u32;
+        let of = *self.writers.entry(writer).or_insert(next);
+        if of == next {
+            self.sequences.push(Vec::new());
+        }
+        let known = &mut self.sequences[of as usize];
+        // Mostly the newest.
+        let place = match known.last() {
+            Some(last) if last.0 >= sequence => known.partition_point(|k| k.0 < sequence),
+            _ => known.len(),
         };
-        &mut self.samples[number as usize]
+        if let Some((_, number)) = known.get(place).filter(|k| k.0 == sequence) {
+            return *number;
+        }
+        let number = self.samples.len() as u32;
+        known.insert(place, (sequence, number));
+        self.samples.push(Sample { writer, publication: None, source_timestamp: 0, sent_ns: None, received: NONE, available: NONE });
+        number
+    }
+
+    /// When a sample came to a process or reader, from the last that it came to on.
+    fn came_to(&self, mut last: u32, to: u32) -> Option<i64> {
+        while last != NONE {
+            let row = &self.came[last as usize];
+            if row.to == to {
+                return Some(row.ns);
+            }
+            last = row.before;
+        }
+        None
+    }
+
+    fn add(&mut self, to: u32, ns: i64, before: u32) -> u32 {
+        self.came.push(Came { to, ns, before });
+        self.came.len() as u32 - 1
     }
 
     /// Whether a process has all of a sample with these pieces of it.
-    fn whole(&mut self, writer: Gid, sequence: i64, process: u32, first: u64, fragments: u64, of: u64) -> bool {
+    fn whole(&mut self, sample: u32, process: u32, first: u64, fragments: u64, of: u64) -> bool {
         if of == 0 || of > FRAGMENTS_MAX || first == 0 {
             return false;
         }
         if of == 1 {
             return true;
         }
-        let key = (self.numbers[&(writer, sequence)], process);
+        let key = (sample, process);
         let pieces = self.partial.entry(key).or_insert_with(|| Pieces { missing: of, came: vec![0; of.div_ceil(64) as usize] });
         for fragment in first - 1..(first - 1).saturating_add(fragments).min(of) {
             let (word, bit) = ((fragment / 64) as usize, 1 << (fragment % 64));
@@ -166,14 +218,15 @@ impl Dds {
 
     /// What happened to a publication on its way to a reader, which may not be known, in a process.
     pub fn passed(&self, publication: u32, from: u32, to: u32, reader: Option<Gid>) -> Passed {
-        let Some(sample) = self.of_publication.get(&publication).map(|s| &self.samples[*s as usize]) else {
+        let Some(sample) = self.of_publication.get(publication as usize).filter(|s| **s != NONE) else {
             return Passed::default();
         };
-        let received_ns = sample.received.iter().find(|r| r.0 == to).map(|r| r.1);
-        let available = sample.available.iter().find(|a| Some(a.0) == reader);
+        let sample = &self.samples[*sample as usize];
+        let received_ns = self.came_to(sample.received, to);
+        let available_ns = reader.and_then(|reader| self.came_to(sample.available, *self.readers.get(&reader)?));
         // Handed over inside its process, it may have been sent to others: that is not its way.
         let sent_ns = sample.sent_ns.filter(|_| received_ns.is_some() || from != to);
-        Passed { sent_ns, received_ns, available_ns: available.map(|a| a.1) }
+        Passed { sent_ns, received_ns, available_ns }
     }
 }
 
@@ -185,7 +238,7 @@ pub(crate) fn link(seen: &mut Observed) {
     let writers: HashMap<Gid, u32> =
         seen.endpoints.iter().enumerate().filter_map(|(index, e)| Some((e.gid?, index as u32))).collect();
     let stamped = stamped(&seen.publications);
-    let mut of_publication = HashMap::new();
+    let mut of_publication = vec![NONE; seen.publications.len()];
     for (number, sample) in seen.dds.samples.iter().enumerate() {
         let by_stamp = || {
             let writer = *writers.get(&sample.writer)?;
@@ -193,7 +246,10 @@ pub(crate) fn link(seen: &mut Observed) {
             nearest(times, sample.source_timestamp)
         };
         if let Some(publication) = sample.publication.or_else(by_stamp) {
-            of_publication.entry(publication).or_insert(number as u32);
+            let of = &mut of_publication[publication as usize];
+            if *of == NONE {
+                *of = number as u32;
+            }
         }
     }
     seen.dds.of_publication = of_publication;
@@ -210,7 +266,7 @@ pub(crate) fn link(seen: &mut Observed) {
 }
 
 /// Source timestamp and number of each publication, ascending, by publisher.
-fn stamped(publications: &[PublicationSeen]) -> HashMap<u32, Vec<(i64, u32)>> {
+fn stamped(publications: &Rows<PublicationSeen>) -> HashMap<u32, Vec<(i64, u32)>> {
     let mut by_publisher: HashMap<u32, Vec<(i64, u32)>> = HashMap::new();
     for (index, publication) in publications.iter().enumerate() {
         if let (Some(endpoint), true) = (publication.endpoint, publication.source_timestamp != 0) {

@@ -1,6 +1,7 @@
 //! Where a message spends its time, layer by layer (study A): contiguous parts that add up to its latency.
 
 use crate::observed::{Observed, TakeSeen};
+use crate::rows::Rows;
 use crate::summary::{Distribution, LayerFigures, LayerPart};
 use crate::tables::{Layers, Message, Note, Tables};
 use crate::Repeat;
@@ -39,8 +40,8 @@ impl Layers {
 }
 
 /// One row for each message that was taken and whose publication is known, none in emulated time. `takes` are those of `messages`.
-pub(crate) fn layers(seen: &Observed, messages: &[Message], takes: &[Option<u32>]) -> (Vec<Layers>, Vec<Note>) {
-    let (mut rows, mut out_of_order) = (Vec::new(), 0);
+pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &[Option<u32>]) -> (Rows<Layers>, Vec<Note>) {
+    let (mut rows, mut out_of_order) = (Rows::new(), 0);
     for (index, (message, take)) in messages.iter().zip(takes).enumerate().filter(|(_, (message, _))| !message.emulated) {
         let Some(take) = take.map(|t| &seen.takes[t as usize]) else { continue };
         // ROS 1 has none of these layers.
@@ -116,14 +117,15 @@ pub(crate) fn figures_of_all(repeats: &[Repeat<'_>]) -> Vec<LayerFigures> {
 }
 
 fn grouped<'a>(repeats: &[Repeat<'a>], topic: impl Fn(&'a Tables, &Layers) -> Option<&'a str>) -> Vec<LayerFigures> {
-    let mut groups: BTreeMap<(Option<&str>, [bool; 10]), Vec<[Option<i64>; 10]>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<&str>, [bool; 10]), Group> = BTreeMap::new();
     for Repeat { tables, .. } in repeats {
         for row in &tables.layers {
             let parts = row.parts_ns();
-            groups.entry((topic(tables, row), parts.map(|p| p.is_some()))).or_default().push(parts);
+            groups.entry((topic(tables, row), parts.map(|p| p.is_some()))).or_default().add(parts);
         }
     }
-    let mut figures: Vec<LayerFigures> = groups.into_iter().filter_map(|((topic, _), rows)| group(topic, &rows)).collect();
+    let mut figures: Vec<LayerFigures> =
+        groups.into_iter().filter_map(|((topic, known), group)| group.figures(topic, known)).collect();
     figures.sort_by(|a, b| (&a.topic, b.messages).cmp(&(&b.topic, a.messages)));
     figures
 }
@@ -132,27 +134,39 @@ fn topic<'a>(tables: &'a Tables, row: &Layers) -> &'a str {
     &tables.endpoints[tables.messages[row.message as usize].subscription as usize].topic
 }
 
-/// Rows that know the same layers.
-fn group(topic: Option<&str>, rows: &[[Option<i64>; 10]]) -> Option<LayerFigures> {
-    let us = |ns: i64| ns as f64 / 1e3;
-    let known = rows.first()?;
-    let (mut parts, mut includes) = (Vec::new(), Vec::new());
-    for (index, name) in LAYERS.iter().enumerate() {
-        if known[index].is_none() {
-            includes.extend(passed(name, known).then(|| (*name).to_string()));
-            continue;
-        }
-        let values = rows.iter().filter_map(|row| row[index]).map(us).collect();
-        parts.push(LayerPart { layer: (*name).into(), duration_us: Distribution::of(values)?, includes: std::mem::take(&mut includes) });
+/// Messages of which the same layers are known, us.
+#[derive(Default)]
+struct Group {
+    /// By layer; empty where it is not known.
+    parts: [Vec<f64>; 10],
+    latencies: Vec<f64>,
+}
+
+impl Group {
+    fn add(&mut self, parts_ns: [Option<i64>; 10]) {
+        let us = |ns: i64| ns as f64 / 1e3;
+        self.parts.iter_mut().zip(parts_ns).for_each(|(values, ns)| values.extend(ns.map(us)));
+        self.latencies.push(us(parts_ns.iter().flatten().sum()));
     }
-    let latency = rows.iter().map(|row| us(row.iter().flatten().sum())).collect();
-    Some(LayerFigures { topic: topic.map(str::to_owned), messages: rows.len() as u64, latency_us: Distribution::of(latency)?, layers: parts })
+
+    fn figures(self, topic: Option<&str>, known: [bool; 10]) -> Option<LayerFigures> {
+        let (mut layers, mut includes) = (Vec::new(), Vec::new());
+        for ((name, values), is_known) in LAYERS.iter().zip(self.parts).zip(known) {
+            if !is_known {
+                includes.extend(passed(name, &known).then(|| (*name).to_string()));
+                continue;
+            }
+            layers.push(LayerPart { layer: (*name).into(), duration_us: Distribution::of(values)?, includes: std::mem::take(&mut includes) });
+        }
+        let messages = self.latencies.len() as u64;
+        Some(LayerFigures { topic: topic.map(str::to_owned), messages, latency_us: Distribution::of(self.latencies)?, layers })
+    }
 }
 
 /// Whether messages with these layers went through one that is not known of them: what begins at rcl had no client library above
 /// that was seen, and a plain DDS program has neither rcl nor rmw.
-fn passed(layer: &str, known: &[Option<i64>; 10]) -> bool {
-    let ros = known[1].is_some() || known[2].is_some();
+fn passed(layer: &str, known: &[bool; 10]) -> bool {
+    let ros = known[1] || known[2];
     layer != "publish_client_library" && (ros || !(layer.ends_with("_rcl") || layer.ends_with("_rmw")))
 }
 

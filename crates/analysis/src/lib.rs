@@ -28,6 +28,7 @@ mod promise;
 mod queue;
 mod reaction;
 mod ros1;
+pub mod rows;
 mod runs;
 mod services;
 mod simulated;

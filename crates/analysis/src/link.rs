@@ -3,6 +3,7 @@
 use crate::clocks::Sighting;
 use crate::observed::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
 use crate::promise;
+use crate::rows::{far_apart, Rows};
 use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
 use crate::Options;
 use std::collections::{HashMap, HashSet};
@@ -40,44 +41,65 @@ fn find(seen: &Observed, options: &Options) -> Found {
             EndpointKind::Subscription => topic.subscriptions.push(index as u32),
         }
     }
-    let (mut by_id, mut by_stamp) = (HashMap::new(), HashMap::new());
-    let mut same_stamp = HashSet::new();
     for (index, publication) in seen.publications.iter().enumerate() {
-        let Some(endpoint) = publication.endpoint.filter(|e| *e != INTERNAL) else { continue };
-        let topic = seen.topic_of(endpoint);
-        topics[topic as usize].publications.push(index as u32);
-        if let Some(id) = publication.id {
-            by_id.insert(id, index as u32);
-        }
-        if publication.source_timestamp != 0
-            && by_stamp.insert((topic, publication.source_timestamp), index as u32).is_some()
-        {
-            same_stamp.insert((topic, publication.source_timestamp));
+        if let Some(endpoint) = publication.endpoint.filter(|e| *e != INTERNAL) {
+            topics[seen.topic_of(endpoint) as usize].publications.push(index as u32);
         }
     }
-    let unstamped: Vec<Vec<(i64, u32)>> =
-        topics.iter().map(|t| unstamped(&seen.publications, &t.publications)).collect();
+    let takes = by_endpoint(seen);
+    let (mut publications, mut ambiguous) = (vec![None; seen.takes.len()], 0);
+    for topic in &topics {
+        let published = Published::new(seen, &topic.publications);
+        for take in far_apart(topic.subscriptions.iter().flat_map(|s| &takes[*s as usize])) {
+            publications[*take as usize] = published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous);
+        }
+    }
+    Found { topics, publications, ambiguous }
+}
 
-    let mut ambiguous = 0;
-    let found = |row: &TakeSeen| {
-        let topic = seen.topic_of(row.endpoint);
-        row.publication.or_else(|| by_id.get(&row.id?).copied()).or_else(|| {
-            let stamp = row.source_timestamp;
+/// Takes of each endpoint, in order.
+fn by_endpoint(seen: &Observed) -> Vec<Vec<u32>> {
+    let mut takes = vec![Vec::new(); seen.endpoints.len()];
+    seen.takes.iter().enumerate().for_each(|(index, take)| takes[take.endpoint as usize].push(index as u32));
+    takes
+}
+
+/// Publications of one topic, by what a take may tell of them.
+struct Published {
+    by_id: HashMap<(u64, u64), u32>,
+    by_stamp: HashMap<i64, u32>,
+    /// Stamps that two publications share.
+    same_stamp: HashSet<i64>,
+    unstamped: Vec<(i64, u32)>,
+}
+
+impl Published {
+    fn new(seen: &Observed, publications: &[u32]) -> Published {
+        let (mut by_id, mut by_stamp, mut same_stamp) = (HashMap::new(), HashMap::new(), HashSet::new());
+        for index in far_apart(publications.iter()) {
+            let publication = &seen.publications[*index as usize];
+            by_id.extend(publication.id.map(|id| (id, *index)));
+            let stamp = publication.source_timestamp;
+            if stamp != 0 && by_stamp.insert(stamp, *index).is_some() {
+                same_stamp.insert(stamp);
+            }
+        }
+        Published { by_id, by_stamp, same_stamp, unstamped: unstamped(&seen.publications, publications) }
+    }
+
+    fn of(&self, seen: &Observed, take: &TakeSeen, options: &Options, ambiguous: &mut u64) -> Option<u32> {
+        take.publication.or_else(|| self.by_id.get(&take.id?).copied()).or_else(|| {
+            let stamp = take.source_timestamp;
             if stamp == 0 {
                 return None;
             }
-            if same_stamp.contains(&(topic, stamp)) {
-                ambiguous += 1;
+            if self.same_stamp.contains(&stamp) {
+                *ambiguous += 1;
                 return None;
             }
-            by_stamp
-                .get(&(topic, stamp))
-                .copied()
-                .or_else(|| first_at_or_after(&unstamped[topic as usize], stamp, options, seen))
+            self.by_stamp.get(&stamp).copied().or_else(|| first_at_or_after(&self.unstamped, stamp, options, seen))
         })
-    };
-    let publications = seen.takes.iter().map(found).collect();
-    Found { topics, publications, ambiguous }
+    }
 }
 
 /// Messages from one process to another, on the clocks of both.
@@ -111,7 +133,9 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
     }
     // Corrected times of several hosts do not stand in the order in which they were read.
     for topic in &mut topics {
-        topic.publications.sort_by_key(|p| seen.publications[*p as usize].time);
+        let mut timed: Vec<(i64, u32)> = far_apart(topic.publications.iter()).map(|p| (seen.publications[*p as usize].time, *p)).collect();
+        timed.sort_by_key(|of| of.0);
+        topic.publications = timed.into_iter().map(|of| of.1).collect();
     }
     set_arrivals(seen);
     let mut notes = Vec::new();
@@ -132,7 +156,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
 
 /// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
 fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Vec<(i64, u32)> {
-    let rows = of_topic.iter().map(|p| (&publications[*p as usize], *p));
+    let rows = far_apart(of_topic.iter()).map(|p| (&publications[*p as usize], *p));
     let mut found: Vec<_> =
         rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
     found.sort_unstable();
@@ -153,16 +177,11 @@ fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options, se
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
 /// may cover several messages, and messages that a queue overwrote had theirs.
 fn set_arrivals(seen: &mut Observed) {
-    let mut takes_of: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (index, take) in seen.takes.iter().enumerate() {
-        if !seen.endpoints[take.endpoint as usize].arrivals.is_empty() {
-            takes_of.entry(take.endpoint).or_default().push(index);
-        }
-    }
-    for (endpoint, takes) in takes_of {
-        let arrivals = &seen.endpoints[endpoint as usize].arrivals;
+    let takes = by_endpoint(seen);
+    for (endpoint, takes) in seen.endpoints.iter().zip(takes).filter(|(endpoint, _)| !endpoint.arrivals.is_empty()) {
+        let arrivals = &endpoint.arrivals;
         let (mut next, mut before) = (0, None);
-        for index in takes {
+        for index in far_apart(takes.into_iter().map(|take| take as usize)) {
             let Some(publication) = seen.takes[index].publication else { continue };
             let published = seen.publications[publication as usize].time;
             while arrivals.get(next).is_some_and(|a| *a < published) {
@@ -181,8 +200,8 @@ fn set_arrivals(seen: &mut Observed) {
 
 /// Rows inside the measured window.
 pub(crate) struct Messages {
-    pub publications: Vec<Publication>,
-    pub messages: Vec<Message>,
+    pub publications: Rows<Publication>,
+    pub messages: Rows<Message>,
     /// Of each message; `None` for one that was lost.
     pub takes: Vec<Option<u32>>,
     pub notes: Vec<Note>,
@@ -196,7 +215,7 @@ pub(crate) fn messages(
     workload: Option<&Workload>,
 ) -> Messages {
     let mut notes = Vec::new();
-    let mut publications = Vec::new();
+    let mut publications = Rows::new();
     for publication in &seen.publications {
         match publication.endpoint {
             Some(publisher) if publisher != INTERNAL && options.measures(publication.belongs_ns()) => {
@@ -213,7 +232,7 @@ pub(crate) fn messages(
         }
     }
     let deadlines = deadlines_ns(seen, linked, options, workload);
-    let (mut messages, mut takes) = (Vec::new(), Vec::new());
+    let (mut messages, mut takes) = (Rows::new(), Vec::new());
     let mut not_recorded = 0;
     for (index, take) in seen.takes.iter().enumerate() {
         let publication = take.publication.map(|p| &seen.publications[p as usize]);
@@ -252,9 +271,11 @@ pub(crate) fn messages(
     lost(seen, linked, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
     takes.resize(messages.len(), None);
-    let mut rows: Vec<_> = messages.into_iter().zip(takes).collect();
-    rows.sort_by_key(|(m, _)| (m.publish_ns.or(m.take_ns), m.subscription, m.take_ns));
-    let (messages, takes) = rows.into_iter().unzip();
+    let mut order: Vec<(Option<i64>, u32)> = messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
+    let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
+    order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
+    let takes = order.iter().map(|(_, row)| takes[*row as usize]).collect();
+    let messages = far_apart(order.into_iter()).map(|(_, row)| messages[row as usize]).collect();
     Messages { publications, messages, takes, notes }
 }
 
@@ -274,7 +295,7 @@ fn deadlines_ns(seen: &Observed, linked: &Linked, options: &Options, workload: O
 }
 
 fn mean_distance_ns(seen: &Observed, publications: &[u32], options: &Options) -> Option<i64> {
-    let measured = publications.iter().map(|p| &seen.publications[*p as usize]).filter(|p| options.measures(p.belongs_ns()));
+    let measured = far_apart(publications.iter()).map(|p| &seen.publications[*p as usize]).filter(|p| options.measures(p.belongs_ns()));
     let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
     for publication in measured {
         count += 1;
@@ -290,7 +311,7 @@ fn lost(
     linked: &Linked,
     options: &Options,
     workload: Option<&Workload>,
-    rows: &mut Vec<Message>,
+    rows: &mut Rows<Message>,
     notes: &mut Vec<Note>,
 ) {
     let ours = |endpoint: u32| {
@@ -299,23 +320,18 @@ fn lost(
         named || seen.ours[seen.process_of(endpoint) as usize]
     };
     let together = workload.is_none_or(|w| w.run.start == Start::Together);
-    let mut taken_by: HashMap<u32, HashMap<u32, i64>> = HashMap::new();
-    for take in &seen.takes {
-        if let Some(publication) = take.publication {
-            taken_by.entry(take.endpoint).or_default().insert(publication, take.time);
-        }
-    }
-    let nothing = HashMap::new();
+    let takes = by_endpoint(seen);
     for of in &linked.topics {
         let mut sent_by: HashMap<u32, Vec<(u32, i64)>> = HashMap::new();
-        for publication in &of.publications {
+        for publication in far_apart(of.publications.iter()) {
             let row = &seen.publications[*publication as usize];
             if let Some(publisher) = row.endpoint {
                 sent_by.entry(publisher).or_default().push((*publication, row.time));
             }
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
-            let taken = taken_by.get(subscription).unwrap_or(&nothing);
+            let own = far_apart(takes[*subscription as usize].iter()).map(|take| &seen.takes[*take as usize]);
+            let taken: HashMap<u32, i64> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
             for publisher in &of.publishers {
@@ -347,7 +363,7 @@ fn lost(
                 let interval = if mine.len() > 1 { (last.1 - first.1) / (mine.len() as i64 - 1) } else { 0 };
                 let worst = mine.iter().filter_map(|(p, time)| Some(taken.get(p)? - time)).max().unwrap_or(0);
                 let in_flight_from = alive.saturating_sub(worst.max(interval));
-                for (position, (publication, time)) in mine.iter().enumerate().skip(matched_from) {
+                for (position, (publication, time)) in far_apart(mine.iter()).enumerate().skip(matched_from) {
                     let overtaken = last_taken.is_some_and(|l| position < l);
                     let pending = !overtaken && *time >= in_flight_from;
                     let there = *time >= created && *time <= alive;

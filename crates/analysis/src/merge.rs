@@ -140,7 +140,8 @@ mod tests {
                 alignment_ns: 1,
                 queueing_ns: 1,
                 transport_ns: 1,
-            }],
+            }]
+            .into(),
             hops: vec![Hop {
                 instance: 0,
                 position: 0,
@@ -150,7 +151,8 @@ mod tests {
                 start_ns: 0,
                 output_ns: 4,
                 queueing_ns: 0,
-            }],
+            }]
+            .into(),
             ..Tables::default()
         }
     }

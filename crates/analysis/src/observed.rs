@@ -3,6 +3,7 @@
 use crate::clock_offset::BoardClock;
 use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use crate::dds::Dds;
+use crate::rows::Rows;
 use std::collections::{HashMap, HashSet};
 use tacho_events::Gid;
 
@@ -20,11 +21,11 @@ pub(crate) struct Observed {
     pub endpoints: Vec<EndpointSeen>,
     pub topics: Topics,
     pub callbacks: Vec<Callback>,
-    pub executions: Vec<Execution>,
+    pub executions: Rows<Execution>,
     /// Stream of each execution.
-    pub execution_stream: Vec<u32>,
-    pub publications: Vec<PublicationSeen>,
-    pub takes: Vec<TakeSeen>,
+    pub execution_stream: Rows<u32>,
+    pub publications: Rows<PublicationSeen>,
+    pub takes: Rows<TakeSeen>,
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
     /// Stretches of time in which events were lost, from and to, in order.
@@ -59,7 +60,7 @@ pub(crate) struct EndpointSeen {
     pub gid: Option<Gid>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct PublicationSeen {
     pub time: i64,
     pub process: u32,
@@ -115,7 +116,7 @@ pub(crate) struct SkipSeen {
     pub publications_before: u32,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct TakeSeen {
     pub time: i64,
     pub endpoint: u32,

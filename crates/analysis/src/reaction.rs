@@ -2,6 +2,7 @@
 //! distributed cause-effect chains*, RTAS 2021). docs/figures.md, "chains", has the definitions.
 
 use crate::chains::{Output, Tracer};
+use crate::rows::far_apart;
 use crate::tables::ChainInput;
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ pub(crate) fn inputs(
         let row = &seen.publications[*publication as usize];
         row.execution.map_or(row.time, |e| seen.executions[e as usize].start_ns)
     };
-    let starts: Vec<i64> = origins.iter().map(read).collect();
+    let starts: Vec<i64> = far_apart(origins.iter()).map(read).collect();
     let position: HashMap<u32, usize> = origins.iter().enumerate().map(|(k, p)| (*p, k)).collect();
     let descents: Vec<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((*position.get(p)?, *t))).collect();
     let replaced = |last: i64| outputs.get(outputs.partition_point(|o| o.time <= last)).map(|o| o.time);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tacho_events::RunDirectory;
 
 /// Rows of one row group: bounds the memory of who reads.
-const ROWS_A_GROUP: usize = 1 << 20;
+const ROWS_A_GROUP: usize = 1 << 17;
 
 /// Why tables or figures could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -178,16 +178,17 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
         let mut group = writer.next_row_group()?;
         R::write(rows, &mut group)?;
         group.close()?;
+        crate::rows::release();
     }
     writer.close().map(drop)
 }
 
-fn read_table<R: Row>(folder: &Path) -> Result<Vec<R>, Error> {
+fn read_table<R: Row, T: Default + Extend<R>>(folder: &Path) -> Result<T, Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
     let file = File::open(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
     let read = || {
         let reader = SerializedFileReader::new(file)?;
-        let mut rows = Vec::new();
+        let mut rows = T::default();
         for group in 0..reader.num_row_groups() {
             rows.extend(R::read(&*reader.get_row_group(group)?)?);
         }

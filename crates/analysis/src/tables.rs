@@ -2,6 +2,7 @@
 //!
 //! Times are ns of CLOCK_MONOTONIC of the host that wrote them; durations are ns. `None` is *not measured*, never zero.
 
+use crate::rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// All tables of one run, as they stand in `RUN/tables/*.parquet`.
@@ -16,25 +17,25 @@ pub struct Tables {
     /// One row a callback (a subscription's, a timer's, a service's).
     pub callbacks: Vec<Callback>,
     /// One row an execution of a callback.
-    pub executions: Vec<Execution>,
+    pub executions: Rows<Execution>,
     /// One row a publish call that was due inside the measured window; made inside it, where it is not known when it was due.
-    pub publications: Vec<Publication>,
+    pub publications: Rows<Publication>,
     /// One row a message and subscription that should have got it.
-    pub messages: Vec<Message>,
+    pub messages: Rows<Message>,
     /// One row a message that was taken and did not stay inside its process's client library: its latency by layers.
-    pub layers: Vec<Layers>,
+    pub layers: Rows<Layers>,
     /// One row a service call, those of actions too, of which any part was recorded.
     pub services: Vec<ServiceCall>,
     /// One row a source-to-sink path, or named chain.
     pub chains: Vec<Chain>,
     /// One row an instance of a chain.
-    pub instances: Vec<Instance>,
+    pub instances: Rows<Instance>,
     /// One row a node of an instance of a chain.
-    pub hops: Vec<Hop>,
+    pub hops: Rows<Hop>,
     /// One row an input and an output of a node on a chain: how the one was tied to the other.
     pub links: Vec<Link>,
     /// One row an input of a chain: when it was first reflected and last used.
-    pub inputs: Vec<ChainInput>,
+    pub inputs: Rows<ChainInput>,
     /// One row a part of a late instance, and one row a reason why inputs of a chain led to no output.
     pub causes: Vec<Cause>,
     /// One row an interval in which a thread that executes callbacks could not go on: CPU taken away, or waiting for it, or blocked.
@@ -185,7 +186,7 @@ pub struct Callback {
 }
 
 /// One execution of a callback (study D).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// Index into [`Tables::callbacks`].
     pub callback: u32,
@@ -203,7 +204,7 @@ pub struct Execution {
 }
 
 /// A publish call, whether or not anybody subscribes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
     /// Index into [`Tables::endpoints`].
     pub publisher: u32,
@@ -244,7 +245,7 @@ pub enum LostIn {
 }
 
 /// A message on its way to one subscription.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// Index into [`Tables::endpoints`] of the publisher; absent where the publisher was not recorded.
     pub publisher: Option<u32>,
@@ -297,7 +298,7 @@ pub struct ServiceCall {
 
 /// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to the
 /// message's latency. A layer is absent where its end was not recorded, and is then part of the next one that is there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Layers {
     /// Index into [`Tables::messages`].
     pub message: u32,
@@ -343,7 +344,7 @@ pub struct Chain {
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
 /// up to `end_to_end_ns` (an absent one counts as nothing: it is then part of computation). A part is absent where the events cannot tell it from its neighbour, and is then in that one,
 /// as [`Chain::evidence`] says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
     /// Index into [`Tables::chains`].
     pub chain: u32,
@@ -366,7 +367,7 @@ pub struct Instance {
 }
 
 /// One node of an instance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
     /// Index into [`Tables::instances`].
     pub instance: u32,
@@ -515,7 +516,7 @@ pub struct Link {
 }
 
 /// One input of a chain: a publish call of its first node, on the chain's first topic.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChainInput {
     /// Index into [`Tables::chains`].
     pub chain: u32,

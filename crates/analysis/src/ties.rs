@@ -4,6 +4,7 @@
 
 use crate::graph::is_called;
 use crate::observed::Observed;
+use crate::rows::far_apart;
 use crate::tables::{CallbackKind, Link, LinkEvidence, LinkRule};
 use crate::usage::Usage;
 use std::collections::HashMap;
@@ -209,7 +210,7 @@ impl<'a> Ties<'a> {
     fn outputs(&self, node: u32, topic: Option<u32>) -> Vec<Output> {
         let seen = self.seen;
         let mut outputs = Vec::new();
-        for execution in self.usage.publishing(node) {
+        for execution in far_apart(self.usage.publishing(node).iter()) {
             for publication in self.usage.published_in(*execution) {
                 let row = &seen.publications[*publication as usize];
                 let endpoint = row.endpoint.map(|e| &seen.endpoints[e as usize]);
@@ -224,12 +225,12 @@ impl<'a> Ties<'a> {
 
     fn in_same_callback(&self, node: u32, input: u32, outputs: &[Output]) -> usize {
         let took = |o: &&Output| self.usage.taken_in(self.seen, o.execution, node, input, o.time).is_some();
-        outputs.iter().filter(took).count()
+        far_apart(outputs.iter()).filter(took).count()
     }
 
     /// Whether messages are taken by a callback that something else began: a timer that looks at its queues.
     fn polls(&self, node: u32, input: u32) -> bool {
-        self.usage.takes(node, input).iter().all(|t| {
+        far_apart(self.usage.takes(node, input).iter()).all(|t| {
             let take = &self.seen.takes[*t as usize];
             take.execution.is_some_and(|e| {
                 let execution = &self.seen.executions[e as usize];

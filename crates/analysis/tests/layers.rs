@@ -200,7 +200,7 @@ fn an_intra_process_message_passes_no_layers() {
         .at(130).rclcpp_executor_execute(0x99).at(140).rclcpp_ring_buffer_dequeue(0x70, 0, 0)
         .at(150).callback_start(CALLBACK, true).at(160).end_taking());
     assert_eq!(tables.messages.len(), 1);
-    assert_eq!(tables.layers, []);
+    assert_eq!(tables.layers.len(), 0);
 }
 
 #[test]

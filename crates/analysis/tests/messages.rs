@@ -108,8 +108,8 @@ fn takes_that_took_nothing_and_internal_topics_make_no_message() {
         .process(1).at(10).publish(1)
         .process(2).at(20).rclcpp_executor_execute(SUBSCRIPTION).rmw_take(RMW_SUBSCRIPTION, MESSAGE, 0, false).rcl_take(MESSAGE)
         .at(30).rmw_take(0x900, MESSAGE, 9, true));
-    assert_eq!(tables.messages, []);
-    assert_eq!(tables.publications, []);
+    assert_eq!(tables.messages.len(), 0);
+    assert_eq!(tables.publications.len(), 0);
     assert_eq!(tables.endpoints.len(), 1);
     assert_eq!(tables.notes, []);
 }

@@ -12,11 +12,21 @@ use crate::record::{Cursor, Step};
 use crate::run::RunDirectory;
 use crate::text::Texts;
 use crate::time::{Duration, Time};
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+/// Chunks that are read before the memory of all that were is given back.
+const CHUNKS_KEPT: u64 = 256;
+
+/// Gives the resident pages of a file back to the kernel; what is read again comes from its page cache.
+fn release(file: &Mmap) {
+    // SAFETY: the mapping is shared and only read, so that MADV_DONTNEED drops nothing that is not in the file.
+    let done = unsafe { file.unchecked_advise(UncheckedAdvice::DontNeed) };
+    debug_assert!(done.is_ok(), "{done:?}");
+}
 
 /// Index into [`Reader::processes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -332,6 +342,7 @@ impl Reader {
             if process.header.ticks != TickSource::Monotonic {
                 let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
                 readings.entry(counter(process)).or_default().extend(found);
+                release(&self.files[stream.file as usize]);
             }
         }
         if let Some(path) = clock_sync {
@@ -424,6 +435,9 @@ impl Reader {
                         });
                     }
                     self.progress.chunks += 1;
+                    if self.progress.chunks % CHUNKS_KEPT == 0 {
+                        self.files.iter().for_each(release);
+                    }
                     stream.chunk += 1;
                     if let Some(next) = stream.chunks.get(stream.chunk) {
                         let at = HEADER_SIZE + *next as usize * CHUNK_SIZE;

@@ -145,7 +145,7 @@ mod tests {
         messages[470 - 10].take_ns = Some(messages[460].publish_ns.unwrap() + 900_000);
         messages[470 - 10].callback_ns = messages[460].take_ns;
         messages.push(message(1_000_000_500, None));
-        let tables = Tables { messages, ..Tables::default() };
+        let tables = Tables { messages: messages.into(), ..Tables::default() };
         let info = RunInfo { measured_from_ns: Some(1_000_000_000), measured_to_ns: Some(1_480_000_000), ..RunInfo::default() };
         let point = SweepPoint::new("000".into(), &info, None, &[(info.clone(), tables)]);
         assert_eq!(point.course.len(), BINS - 1);
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn nothing_taken_is_no_latency() {
-        let tables = Tables { messages: vec![message(5, None)], ..Tables::default() };
+        let tables = Tables { messages: vec![message(5, None)].into(), ..Tables::default() };
         let point = SweepPoint::new("000".into(), &RunInfo::default(), None, &[(RunInfo::default(), tables)]);
         assert_eq!((point.latency_us, point.course.len()), (None, 0));
     }

@@ -181,10 +181,11 @@ mod tests {
                 execution(0, Some(4_000_000)),
                 execution(0, Some(99_000_000)),
                 execution(0, None),
-            ],
+            ]
+            .into(),
             chains: vec![chain("other"), chain("x")],
-            instances: vec![instance(1), instance(1), instance(0), instance(1)],
-            hops: vec![hop(0, 0, 0), hop(0, 1, 2), hop(1, 0, 1), hop(1, 1, 2), hop(2, 0, 3), hop(3, 0, 4)],
+            instances: vec![instance(1), instance(1), instance(0), instance(1)].into(),
+            hops: vec![hop(0, 0, 0), hop(0, 1, 2), hop(1, 0, 1), hop(1, 1, 2), hop(2, 0, 3), hop(3, 0, 4)].into(),
             ..Tables::default()
         }
     }

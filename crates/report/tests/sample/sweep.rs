@@ -111,7 +111,7 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
         measured_to_ns: Some(7_000_000_000),
         ..RunInfo::default()
     };
-    let tables = Tables { messages, ..Tables::default() };
+    let tables = Tables { messages: messages.into(), ..Tables::default() };
     let name = format!("{index:03}-{middleware}-{}-{topology}", size.replace(' ', "-"));
     SweepPoint::new(name, &info, Some(figures), &[(info.clone(), tables)])
 }

@@ -1,0 +1,371 @@
+//! Rows of a table of any length in bounded memory.
+//!
+//! A long table lies in a file without a name, mapped into memory; what was touched of it is given back to the kernel as analysis goes on, so
+//! that only the rows that are being worked on are resident. Analysis goes through all tables in the order of time, which makes those few.
+
+use memmap2::{MmapMut, MmapOptions, UncheckedAdvice};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::mem::size_of;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A table as long as this stays in memory.
+const KEPT_BYTES: usize = 8 << 20;
+/// A file grows by this much.
+const GROWTH_BYTES: usize = 64 << 20;
+/// So much of one table is touched before everything is given back.
+const WINDOW_BYTES: usize = 4 << 20;
+
+/// Every mapping of this process, address and length.
+static MAPPED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+fn mapped() -> MutexGuard<'static, Vec<(usize, usize)>> {
+    MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the resident pages of all tables back to the kernel. Nothing is lost: what is touched again is mapped again.
+pub(crate) fn release() {
+    for (address, length) in mapped().iter() {
+        // SAFETY: a mapping is in the list for as long as it is there; of a shared mapping of a file, MADV_DONTNEED drops no content.
+        let done = unsafe { libc::madvise(*address as *mut libc::c_void, *length, libc::MADV_DONTNEED) };
+        debug_assert_eq!(done, 0, "madvise of a mapping of ours");
+    }
+}
+
+/// Steps of a walk over rows that lie far apart, after which everything is given back.
+const FAR_APART: usize = 1024;
+
+/// The same items, for walks over rows that do not stand together (those of one topic, of one chain): gives everything back now and then.
+pub(crate) fn far_apart<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.enumerate().map(|(step, item)| {
+        if step % FAR_APART == FAR_APART - 1 {
+            release();
+        }
+        item
+    })
+}
+
+/// Where files without a name are made: TMPDIR, else /var/tmp, which is a disk where /tmp may be memory.
+fn folder() -> PathBuf {
+    std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from)
+}
+
+/// Rows of a table. A slice otherwise; see the module.
+pub struct Rows<T> {
+    stored: Stored<T>,
+}
+
+enum Stored<T> {
+    Memory(Vec<T>),
+    File(Mapped<T>),
+}
+
+/// Rows in a file without a name.
+struct Mapped<T> {
+    file: File,
+    bytes: MmapMut,
+    /// Rows written; all of them are values of `T`.
+    rows: usize,
+    row: std::marker::PhantomData<T>,
+}
+
+impl<T: Copy> Mapped<T> {
+    /// Rows that are in memory, moved to a file with room for more.
+    fn of(rows: &[T]) -> io::Result<Mapped<T>> {
+        let file = tempfile::tempfile_in(folder())?;
+        let bytes = map(&file, size_of_val(rows) + GROWTH_BYTES)?;
+        let mut mapped = Mapped { file, bytes, rows: 0, row: std::marker::PhantomData };
+        rows.iter().for_each(|row| mapped.write(*row));
+        Ok(mapped)
+    }
+
+    fn has_room(&self) -> bool {
+        (self.rows + 1) * size_of::<T>() <= self.bytes.len()
+    }
+
+    fn grow(&mut self) -> io::Result<()> {
+        let longer = map(&self.file, self.bytes.len() + GROWTH_BYTES)?;
+        forget(&std::mem::replace(&mut self.bytes, longer));
+        Ok(())
+    }
+
+    /// The next row, for which there is room.
+    fn write(&mut self, row: T) {
+        assert!(self.has_room());
+        // SAFETY: inside the mapping, as asserted, and aligned, since a mapping begins at a page.
+        unsafe { self.bytes.as_mut_ptr().cast::<T>().add(self.rows).write(row) };
+        self.rows += 1;
+        let window = WINDOW_BYTES / size_of::<T>();
+        if self.rows % window == 0 {
+            // SAFETY: as in `release`.
+            let done = unsafe { self.bytes.unchecked_advise(UncheckedAdvice::DontNeed) };
+            debug_assert!(done.is_ok(), "{done:?}");
+        }
+    }
+}
+
+impl<T> Drop for Mapped<T> {
+    fn drop(&mut self) {
+        forget(&self.bytes);
+    }
+}
+
+/// A file made this long and mapped. Its blocks are reserved: a disk that is full is an error here, not a fault at some later store.
+fn map(file: &File, length: usize) -> io::Result<MmapMut> {
+    // SAFETY: a call with a descriptor that is open.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) } {
+        0 => {}
+        code => return Err(io::Error::from_raw_os_error(code)),
+    }
+    // SAFETY: the file has no name, so nobody else writes or truncates it.
+    let bytes = unsafe { MmapOptions::new().len(length).map_mut(file) }?;
+    mapped().push((bytes.as_ptr() as usize, bytes.len()));
+    Ok(bytes)
+}
+
+/// Takes a mapping that is about to go out of the list.
+fn forget(bytes: &MmapMut) {
+    let address = bytes.as_ptr() as usize;
+    mapped().retain(|of| of.0 != address);
+}
+
+impl<T: Copy> Rows<T> {
+    /// None yet.
+    pub const fn new() -> Rows<T> {
+        Rows { stored: Stored::Memory(Vec::new()) }
+    }
+
+    /// The next row. Where no file can be made or it cannot grow, the rows stay, or come back, in memory.
+    pub fn push(&mut self, row: T) {
+        match &mut self.stored {
+            Stored::Memory(rows) => {
+                let full = rows.len() == rows.capacity() && size_of_val(rows.as_slice()) >= KEPT_BYTES;
+                if let Some(mapped) = full.then(|| Mapped::of(rows).ok()).flatten() {
+                    self.stored = Stored::File(mapped);
+                    return self.push(row);
+                }
+                rows.push(row);
+            }
+            Stored::File(mapped) => {
+                if !mapped.has_room() && mapped.grow().is_err() {
+                    self.stored = Stored::Memory(self.to_vec());
+                    return self.push(row);
+                }
+                mapped.write(row);
+            }
+        }
+    }
+
+    /// From the first to the last; rows that were passed, of this table and of all others, are given back to the kernel now and then.
+    pub fn iter(&self) -> Iter<'_, T> {
+        let window = match self.stored {
+            Stored::Memory(_) => usize::MAX,
+            Stored::File(_) => WINDOW_BYTES / size_of::<T>(),
+        };
+        Iter { rows: (**self).iter(), window, left: window }
+    }
+
+    /// Only the rows that are wanted, in their order.
+    pub fn retain(&mut self, wanted: impl Fn(&T) -> bool) {
+        *self = self.iter().filter(|row| wanted(row)).copied().collect();
+    }
+}
+
+impl<T> Deref for Rows<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.stored {
+            Stored::Memory(rows) => rows,
+            // SAFETY: so many rows were written, and nobody else has the file.
+            Stored::File(mapped) => unsafe { std::slice::from_raw_parts(mapped.bytes.as_ptr().cast(), mapped.rows) },
+        }
+    }
+}
+
+impl<T> DerefMut for Rows<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.stored {
+            Stored::Memory(rows) => rows,
+            // SAFETY: as in `deref`; the mapping is borrowed mutably.
+            Stored::File(mapped) => unsafe { std::slice::from_raw_parts_mut(mapped.bytes.as_mut_ptr().cast(), mapped.rows) },
+        }
+    }
+}
+
+/// See [`Rows::iter`].
+#[derive(Clone)]
+pub struct Iter<'a, T> {
+    rows: std::slice::Iter<'a, T>,
+    window: usize,
+    left: usize,
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        if self.left == 0 {
+            release();
+            self.left = self.window;
+        }
+        self.left -= 1;
+        self.rows.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+}
+
+impl<'a, T> DoubleEndedIterator for Iter<'a, T> {
+    fn next_back(&mut self) -> Option<&'a T> {
+        self.rows.next_back()
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+
+impl<'a, T: Copy> IntoIterator for &'a Rows<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T: Copy> IntoIterator for Rows<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { rows: self, next: 0 }
+    }
+}
+
+/// Rows by value.
+pub struct IntoIter<T> {
+    rows: Rows<T>,
+    next: usize,
+}
+
+impl<T: Copy> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let row = self.rows.get(self.next).copied()?;
+        self.next += 1;
+        if self.next % (WINDOW_BYTES / size_of::<T>().max(1)) == 0 {
+            release();
+        }
+        Some(row)
+    }
+}
+
+impl<T: Copy> Extend<T> for Rows<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, rows: I) {
+        rows.into_iter().for_each(|row| self.push(row));
+    }
+}
+
+impl<T: Copy> FromIterator<T> for Rows<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Rows<T> {
+        let mut made = Rows::new();
+        made.extend(rows);
+        made
+    }
+}
+
+impl<T: Copy> From<Vec<T>> for Rows<T> {
+    fn from(rows: Vec<T>) -> Rows<T> {
+        Rows { stored: Stored::Memory(rows) }
+    }
+}
+
+impl<T: Copy> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows::new()
+    }
+}
+
+impl<T: Copy> Clone for Rows<T> {
+    fn clone(&self) -> Rows<T> {
+        self.iter().copied().collect()
+    }
+}
+
+impl<T: Copy + PartialEq> PartialEq for Rows<T> {
+    fn eq(&self, other: &Rows<T>) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Rows<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of 64 bytes: few of them make a long table.
+    type Row = [u64; 8];
+    const MANY: u64 = ((KEPT_BYTES + 2 * GROWTH_BYTES) / size_of::<Row>()) as u64 + 17;
+
+    fn many() -> Rows<Row> {
+        (0..MANY).map(|row| [row; 8]).collect()
+    }
+
+    #[test]
+    fn a_long_table_moves_to_a_file_that_grows_and_keeps_every_row() {
+        let rows = many();
+        assert!(matches!(rows.stored, Stored::File(_)));
+        assert_eq!(rows.len() as u64, MANY);
+        assert!(rows.iter().zip(0..).all(|(row, number)| *row == [number; 8]));
+        assert!(rows.into_iter().zip(0..).all(|(row, number)| row == [number; 8]));
+    }
+
+    #[test]
+    fn what_was_written_to_a_row_stays_after_its_pages_were_given_back() {
+        let mut rows = many();
+        rows[5] = [1; 8];
+        release();
+        assert_eq!((rows[4][0], rows[5][7], rows[6][3]), (4, 1, 6));
+    }
+
+    #[test]
+    fn few_pages_are_resident_however_long_the_table() {
+        let rows = many();
+        release();
+        assert_eq!(resident_bytes(&rows), 0);
+        assert_eq!(rows.iter().map(|row| row[7]).sum::<u64>(), MANY * (MANY - 1) / 2);
+        let resident = resident_bytes(&rows);
+        assert!(0 < resident && resident <= 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
+    }
+
+    #[test]
+    fn a_short_table_stays_in_memory_and_is_a_slice() {
+        let mut rows: Rows<u32> = (0..10).collect();
+        rows.retain(|row| row % 3 == 0);
+        assert!(matches!(rows.stored, Stored::Memory(_)));
+        assert_eq!(rows, Rows::from(vec![0, 3, 6, 9]));
+        assert_eq!(rows.iter().rev().copied().collect::<Vec<_>>(), [9, 6, 3, 0]);
+        assert_eq!(rows.partition_point(|row| *row < 6), 2);
+    }
+
+    /// Rss of the mapping, as /proc/self/smaps tells.
+    fn resident_bytes(rows: &Rows<Row>) -> usize {
+        let begin = format!("{:x}-", rows.as_ptr() as usize);
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("smaps");
+        let of_it = maps.lines().skip_while(|line| !line.starts_with(&begin));
+        let line = of_it.clone().find(|line| line.starts_with("Rss:")).expect("Rss");
+        line.split_whitespace().nth(1).expect("kB").parse::<usize>().expect("a number") << 10
+    }
+}
