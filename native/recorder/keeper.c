@@ -19,6 +19,7 @@
 
 #define AHEAD_ALLOCATED 256u /* 8 MiB at least, backed by storage */
 #define AHEAD_POPULATED 32u  /* 1 MiB at least, free of page faults; this much memory every recorded process pays */
+#define BEHIND_RESIDENT 512u  /* 16 MiB at most of what was written stay resident in the program */
 #define STEP_MAX 8192u       /* chunks a growth: 256 MiB */
 #define STACK_SIZE (256u * 1024u)
 
@@ -39,8 +40,8 @@ static uint64_t at_least(uint64_t value, uint64_t least)
 }
 
 /* Storage for what threads will need until the keeper is next woken, judged by what they took since it last was.
- * `seen` is what was reserved then, `populated` how far page faults are taken. */
-static void keep_ahead(uint64_t *seen, uint64_t *populated)
+ * `seen` is what was reserved then, `populated` how far page faults are taken, `given_back` how far memory was. */
+static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back)
 {
   struct tacho_file_header *header = storage_header;
   uint64_t reserved = atomic_load_explicit(storage_live(&header->chunks_reserved), memory_order_relaxed);
@@ -63,6 +64,11 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated)
     storage_populate(from, to);
     *populated = to;
   }
+  /* A thread that still writes to a chunk of so long ago takes one more page fault, once in these 16 MiB. */
+  if (reserved - *given_back >= BEHIND_RESIDENT) {
+    storage_give_back(*given_back, reserved - BEHIND_RESIDENT / 2);
+    *given_back = reserved - BEHIND_RESIDENT / 2;
+  }
   /* At the end of storage a wake-up would change nothing: the clock's second brings the next try. */
   bool at_end = !grown || allocated >= header->chunks_max;
   uint64_t ahead = to > reserved ? to - reserved : 0;
@@ -76,13 +82,13 @@ static void *keep(void *unused)
   prctl(PR_SET_NAME, "tacho-recorder");
   /* Soon after the start, so that a short run has a slope of its own; then once a second. */
   static const uint64_t first_syncs[] = {10000000u, 100000000u, 1000000000u};
-  uint64_t seen = 0, populated = 0, syncs = 0;
+  uint64_t seen = 0, populated = 0, given_back = 0, syncs = 0;
   uint64_t start = clock_ns(CLOCK_MONOTONIC);
   uint64_t due = start + first_syncs[0];
   for (;;) {
     /* An exchange: what was reserved before the wake-up that this takes is seen below. */
     atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
-    keep_ahead(&seen, &populated);
+    keep_ahead(&seen, &populated, &given_back);
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now >= due) {
       thread_put_clock();

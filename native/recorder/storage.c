@@ -160,6 +160,20 @@ void storage_populate(uint64_t from, uint64_t to)
   }
 }
 
+void storage_give_back(uint64_t from, uint64_t to)
+{
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  while (from < to) {
+    uint64_t segment_end = (from / SEGMENT_CHUNKS + 1) * SEGMENT_CHUNKS;
+    uint64_t upto = to < segment_end ? to : segment_end;
+    uintptr_t start = ((uintptr_t)storage_chunk(from) + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)storage_chunk(from) + (upto - from) * TACHO_CHUNK_SIZE) & ~(page - 1);
+    /* Of a shared mapping of a file nothing is lost; a kernel that refuses leaves the pages resident, as they were. */
+    madvise((void *)start, end - start, MADV_DONTNEED);
+    from = upto;
+  }
+}
+
 void storage_leave_to_parent(bool writing)
 {
   if (storage_header == NULL) return;

@@ -168,6 +168,17 @@ static void test_growth(void)
   free(found);
 }
 
+/* What was written long ago is no memory of the program's, however much that is; every event is there all the same. */
+static void test_resident(void)
+{
+  finish(start("resident", 3000000, 0, "40000"));
+  struct found *found = read_all(events, victim, false);
+  EXPECT(found->events[0] + found->dropped == 3000000, "%llu events, %llu dropped",
+         (unsigned long long)found->events[0], (unsigned long long)found->dropped);
+  EXPECT(found->chunks > 2000 || found->dropped > 0, "%llu chunks", (unsigned long long)found->chunks);
+  free(found);
+}
+
 /* Where no counter can be trusted, time is CLOCK_MONOTONIC itself: asked for here, the case of other machines. */
 static void test_monotonic(void)
 {
@@ -462,6 +473,7 @@ static const struct {
     {"threads", test_threads},
     {"short-threads", test_short_threads},
     {"growth", test_growth},
+    {"resident", test_resident},
     {"monotonic", test_monotonic},
     {"fork", test_fork},
     {"fork-large", test_fork_large},

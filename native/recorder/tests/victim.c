@@ -140,6 +140,22 @@ static int mappings(void)
   return found;
 }
 
+/* Resident memory of the event files in this process, KiB. */
+static long resident_kib(void)
+{
+  char line[8192];
+  bool ours = false;
+  long total = 0, kib;
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  if (maps == NULL) return -1;
+  while (fgets(line, sizeof line, maps) != NULL) {
+    if (strchr(line, '-') != NULL && strchr(line, '/') != NULL) ours = strstr(line, ".events") != NULL;
+    if (ours && sscanf(line, "Rss: %ld kB", &kib) == 1) total += kib;
+  }
+  fclose(maps);
+  return total;
+}
+
 /* Pins this thread to the CPU that it is on, under SCHED_FIFO. */
 static bool become_real_time(void)
 {
@@ -286,6 +302,10 @@ int main(int argc, char **argv)
     fire_count((void *)0);
   } else if (strcmp(mode, "paced") == 0) { /* 1000 events a millisecond: what no stack does for long */
     for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
+  } else if (strcmp(mode, "resident") == 0) { /* argument 4: so many KiB stay at most, once the keeper has caught up */
+    const struct timespec rest = {0, 10000000};
+    for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
+    while (resident_kib() > atol(argv[4])) nanosleep(&rest, NULL);
   } else {
     return 2;
   }
