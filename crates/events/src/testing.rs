@@ -14,7 +14,8 @@
 //! # std::fs::remove_dir_all(&folder).unwrap();
 //! ```
 
-use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNK_HEADER_SIZE, CHUNK_SIZE};
+use crate::chunk::Chunk;
+use crate::layout::{FileHeader, Sync, TickSource, CHUNK_SIZE};
 use crate::payload::{Field, Gid, Handle};
 use crate::run::{RunDirectory, RunInfo};
 use crate::text::Text;
@@ -36,14 +37,9 @@ pub struct FileBuilder {
 
 struct ProcessFile {
     header: FileHeader,
-    chunks: Vec<Vec<u8>>,
-    threads: HashMap<u32, Thread>,
-}
-
-struct Thread {
-    chunk: usize,
-    sequence: u64,
-    base_ticks: u64,
+    chunks: Vec<Chunk>,
+    /// The chunk that each thread fills.
+    threads: HashMap<u32, usize>,
 }
 
 impl Default for FileBuilder {
@@ -174,8 +170,8 @@ impl FileBuilder {
         };
         let mut bytes = process.header.write(process.chunks.len() as u64);
         for chunk in &process.chunks {
-            bytes.extend(chunk);
-            bytes.resize(bytes.len() + CHUNK_SIZE - chunk.len(), 0);
+            bytes.extend(chunk.bytes());
+            bytes.resize(bytes.len() + CHUNK_SIZE - chunk.bytes().len(), 0);
         }
         bytes
     }
@@ -203,32 +199,19 @@ impl FileBuilder {
     }
 
     fn append(&mut self, kind: u16, words: &[u64], text: &[u8]) {
-        const MOST: usize = 63 * 8;
         let ticks = self.now_ns as u64 * self.ticks_per_ns;
         let tid = self.tid;
-        let needed = text.chunks(MOST).map(|t| 8 + t.len().next_multiple_of(8)).sum::<usize>() + 8 + 8 * words.len();
-        let process = self.process_file();
-        let full = process.threads.get(&tid).is_none_or(|t| process.chunks[t.chunk].len() + needed > CHUNK_SIZE);
-        if full {
-            let sequence = process.threads.get(&tid).map_or(0, |t| t.sequence + 1);
-            let head = ChunkHeader { tid, sequence, base_ticks: ticks, dropped_before: 0 };
-            process.chunks.push(head.write().to_vec());
-            debug_assert_eq!(process.chunks.last().map(Vec::len), Some(CHUNK_HEADER_SIZE));
-            process.threads.insert(tid, Thread { chunk: process.chunks.len() - 1, sequence, base_ticks: ticks });
+        let ProcessFile { chunks, threads, .. } = self.process_file();
+        let index = threads.entry(tid).or_insert_with(|| {
+            chunks.push(Chunk::first(tid, ticks));
+            chunks.len() - 1
+        });
+        if !chunks[*index].put(ticks, kind, words, text) {
+            let mut next = chunks[*index].after(ticks);
+            assert!(next.put(ticks, kind, words, text), "an event of {} words and {} bytes of text", words.len(), text.len());
+            *index = chunks.len();
+            chunks.push(next);
         }
-        let thread = &process.threads[&tid];
-        let delta = ticks.wrapping_sub(thread.base_ticks);
-        let chunk = &mut process.chunks[thread.chunk];
-        let mut record = |kind: u16, payload: &[u8]| {
-            let words = payload.len().div_ceil(8);
-            chunk.extend((delta << 16 | (kind as u64) << 6 | words as u64).to_le_bytes());
-            chunk.extend(payload);
-            chunk.resize(chunk.len().next_multiple_of(8), 0);
-        };
-        for part in text.chunks(MOST) {
-            record(1, part);
-        }
-        record(kind, &words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>());
     }
 }
 

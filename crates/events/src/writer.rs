@@ -11,18 +11,13 @@
 //! # std::fs::remove_file(&path).unwrap();
 //! ```
 
-use crate::layout::{ChunkHeader, FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
+use crate::chunk::{joined, Chunk};
+use crate::layout::{FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-
-/// Longest text, `TACHO_TEXT_MAX`.
-const TEXT_MAX: usize = 4095;
-const KIND_TEXT: u16 = 1;
-/// Payload words of one record, `TACHO_MAX_WORDS`.
-const WORDS_MAX: usize = 63;
 
 /// An event file that is being written.
 pub struct EventFile {
@@ -35,11 +30,10 @@ pub struct EventFile {
 
 /// A thread's chunk that is being filled.
 struct Thread {
-    chunk: u64,
-    sequence: u64,
-    base: u64,
+    chunk: Chunk,
+    /// Place of it in the file.
+    index: u64,
     last: u64,
-    bytes: Vec<u8>,
     /// Bytes that are in the file.
     flushed: usize,
 }
@@ -55,29 +49,24 @@ impl EventFile {
     /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is given that one's
     /// ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could not hold it.
     pub fn put(&mut self, tid: u32, ticks: u64, kind: u16, words: &[u64], texts: &[&str]) -> io::Result<()> {
-        let texts: Vec<u8> = texts.iter().flat_map(|text| cut(text).into_iter().chain([0])).collect();
-        let text_words = texts.len().div_ceil(8);
-        let size = 8 * (1 + words.len() + text_words + text_words.div_ceil(WORDS_MAX));
-        let known = self.threads.get(&tid);
-        let ticks = known.map_or(ticks, |thread| ticks.max(thread.last));
-        if known.is_none_or(|thread| thread.bytes.len() + size > CHUNK_SIZE || (ticks - thread.base) >> 48 != 0) {
-            let sequence = known.map_or(0, |thread| thread.sequence + 1);
-            if let Some(full) = self.threads.get_mut(&tid) {
-                full.flush(&self.file)?;
-            }
-            let head = ChunkHeader { tid, sequence, base_ticks: ticks, dropped_before: 0 };
-            let fresh = Thread { chunk: self.chunks, sequence, base: ticks, last: ticks, bytes: head.write().to_vec(), flushed: 0 };
+        let texts = joined(texts);
+        let thread = self.threads.entry(tid).or_insert_with(|| {
             self.chunks += 1;
-            self.threads.insert(tid, fresh);
+            Thread { chunk: Chunk::first(tid, ticks), index: self.chunks - 1, last: ticks, flushed: 0 }
+        });
+        thread.last = thread.last.max(ticks);
+        if thread.chunk.put(thread.last, kind, words, &texts) {
+            return Ok(());
         }
-        let Some(thread) = self.threads.get_mut(&tid) else { return Ok(()) };
-        thread.last = ticks;
-        for part in texts.chunks(8 * WORDS_MAX) {
-            thread.record(KIND_TEXT, part);
+        thread.flush(&self.file)?;
+        thread.chunk = thread.chunk.after(thread.last);
+        (thread.index, thread.flushed) = (self.chunks, 0);
+        self.chunks += 1;
+        if thread.chunk.put(thread.last, kind, words, &texts) {
+            return Ok(());
         }
-        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        thread.record(kind, &words);
-        Ok(())
+        let text = format!("an event of {} words and {} bytes of text; a chunk has {CHUNK_SIZE} bytes", words.len(), texts.len());
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
     /// Brings what was put, and the header, into the file.
@@ -100,34 +89,18 @@ impl EventFile {
 }
 
 impl Thread {
-    fn record(&mut self, kind: u16, payload: &[u8]) {
-        let words = payload.len().div_ceil(8);
-        self.bytes.extend(((self.last - self.base) << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes());
-        self.bytes.extend(payload);
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
-    }
-
     /// The first word last: it is a chunk's magic or a record's head, and nothing behind it counts before it is there.
     fn flush(&mut self, file: &File) -> io::Result<()> {
-        let fresh = &self.bytes[self.flushed..];
+        let fresh = &self.chunk.bytes()[self.flushed..];
         if fresh.is_empty() {
             return Ok(());
         }
-        let at = HEADER_SIZE as u64 + self.chunk * CHUNK_SIZE as u64 + self.flushed as u64;
+        let at = HEADER_SIZE as u64 + self.index * CHUNK_SIZE as u64 + self.flushed as u64;
         file.write_all_at(&fresh[8..], at + 8)?;
         file.write_all_at(&fresh[..8], at)?;
-        self.flushed = self.bytes.len();
+        self.flushed = self.chunk.bytes().len();
         Ok(())
     }
-}
-
-fn cut(text: &str) -> Vec<u8> {
-    let text = text.split('\0').next().unwrap_or_default();
-    if text.len() <= TEXT_MAX {
-        return text.into();
-    }
-    let end = (0..=TEXT_MAX - 3).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    [&text.as_bytes()[..end], b"..."].concat()
 }
 
 const _: () = assert!(CHUNK_HEADER_SIZE.is_multiple_of(8));
@@ -135,6 +108,7 @@ const _: () = assert!(CHUNK_HEADER_SIZE.is_multiple_of(8));
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chunk::TEXT_MAX;
     use crate::layout::{Sync, TickSource};
     use crate::{Payload, Reader, RunDirectory};
 

@@ -1,0 +1,76 @@
+//! A chunk of an event file that is being filled by one thread's events: the one place that makes records in Rust.
+
+use crate::layout::{ChunkHeader, CHUNK_SIZE};
+
+/// Longest text, `TACHO_TEXT_MAX`.
+pub(crate) const TEXT_MAX: usize = 4095;
+const KIND_TEXT: u16 = 1;
+/// Payload words of one record, `TACHO_MAX_WORDS`.
+const WORDS_MAX: usize = 63;
+
+/// A thread's chunk, its header first, as long as what it holds.
+pub struct Chunk {
+    tid: u32,
+    sequence: u64,
+    base: u64,
+    bytes: Vec<u8>,
+}
+
+impl Chunk {
+    /// The first one of a thread in its file; no event of it is earlier than `base_ticks`.
+    pub fn first(tid: u32, base_ticks: u64) -> Chunk {
+        Chunk::new(tid, 0, base_ticks)
+    }
+
+    /// The thread's next one, empty.
+    pub fn after(&self, base_ticks: u64) -> Chunk {
+        Chunk::new(self.tid, self.sequence + 1, base_ticks)
+    }
+
+    fn new(tid: u32, sequence: u64, base: u64) -> Chunk {
+        let head = ChunkHeader { tid, sequence, base_ticks: base, dropped_before: 0 };
+        Chunk { tid, sequence, base, bytes: head.write().to_vec() }
+    }
+
+    /// Appends an event: `kind` and `words` as `events.h` lists them, `texts` as [`joined`] gives them. False: it has no room, or its time is
+    /// too far from the first one's; a chunk that is empty has room for every event of `events.h`.
+    pub fn put(&mut self, ticks: u64, kind: u16, words: &[u64], texts: &[u8]) -> bool {
+        let delta = ticks.wrapping_sub(self.base);
+        let text_words = texts.len().div_ceil(8);
+        let size = 8 * (1 + words.len() + text_words + text_words.div_ceil(WORDS_MAX));
+        if delta >> 48 != 0 || words.len() > WORDS_MAX || self.bytes.len() + size > CHUNK_SIZE {
+            return false;
+        }
+        let head = |kind: u16, words: usize| (delta << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes();
+        for part in texts.chunks(8 * WORDS_MAX) {
+            self.bytes.extend(head(KIND_TEXT, part.len().div_ceil(8)));
+            self.bytes.extend(part);
+            self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+        }
+        self.bytes.extend(head(kind, words.len()));
+        words.iter().for_each(|word| self.bytes.extend(word.to_le_bytes()));
+        true
+    }
+
+    /// What it holds, from its header on.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Texts as they stand before an event, one behind the other; one that is too long is cut, and ends in "..." then.
+pub fn joined(texts: &[&str]) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for text in texts {
+        let text = text.split('\0').next().unwrap_or_default();
+        if text.len() <= TEXT_MAX {
+            joined.extend(text.as_bytes());
+        } else {
+            let end = (0..=TEXT_MAX - 3).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            joined.extend(&text.as_bytes()[..end]);
+            joined.extend(b"...");
+        }
+        joined.push(0);
+    }
+    joined
+}
