@@ -1,6 +1,8 @@
 //! The machine that a run ran on, as far as timing depends on it.
 
+use crate::clock;
 use crate::doctor::{self, Preemption};
+use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::run::Machine;
 
 /// What this machine says of itself; what it does not say is empty or absent.
@@ -19,16 +21,23 @@ pub fn machine() -> Machine {
 }
 
 /// Identity of this boot: clocks of two event files compare where it is equal.
-pub fn boot_id() -> String {
+fn boot_id() -> String {
     read("/proc/sys/kernel/random/boot_id")
 }
 
-/// The file without surrounding blanks, empty where it cannot be read: absent facts are absent, not errors.
-/// Its name.
-pub fn host() -> String {
-    uname().0
+/// Header of an event file that is begun now and timed in ns of CLOCK_MONOTONIC: what every file of this machine says of it.
+pub(crate) fn file_header() -> FileHeader {
+    let now = clock::read(TickSource::Monotonic);
+    FileHeader {
+        ticks: TickSource::Monotonic,
+        start: Sync { ticks: now.monotonic_ns as u64, ..now },
+        boot_id: boot_id(),
+        host: uname().0,
+        ..FileHeader::default()
+    }
 }
 
+/// The file without surrounding blanks, empty where it cannot be read: absent facts are absent, not errors.
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }

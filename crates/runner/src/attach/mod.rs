@@ -12,7 +12,7 @@ mod run;
 
 pub use run::record;
 
-use crate::clock::{self, monotonic_ns};
+use crate::clock::monotonic_ns;
 use crate::machine;
 use crate::perf::{self, Ring};
 use crate::tracefs::Tracefs;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use tacho_events::layout::{FileHeader, TickSource};
+use tacho_events::layout::FileHeader;
 use tacho_events::writer::EventFile;
 
 /// Longest that records stay in the rings.
@@ -270,22 +270,17 @@ impl Process {
         let named = node_name(&command);
         let program = executable.file_name().map_or_else(|| "program".into(), |name| name.to_string_lossy().into_owned());
         let node_name = named.clone().unwrap_or_else(|| format!("{program}_{pid}"));
-        let start = clock::read(TickSource::Monotonic);
         let header = FileHeader {
-            ticks: TickSource::Monotonic,
             pid,
             ppid: parent(pid).unwrap_or(0),
             tracetools: release,
-            start,
-            boot_id: machine::boot_id(),
-            host: machine::host(),
             ros_distro: environment.get("ROS_DISTRO").cloned().unwrap_or_default(),
             rmw_implementation: rmw(&maps).unwrap_or_default(),
             executable: executable.to_string_lossy().into_owned(),
             command: command.clone(),
-            ..FileHeader::default()
+            ..machine::file_header()
         };
-        let file = EventFile::create(&events.join(format!("{pid}-{}.events", start.monotonic_ns)), header)?;
+        let file = EventFile::create(&events.join(format!("{pid}-{}.events", header.start.monotonic_ns)), header)?;
         let memory = File::open(format!("/proc/{pid}/mem"))?;
         let facts = Attached { pid, command, events: 0, told: 0, unreadable: 0, node_unnamed: named.is_none() };
         Ok(Process { file, earlier: Earlier::new(memory, node_name), facts })

@@ -5,7 +5,7 @@
 //! beacon that it heard from the other.
 
 use super::plan::{Row, CLOCK_ROW, OWN_ROWS};
-use crate::machine::boot_id;
+use crate::machine::file_header;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -155,11 +155,11 @@ impl BoardEvents {
 
     fn begin(&mut self, message: &Message<'_>) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        let now = crate::clock::read(TickSource::Monotonic);
+        let of_host = file_header();
         let start = Sync {
             ticks: message.board_ns as u64,
             monotonic_ns: message.arrival_ns,
-            realtime_ns: message.arrival_ns + now.realtime_ns - now.monotonic_ns,
+            realtime_ns: message.arrival_ns + of_host.start.realtime_ns - of_host.start.monotonic_ns,
             bound_ns: 0,
         };
         let header = FileHeader {
@@ -167,11 +167,10 @@ impl BoardEvents {
             pid: std::process::id(),
             ppid: std::os::unix::process::parent_id(),
             start,
-            boot_id: boot_id(),
             host: self.who.node.clone(),
             executable: self.who.image.clone(),
             command: self.who.machine.clone(),
-            ..FileHeader::default()
+            ..of_host
         };
         self.writer = Some(EventFile::create(path, header)?);
         let at = message.data.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));

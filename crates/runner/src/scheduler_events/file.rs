@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use tacho_events::layout::{FileHeader, Sync, TickSource};
+use tacho_events::layout::{FileHeader, TickSource};
 use tacho_events::writer::EventFile;
 
 const CLOCK_SYNC: u16 = 2;
@@ -29,18 +29,14 @@ pub(super) struct KernelFile {
 impl KernelFile {
     /// Makes `events/0-NS.events`.
     pub fn create(events: &Path) -> io::Result<KernelFile> {
-        let now = clock::read(TickSource::Monotonic);
         let header = FileHeader {
-            ticks: TickSource::Monotonic,
-            start: Sync { ticks: now.monotonic_ns as u64, ..now },
-            boot_id: machine::boot_id(),
-            host: machine::host(),
             executable: "kernel".into(),
             command: "scheduler events of the kernel".into(),
-            ..FileHeader::default()
+            ..machine::file_header()
         };
-        let file = EventFile::create(&events.join(format!("0-{}.events", now.monotonic_ns)), header)?;
-        Ok(KernelFile { file, told: HashMap::new(), synced_ns: now.monotonic_ns })
+        let synced_ns = header.start.monotonic_ns;
+        let file = EventFile::create(&events.join(format!("0-{synced_ns}.events")), header)?;
+        Ok(KernelFile { file, told: HashMap::new(), synced_ns })
     }
 
     /// Appends a record of a CPU, in the order of time; `names` are of threads that records name without one.
