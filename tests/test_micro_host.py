@@ -54,6 +54,8 @@ run: {duration: 3 s}
     # No duration that emulated time lies in is told as a measured one.
     point = summary["points"][0]
     assert not any("latency_us" in of for of in (point, beat, echo, talk))
+    assert not any(word in of for of in (point, *point["subscribing"]) for word in ("in_time", "late"))
+    assert point["received"] == beat["received"] + echo["received"] + talk["received"]
     assert all("end_to_end_ms" not in chain for chain in summary["chains"])
     assert not any("duration_us" in c for c in summary["callbacks"] if c["node"] in ("/board", "/echo", "/third"))
     assert sum(n["count"] for n in summary["notes"] if n["name"] == "emulated-board") == 3
@@ -67,6 +69,39 @@ run: {duration: 3 s}
     for board in point["boards"]:
         assert board["emulated"] and board["counters"] == {}
         assert 10_000 < board["rom_bytes"] < 30_000 and 10_000 < board["ram_bytes"] - board["stack_bytes"] < 40_000
+
+
+@bridged
+def test_four_boards_and_nodes_of_three_middlewares_are_one_system(tacho):
+    """Two boards say, one answers, one hears, among ROS 2, Dust DDS and tacho-micro at this machine's speed: every message reaches each of its readers."""
+    plugins = [name for name in ("dustdds", "micro") if (ROOT / "build" / "lib" / f"libtacho_{name}.so").is_file()]
+    summary, info = bench(
+        tacho,
+        """
+middleware: {ros2: udp}
+nodes:
+  front:  {host: micro, publishes: {/front: {size: 12 B, rate: 10 Hz}}}
+  rear:   {host: micro, publishes: {/rear: {size: 2 KiB, rate: 10 Hz}}}
+  brakes: {host: micro, subscribes: [/front, /rear], publishes: {/brakes: {size: 16 B}}}
+  lights: {host: micro, subscribes: [/brakes, /plan]}
+  plans:  {subscribes: [/front, /rear], publishes: {/plan: {size: 64 B, rate: 10 Hz}}}
+"""
+        + "".join(f"  {name}: {{middleware: {name}, subscribes: [/front, /brakes, /plan]}}\n" for name in plugins)
+        + "run: {duration: 3 s}\n",
+    )
+    assert info["missing"] == [] and len(boards_of(info)) == 4
+    topics = {t["topic"]: t for t in summary["topics"]}
+    point = summary["points"][0]
+    readers = {topic: {s["node"] for s in point["subscribing"] if s["topic"] == topic} for topic in topics}
+    others = {f"/{name}" for name in plugins}
+    assert readers == {"/front": {"/brakes", "/plans", *others}, "/rear": {"/brakes", "/plans"}, "/brakes": {"/lights", *others}, "/plan": {"/lights", *others}}
+    for subscription in point["subscribing"]:  # none lost; the last may be on their way when the window closes
+        assert subscription["lost"] == 0 and subscription["received"] >= 0.8 * topics[subscription["topic"]]["sent"] > 0, subscription
+    # A deadline is for messages between nodes of this machine alone.
+    assert "in_time" not in point and "late" not in point
+    judged = {(s["node"], s["topic"]) for s in point["subscribing"] if "in_time" in s}
+    assert judged == {(f"/{name}", "/plan") for name in plugins}
+    assert all(board["counters"] == {} for board in point["boards"])
 
 
 @bridged

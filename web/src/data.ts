@@ -98,8 +98,9 @@ export interface Point {
   /** Absent where events were dropped, or nobody knows what was sent while matched. */
   lost?: number;
   loss_percent?: number;
-  in_time: number;
-  late: number;
+  /** Both absent where emulated time lies between, against which no deadline counts. */
+  in_time?: number;
+  late?: number;
   latency_us?: Distribution;
   send_lateness_us?: Distribution;
   fairness?: { subscriptions: number; spread_us: number; staircase?: number; staircase_p?: number };
@@ -112,6 +113,8 @@ export interface Point {
   wakeups_per_s?: number;
   preemptions_per_s?: number;
   layers?: LayerFigures[];
+  /** Messages from and to an emulated microcontroller: no latency of hardware. */
+  emulated_us?: Distribution;
   publishing: { node: string; topic: string; due?: number; sent: number }[];
   subscribing: { node: string; topic: string; received: number; lost?: number; latency_us?: Distribution }[];
   dropped_events: number;

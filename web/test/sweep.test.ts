@@ -123,6 +123,14 @@ describe("deliveries", () => {
     expect(received(figures).map(({ messages }) => messages)).toEqual([70, 5, 5]);
   });
 
+  it("judge nothing that emulated time lies in", () => {
+    const { in_time, late, ...figures } = point({ received: 75, lost: 5 }).figures as Point;
+    expect(received(figures)).toEqual([
+      { kind: "unjudged", title: "taken, in emulated time", messages: 75 },
+      { kind: "gone", title: "lost", messages: 5 },
+    ]);
+  });
+
   it("know no due messages where none were due by the clock", () => {
     expect(sent(point({}).figures as Point)).toBeUndefined();
   });

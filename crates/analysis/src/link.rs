@@ -247,6 +247,7 @@ pub(crate) fn messages(
         let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
         let deadline = publisher.and_then(|p| deadlines[p as usize]);
         let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
+        let emulated = seen.is_emulated(seen.process_of(take.endpoint)) || publication.is_some_and(|p| seen.is_emulated(p.process));
         takes.push(Some(index as u32));
         messages.push(Message {
             publisher,
@@ -258,9 +259,15 @@ pub(crate) fn messages(
             callback_ns,
             execution: take.execution,
             published_in: publication.and_then(|p| p.execution),
-            delivery: if late { Delivery::Late } else { Delivery::InTime },
+            delivery: if emulated {
+                Delivery::Taken
+            } else if late {
+                Delivery::Late
+            } else {
+                Delivery::InTime
+            },
             lost_in: None,
-            emulated: seen.is_emulated(seen.process_of(take.endpoint)) || publication.is_some_and(|p| seen.is_emulated(p.process)),
+            emulated,
         });
     }
     if not_recorded > 0 {

@@ -26,8 +26,7 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
         repeats.iter().map(|r| of(r.tables)).max().unwrap_or(0)
     };
     let dropped_events = repeats.iter().flat_map(|r| &r.tables.processes).map(|p| p.dropped_events).sum();
-    let (in_time, late) = subscribing.iter().fold((0, 0), |(i, l), s| (i + s.in_time, l + s.late));
-    let (sent, received) = (publishing.sent(), in_time + late);
+    let (sent, received) = (publishing.sent(), subscribing.iter().map(|s| s.received).sum::<u64>());
     let lost: Option<u64> = subscribing.iter().map(|s| s.lost).sum();
     let skipped = publishing.skipped();
     let latencies = repeats.iter().flat_map(|r| &r.tables.messages).filter_map(latency_us);
@@ -48,8 +47,8 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
         received,
         lost,
         loss_percent: lost.filter(|lost| received + lost > 0).map(|lost| 100.0 * lost as f64 / (received + lost) as f64),
-        in_time,
-        late,
+        in_time: subscribing.iter().map(|s| s.in_time).sum(),
+        late: subscribing.iter().map(|s| s.late).sum(),
         latency_us: Distribution::of(latencies.collect()),
         send_lateness_us: publishing.send_lateness_us(),
         fairness: fairness::fairness(repeats),

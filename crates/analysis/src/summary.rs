@@ -169,10 +169,12 @@ pub struct Point {
     /// lost of (received + lost).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_percent: Option<f64>,
-    /// Taken within the deadline.
-    pub in_time: u64,
-    /// Taken after it.
-    pub late: u64,
+    /// Taken within the deadline; absent where that is not told of each, as emulated time lies between.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub in_time: Option<u64>,
+    /// Taken after it; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late: Option<u64>,
     /// Publish call to first line of the callback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,
@@ -299,10 +301,12 @@ pub struct SubscriptionFigures {
     /// Sent while matched and never taken; absent where events were dropped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost: Option<u64>,
-    /// Taken within the deadline.
-    pub in_time: u64,
-    /// Taken after it.
-    pub late: u64,
+    /// Taken within the deadline; absent where that is not told of each, as emulated time lies between.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub in_time: Option<u64>,
+    /// Taken after it; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late: Option<u64>,
     /// Publish call to first line of the callback.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<Distribution>,

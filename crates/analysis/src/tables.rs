@@ -228,6 +228,8 @@ pub enum Delivery {
     InTime,
     /// Arrived later than that.
     Late,
+    /// Arrived; whether within the deadline is not told, as emulated time lies between ([`Message::emulated`]).
+    Taken,
     /// Never taken.
     Lost,
 }

@@ -1,6 +1,7 @@
 //! A microcontroller beside a process of this machine: its clock is related by messages both ways, and no duration in emulated time is told.
 
 use tacho_analysis::analyse;
+use tacho_analysis::tables::Delivery;
 use tacho_events::layout::{Sync, TickSource};
 use tacho_events::testing::FileBuilder;
 
@@ -71,5 +72,8 @@ fn emulated_time_is_in_no_latency_and_a_boards_own_is() {
         let topic = summary.topics.iter().find(|topic| topic.topic == "/beat").expect("the topic");
         assert_eq!((topic.sent, topic.received), (50, 50));
         assert_eq!(topic.latency_us.is_some(), has_latency, "{machine}");
+        let tables = analyse(&directory, None, &mut |_| {}).expect("analyse");
+        let judged = tables.messages.iter().filter(|m| matches!(m.delivery, Delivery::InTime | Delivery::Late)).count();
+        assert_eq!(judged, if has_latency { 50 } else { 0 }, "{machine}: against a deadline no emulated time counts");
     }
 }

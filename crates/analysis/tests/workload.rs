@@ -68,6 +68,6 @@ fn the_point_counts_what_was_due_sent_received_and_how_late() {
     let point = &summary.points[0];
     assert_eq!((point.publishers, point.subscribers), (3, 3));
     assert_eq!((point.due, point.sent, point.received, point.lost), (Some(6), 3, 3, Some(0)));
-    assert_eq!((point.in_time, point.late, point.loss_percent), (2, 1, Some(0.0)));
+    assert_eq!((point.in_time, point.late, point.loss_percent), (Some(2), Some(1), Some(0.0)));
     assert_eq!(point.latency_us.as_ref().map(|l| l.max), Some(250.0));
 }

@@ -3,6 +3,7 @@
 //! [`Facts::read`] reads the machine once and starts a node process a plugin; [`findings`] judges the facts and reads nothing, so
 //! that tests judge made-up machines. What could not be read is `None` in the facts and `unknown` in the findings, never ok.
 
+mod boards;
 mod cpu;
 mod facts;
 mod finding;
@@ -68,6 +69,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     all.extend(realtime::findings(&facts.realtime));
     all.extend(network::findings(&facts.network));
     all.extend(storage::findings(&facts.storage));
+    all.extend(boards::findings(&facts.boards));
     all
 }
 

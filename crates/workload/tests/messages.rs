@@ -389,6 +389,9 @@ fn what_a_board_cannot_do_is_told_at_its_place() {
     assert_eq!(board(", spin: 10 Hz"), [("spin-on-board", 3)]);
     assert_eq!(board(", middleware: ros2"), [("middleware-on-board", 3)]);
     assert_eq!(board(", process: a"), [("process-on-board", 3), ("split-process", 3)]);
+    let beside = |middleware: &str| findings(&format!("middleware: {middleware}\nnodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  b: {{host: micro, subscribes: [/t]}}\n")).iter().map(|d| d.name).collect::<Vec<_>>();
+    assert!(beside("ros2").is_empty() && beside("dustdds").is_empty());
+    assert_eq!(beside("cyclonedds"), ["not-heard-on-board"]);
     // Its link may be said without any other host.
     assert_eq!(findings("hosts: {micro: {rate: 10 Mbit/s}}\nnodes:\n  a: {publishes: {/t: {rate: 10 Hz}}}\n  b: {host: micro, subscribes: [/t]}\n"), []);
 }

@@ -25,7 +25,8 @@ const STUDIES: [(&str, usize, usize); 14] = [
     ("c-size", 4 * 5, 4 * 5),
     // One to four as publishers or as subscribers.
     ("c-nodes", 4 * 4, 4 * 4),
-    ("c-qos", 3 * 2 * 2, 3 * 2 * 2),
+    // Two by two of ROS 2; without transient local of best effort, of the light one, and of that on an emulated microcontroller.
+    ("c-qos", 4 + 3 + 3, 4 + 3 + 3),
     ("c-startup", 6, 6),
 ];
 

@@ -11,6 +11,13 @@ import { received, sent, type Share } from "./shares";
 /** More rows than these at first: the rest is in the table. */
 const MOST_ROWS = 120;
 
+const KINDS: readonly (readonly [Share["kind"], string])[] = [
+  ["good", "in time; sent in its period"],
+  ["late", "late"],
+  ["gone", "lost; never sent"],
+  ["unjudged", "taken, in emulated time: against no deadline"],
+];
+
 /** The section; absent where nothing was sent. */
 export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefined {
   const measured = points.flatMap((point) => (point.figures === null ? [] : [{ name: label(point), figures: point.figures }]));
@@ -22,13 +29,7 @@ export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefin
     h(
       "ul",
       { class: "legend" },
-      ...(
-        [
-          ["good", "in time; sent in its period"],
-          ["late", "late"],
-          ["gone", "lost; never sent"],
-        ] as const
-      ).map(([kind, text]) =>
+      ...KINDS.filter(([kind]) => kind !== "unjudged" || measured.some(({ figures }) => figures.in_time === undefined)).map(([kind, text]) =>
         h("li", {}, s("svg", { width: 20, height: 12, "aria-hidden": "true" }, s("rect", { class: `delivery ${kind}`, width: 20, height: 12 })), h("span", {}, text)),
       ),
     ),

@@ -17,6 +17,8 @@ const FIGURES: { path: string; title: string; unit?: string; decimals?: number; 
   { path: "latency_us.std", title: "std", unit: "µs" },
   { path: "latency_us.p99", title: "p99", unit: "µs" },
   { path: "latency_us.max", title: "worst", unit: "µs" },
+  { path: "emulated_us.median", title: "emulated time: median", unit: "µs" },
+  { path: "emulated_us.p99", title: "emulated time: p99", unit: "µs" },
   { path: "fairness.spread_us", title: "spread of subscribers", unit: "µs" },
   { path: "startup_ms.median", title: "start-up", unit: "ms", decimals: 1 },
   { path: "cpu_percent", title: "CPU", unit: "% of one", decimals: 1 },

@@ -2,16 +2,22 @@
 import type { Point } from "../data";
 
 export interface Share {
-  kind: "good" | "late" | "gone";
+  kind: "good" | "late" | "unjudged" | "gone";
   title: string;
   messages: number;
 }
 
 /** What the subscriber saw. */
 export function received(point: Point): Share[] {
+  const taken: Share[] =
+    point.in_time === undefined || point.late === undefined
+      ? [{ kind: "unjudged", title: "taken, in emulated time", messages: point.received }]
+      : [
+          { kind: "good", title: "in time", messages: point.in_time },
+          { kind: "late", title: "late", messages: point.late },
+        ];
   return [
-    { kind: "good", title: "in time", messages: point.in_time },
-    { kind: "late", title: "late", messages: point.late },
+    ...taken,
     ...(point.lost === undefined ? [] : [{ kind: "gone" as const, title: "lost", messages: point.lost }]),
   ];
 }

@@ -9,6 +9,8 @@ use crate::tables::{Delivery, EndpointKind, Tables};
 struct Subscription {
     in_time: u64,
     late: u64,
+    /// Taken, and not judged.
+    unjudged: u64,
     lost: u64,
     /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
     dropped: bool,
@@ -31,6 +33,7 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
             match message.delivery {
                 Delivery::InTime => subscription.in_time += 1,
                 Delivery::Late => subscription.late += 1,
+                Delivery::Taken => subscription.unjudged += 1,
                 Delivery::Lost => subscription.lost += 1,
             }
             subscription.latency_us.extend(latency_us(message));
@@ -39,10 +42,10 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
     let figures = |(end, subscription): (super::End, Subscription)| SubscriptionFigures {
         node: end.node,
         topic: end.topic,
-        received: subscription.in_time + subscription.late,
+        received: subscription.in_time + subscription.late + subscription.unjudged,
         lost: (!subscription.dropped).then_some(subscription.lost),
-        in_time: subscription.in_time,
-        late: subscription.late,
+        in_time: (subscription.unjudged == 0).then_some(subscription.in_time),
+        late: (subscription.unjudged == 0).then_some(subscription.late),
         latency_us: Distribution::of(subscription.latency_us),
     };
     all.order.into_iter().map(figures).collect()

@@ -27,19 +27,19 @@ impl Terminal {
         out.push('\n');
 
         let mut taking = Table::new(
-            ["subscriptions", "in time", "late", "lost", "loss %", "latency us: median", "p99", "max"]
+            ["subscriptions", "received", "in time", "late", "lost", "loss %", "latency us: median", "p99", "max"]
                 .map(|name| if name == "subscriptions" { Column::text(name) } else { Column::number(name) }),
         );
-        let mut row = |name: String, in_time: u64, late: u64, lost: Option<u64>, latency: Option<&Distribution>| {
-            let mut cells = vec![name, in_time.to_string(), late.to_string(), count(lost)];
-            let percent = lost.filter(|lost| in_time + late + lost > 0).map(|lost| 100.0 * lost as f64 / (in_time + late + lost) as f64);
+        let mut row = |name: String, received: u64, in_time, late, lost: Option<u64>, latency: Option<&Distribution>| {
+            let mut cells = vec![name, received.to_string(), count(in_time), count(late), count(lost)];
+            let percent = lost.filter(|lost| received + lost > 0).map(|lost| 100.0 * lost as f64 / (received + lost) as f64);
             cells.push(number(percent, 2));
             cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 1));
             taking.row(cells);
         };
-        row(format!("all {}", point.subscribers), point.in_time, point.late, point.lost, point.latency_us.as_ref());
-        for s in point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && s.late + s.lost.unwrap_or(0) > 0) {
-            row(format!("{} {}", s.node, s.topic), s.in_time, s.late, s.lost, s.latency_us.as_ref());
+        row(format!("all {}", point.subscribers), point.received, point.in_time, point.late, point.lost, point.latency_us.as_ref());
+        for s in point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && s.late.unwrap_or(0) + s.lost.unwrap_or(0) > 0) {
+            row(format!("{} {}", s.node, s.topic), s.received, s.in_time, s.late, s.lost, s.latency_us.as_ref());
         }
         out.push_str(&taking.render(self.width()));
         out.push('\n');
@@ -137,7 +137,7 @@ mod tests {
 
     fn subscription(node: &str, lost: u64) -> SubscriptionFigures {
         SubscriptionFigures {
-            node: node.into(), topic: "/image".into(), received: 99, lost: Some(lost), in_time: 90, late: 9, latency_us: latency(),
+            node: node.into(), topic: "/image".into(), received: 99, lost: Some(lost), in_time: Some(90), late: Some(9), latency_us: latency(),
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
         Point {
             middleware: "socket".into(), transport: "udp".into(), topology: Some("one-to-many".into()), size_bytes: Some(65536),
             rate_hz: Some(100.0), repeats: 1, publishers: 1, subscribers: 2, due: Some(103), sent: 100, skipped: Some(3), sent_late: Some(4),
-            received: 198, lost: Some(2), in_time: 180, late: 18, latency_us: latency(), send_lateness_us: latency(),
+            received: 198, lost: Some(2), in_time: Some(180), late: Some(18), latency_us: latency(), send_lateness_us: latency(),
             fairness: Some(Fairness {
                 topic: "/image".into(), messages: 98, subscriptions: 2, spread_us: 12.34, staircase: Some(1.0), staircase_p: Some(0.0003),
             }),
@@ -154,7 +154,7 @@ mod tests {
             }),
             cpu_percent: Some(12.34), pss_bytes: Some(3 << 20),
             publishing: vec![PublisherFigures { node: "/camera".into(), topic: "/image".into(), ..PublisherFigures::default() }],
-            subscribing: vec![subscription("/left", 2), SubscriptionFigures { late: 0, ..subscription("/right", 0) }],
+            subscribing: vec![subscription("/left", 2), SubscriptionFigures { late: Some(0), ..subscription("/right", 0) }],
             ..Point::default()
         }
     }
@@ -181,8 +181,8 @@ mod tests {
             line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(row("all 1")[2..], ["103", "100", "4", "3", "50.0", "99.0", "100.0"]);
-        assert_eq!(row("all 2")[2..], ["180", "18", "2", "1.00", "50.0", "99.0", "100.0"]);
-        assert_eq!(row("/left /image")[2..6], ["90", "9", "2", "1.98"]);
+        assert_eq!(row("all 2")[2..], ["198", "180", "18", "2", "1.00", "50.0", "99.0", "100.0"]);
+        assert_eq!(row("/left /image")[2..7], ["99", "90", "9", "2", "1.98"]);
         assert!(!text.contains("/right"), "nothing is wrong with it:\n{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
@@ -193,6 +193,6 @@ mod tests {
             cpu_percent: None, pss_bytes: None, subscribing: vec![], ..point() });
         assert!(!text.contains("Fairness") && !text.contains("Drift") && !text.contains("Used by"), "{text}");
         let row: Vec<&str> = text.lines().find(|line| line.starts_with("all 2")).expect("row").split_whitespace().collect();
-        assert_eq!(row[2..6], ["180", "18", "–", "–"]);
+        assert_eq!(row[2..7], ["198", "180", "18", "–", "–"]);
     }
 }

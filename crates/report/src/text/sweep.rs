@@ -21,8 +21,8 @@ impl Terminal {
             cells.extend([
                 count(point.due),
                 point.sent.to_string(),
-                point.in_time.to_string(),
-                point.late.to_string(),
+                count(point.in_time),
+                count(point.late),
                 count(point.lost),
                 number(point.loss_percent, 2),
             ]);
@@ -56,8 +56,8 @@ mod tests {
             parameters: parameters.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
             due: Some(600),
             sent: 599,
-            in_time: 590,
-            late: 8,
+            in_time: Some(590),
+            late: Some(8),
             lost: Some(1),
             loss_percent: Some(0.1669),
             latency_us: Distribution::of(vec![median]),

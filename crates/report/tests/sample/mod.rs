@@ -264,7 +264,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             received: 2598,
             lost: 2u64.into(),
             loss_percent: Some(0.0769),
-            in_time: 2598,
+            in_time: Some(2598),
             latency_us: distribution((0..500).map(|i| 120.0 + i as f64 * 0.4).collect()),
             ..Point::default()
         }],

@@ -17,6 +17,8 @@ pub struct Facts {
     pub network: Network,
     /// File systems.
     pub storage: Storage,
+    /// What nodes on boards need.
+    pub boards: Boards,
 }
 
 /// Tacho itself, and ROS 2.
@@ -232,4 +234,17 @@ pub struct FileSystem {
     pub free: Option<u64>,
     /// Whether this user may write into the folder.
     pub writable: Option<bool>,
+}
+
+/// What nodes on boards (`host: micro`) need.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Boards {
+    /// Release of QEMU for Arm; why there is none.
+    pub emulator: Option<Result<String, String>>,
+    /// The program of boards, and whether it is there.
+    pub image: Option<(PathBuf, bool)>,
+    /// Release of the compiler for boards, where there is one.
+    pub compiler: Option<Option<String>>,
+    /// Whether a network namespace with a tap device could be made; why not.
+    pub network: Option<Result<(), String>>,
 }

@@ -1,7 +1,7 @@
 //! Reads the facts of this machine from /proc, /sys and the system.
 
 use super::kernel::{chosen, model};
-use super::{probe, software, Cpu, Facts, FileSystem, Kernel, Network, Quota, Realtime, Software, Storage};
+use super::{probe, software, Boards, Cpu, Facts, FileSystem, Kernel, Network, Quota, Realtime, Software, Storage};
 use crate::clock::{tick_source, TickSource};
 use crate::install::Installation;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ const DATAGRAM_LIMIT: Duration = Duration::from_secs(2);
 impl Facts {
     /// Of this machine, of the installation that the running program belongs to, and of the folder where runs are written by default.
     pub fn read(runs: &Path) -> Facts {
-        Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage: storage(runs) }
+        Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage: storage(runs), boards: Boards::read() }
     }
 }
 

@@ -12,6 +12,7 @@ mod keeper;
 pub mod network;
 mod plan;
 
+pub use emulator::version as emulator_release;
 pub use keeper::keep;
 pub use network::Network;
 

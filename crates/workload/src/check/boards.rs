@@ -2,10 +2,12 @@
 
 use super::Check;
 use crate::diagnostic::Report;
-use crate::model::{Executor, Work};
+use crate::model::{Executor, Node, Work};
 
 /// The middleware of boards.
 const MIDDLEWARE: &str = "micro";
+/// Plugins with the names and messages that boards have, those of ROS 2 on DDS; `cyclonedds` and `fastdds` have messages of their own.
+const HEARD: [&str; 3] = ["ros2", MIDDLEWARE, "dustdds"];
 
 impl Check<'_> {
     pub(super) fn boards(&self, report: &mut Report) {
@@ -25,6 +27,20 @@ impl Check<'_> {
             if node.process != node.name || self.nodes.iter().enumerate().any(shares) {
                 report.error("process-on-board", places.process, format!("`{}` in a process on a board", node.name), format!("process `{}`", node.process), "no `process`: a board has one node");
             }
+            self.peers_of_board(node, report);
+        }
+    }
+
+    /// Nodes that share a topic with a board, on a middleware that is not known to match it.
+    fn peers_of_board(&self, board: &Node, report: &mut Report) {
+        let topics = |of: &Node, other: &Node| of.publishes.iter().any(|p| other.subscribes.iter().any(|s| s.topic == p.topic));
+        for (peer, places) in self.nodes.iter().zip(&self.reading.nodes).filter(|(peer, _)| !peer.is_on_board()) {
+            let plugin = peer.middleware.as_ref().map_or(&self.reading.workload.middleware, |(plugin, _)| plugin);
+            if HEARD.contains(&plugin.as_str()) || !(topics(board, peer) || topics(peer, board)) {
+                continue;
+            }
+            let message = format!("`{}` shares a topic with the board `{}`, and `{plugin}` has other names and messages", peer.name, board.name);
+            report.warning("not-heard-on-board", places.name, message, format!("middleware `{plugin}`"), format!("one of {}", HEARD.join(", ")));
         }
     }
 }
