@@ -8,7 +8,8 @@ import sys
 import pytest
 from conftest import HERE, OUT, ROOT, make
 from network import UserNetwork, best_network
-from processes import Program, RosPeer
+from processes import RosPeer
+from wire import Capture
 
 # What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is: on
 # a busy machine the first message may be before.
@@ -90,25 +91,15 @@ def test_a_board_does_not_overflow_beside_many_ros_nodes(images, kilted, domain,
 
 def test_nothing_on_the_wire_is_malformed(images, kilted, domain, started, bridge, tmp_path):
     """As Wireshark's dissector of RTPS sees it."""
-    if subprocess.run(["which", "tshark", "dumpcap"], capture_output=True).returncode:
-        pytest.skip("needs tshark")
-    capture = started(Program("dumpcap", "-q", "-i", "host", "-w", tmp_path / "wire.pcap", prefix=bridge.prefix))
-    capture.wait_for("File:")
+    capture = Capture(bridge, tmp_path / "wire.pcap", started)
     ros = started(ros_in(bridge, kilted, domain))
     ros.tell("subscribe /chatter reliable")
     ros.tell("publish /to_micro reliable 40 10 20")
     board = started(bridge.board(images / "both.elf", domain))
     board.wait_for("heard", 10)
     ros.records("got", 10)
-    capture.process.terminate()
-    capture.process.wait(10)
-
-    def packets(condition: str) -> int:
-        done = subprocess.run(["tshark", "-r", tmp_path / "wire.pcap", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", f"ip.src == 10.77.0.2 && {condition}"], capture_output=True, text=True)
-        return len(done.stdout.splitlines())
-
-    assert packets("rtps") > 20
-    assert packets("(_ws.malformed || _ws.expert.severity == error || udp.checksum.status == 0 || ip.checksum.status == 0)") == 0
+    capture.end()
+    capture.expect_well_formed("10.77.0.2")
 
 
 def test_a_board_answers_pings_of_every_length(images, domain, started, bridge):

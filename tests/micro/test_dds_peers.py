@@ -9,6 +9,7 @@ import pytest
 from conftest import HERE, OUT, ROOT, make
 from network import best_network
 from processes import Program
+from wire import Capture
 
 XML = ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="{address}" multicast="true"/></Interfaces></General>'
        "<Discovery><ParticipantIndex>none</ParticipantIndex></Discovery></Domain></CycloneDDS>")
@@ -166,16 +167,20 @@ def test_a_late_micro_reader_gets_what_a_peer_sent_before(programs, peer, domain
     assert heard(micro.wait_for("got", 6), 25) == [1, 2, 3, 4, 5, 6]
 
 
-def test_another_dds_and_a_board_both_ways(images, other_dds, domain, started):
+def test_another_dds_and_a_board_both_ways(images, other_dds, domain, started, tmp_path):
+    """In order, and Wireshark finds nothing malformed in what the board says to it."""
     network = best_network()
     try:
         if network.kind != "bridge":
             pytest.skip("needs permission for a network namespace with tap devices")
+        capture = Capture(network, tmp_path / "wire.pcap", started)
         other = started(other_dds(domain, "reliable", "sub", "rt/chatter", "pub", "rt/to_micro", 30, 20, 50, prefix=network.prefix, address="10.77.0.1"))
         other.wait_for("up")
         board = started(network.board(images / "both.elf", domain))
         assert heard(other.wait_for("got", 10), 25)[:1] == [0]  # "hello from ...", no number at its beginning
         assert len(board.wait_for("heard", 20)) == 20
         assert [int(line.split(": ")[1].split()[0]) for line in board.find("heard")] == list(range(1, 21))
+        capture.end()
+        capture.expect_well_formed("10.77.0.2")
     finally:
         network.close()

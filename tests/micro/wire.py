@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What passed the host's side of a bridged network, as Wireshark's dissectors see it."""
+import shutil
+import subprocess
+
+import pytest
+from processes import Program
+
+MALFORMED = "(_ws.malformed || _ws.expert.severity == error || udp.checksum.status == 0 || ip.checksum.status == 0)"
+
+
+class Capture:
+    """Frames from here on, into a file; skips the test where there is no tshark."""
+
+    def __init__(self, network, file, started):
+        if not shutil.which("tshark") or not shutil.which("dumpcap"):
+            pytest.skip("needs tshark")
+        self.file = file
+        self.program = started(Program("dumpcap", "-q", "-i", "host", "-w", file, prefix=network.prefix))
+        self.program.wait_for("File:")
+
+    def end(self):
+        self.program.process.terminate()
+        self.program.process.wait(10)
+
+    def packets(self, condition: str) -> list[str]:
+        """A line for each frame that Wireshark's display filter lets through."""
+        command = ["tshark", "-r", self.file, "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", condition]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    def expect_well_formed(self, source: str):
+        """Of what `source` sent, some is RTPS, and nothing is malformed or has a wrong checksum."""
+        assert len(self.packets(f"ip.src == {source} && rtps")) > 20
+        assert self.packets(f"ip.src == {source} && {MALFORMED}") == []
