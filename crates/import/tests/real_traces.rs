@@ -7,6 +7,30 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use tacho_import::{Cause, Reader};
 
+/// LTTng's large header under a description that is not LTTng's to the letter is read by that description, event by event.
+#[test]
+fn a_look_at_the_whole_event_finds_what_its_description_says() {
+    for name in ["fan_1x8_mt_5s", "ipc_5s", "service_5s", "humbleformat_talker_listener_5s", "sigkill_5s"] {
+        let fixture = Fixture::unpack(name);
+        let read = || {
+            let mut reader = Reader::open(&[fixture.trace()]).expect(name);
+            let events: Vec<_> = std::iter::from_fn(|| reader.next_event()).collect();
+            assert!(reader.problems().is_empty(), "{name}: {:?}", reader.problems());
+            events.into_iter().map(|e| (e.time, e.process, e.thread, e.stream, e.payload)).collect::<Vec<_>>()
+        };
+        let usual = read();
+        let path = fixture.files().join("metadata");
+        let mut metadata = std::fs::read(&path).expect("metadata");
+        let at = metadata.windows(11).position(|bytes| bytes == b"0 ... 65534").expect("the ids of the large header");
+        metadata[at..at + 11].copy_from_slice(b"0 ... 65533");
+        std::fs::write(&path, metadata).expect("metadata");
+        let described = read();
+        let differs = usual.iter().zip(&described).position(|(a, b)| a != b);
+        assert!(differs.is_none() && usual.len() == described.len(), "{name}: event {differs:?}");
+        assert_eq!(usual.len() as u64, fixture.truth["events"], "{name}");
+    }
+}
+
 #[test]
 fn every_event_is_read_once_with_its_kind_process_and_time() {
     for name in ALL {
