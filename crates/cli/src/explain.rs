@@ -61,7 +61,9 @@ fn known_chain(summary: &Summary, name: &str) -> Outcome {
 /// The figures of a run: as they stand in it, or, where it ended before they were written or a links file says otherwise, analysed
 /// now; reading a run never changes it.
 fn figures(run: &RunDirectory, links: Option<&Path>) -> Result<Summary, Failure> {
-    if run.summary().is_file() && links.is_none() {
+    // A sweep that runs, or was killed, has points that its own figures do not tell yet.
+    let told = run.points()?.is_empty() || run.info().is_ok_and(|info| !info.cut_short);
+    if run.summary().is_file() && told && links.is_none() {
         return Ok(tacho_analysis::store::read_summary(run).context("figures of the run")?);
     }
     if !run.points()?.is_empty() {
