@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Without any process getting further. Discovery of many nodes on few cores has long pauses.
 const BETWEEN_STEPS: Duration = Duration::from_secs(90);
-/// From the start. Cyber RT's 32 participants on two busy cores have been seen to need three minutes.
+/// From the start: peers that come and go, as where leases run out on a machine that is too busy, end nowhere.
 pub const IN_ALL: Duration = Duration::from_secs(600);
 
 /// The wait for all processes of a run to be ready, or matched.
