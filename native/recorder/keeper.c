@@ -51,9 +51,10 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back
 
   uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
   uint64_t target = reserved + at_least(8 * taken, AHEAD_ALLOCATED);
+  uint64_t most = storage_chunks_max();
   bool grown = true;
-  if (allocated < target - AHEAD_ALLOCATED / 4 && allocated < header->chunks_max) {
-    grown = storage_grow(target < header->chunks_max ? target : header->chunks_max);
+  if (allocated < target - AHEAD_ALLOCATED / 4 && allocated < most) {
+    grown = storage_grow(target < most ? target : most);
     allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
   }
 
@@ -70,7 +71,7 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back
     *given_back = reserved - BEHIND_RESIDENT / 2;
   }
   /* At the end of storage a wake-up would change nothing: the clock's second brings the next try. */
-  bool at_end = !grown || allocated >= header->chunks_max;
+  bool at_end = !grown || allocated >= most;
   uint64_t ahead = to > reserved ? to - reserved : 0;
   atomic_store_explicit(&keeper_wake_at, at_end && to >= allocated ? UINT64_MAX : reserved + ahead / 2,
                         memory_order_relaxed);
@@ -92,6 +93,7 @@ static void *keep(void *unused)
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now >= due) {
       thread_put_clock();
+      storage_unmap_what_was_let_go();
       syncs++;
       due = syncs < 3 ? start + first_syncs[syncs] : now + first_syncs[2];
     }

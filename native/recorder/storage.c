@@ -22,7 +22,8 @@
 #define MAPPING_SIZE (SEGMENT_SIZE + TACHO_HEADER_SIZE)
 
 struct tacho_file_header *storage_header;
-char *storage_segments[SEGMENTS_MAX];
+char **storage_blocks[BLOCKS_MAX];
+static uint64_t segments_mapped; /* so far, those that were unmapped again as well */
 
 /* The file stays open for fallocate and further mappings, on a high descriptor that programs which close or reuse low
  * ones leave alone. Programs may still close it: it is looked at before each use, and opened again by path if need be. */
@@ -93,17 +94,38 @@ static uint64_t file_size_limit(void)
   return limit.rlim_cur;
 }
 
-static char *map(uint64_t segment)
+static char **segment_slot(uint64_t segment)
 {
-  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segment * SEGMENT_SIZE));
-  return at == MAP_FAILED ? NULL : at;
+  return &storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS];
+}
+
+/* The next segment, and the page that its address stands in. False: errno says why. */
+static bool map_next(void)
+{
+  char ***block = &storage_blocks[segments_mapped / BLOCK_SEGMENTS];
+  if (*block == NULL) {
+    void *page = mmap(NULL, BLOCK_SEGMENTS * sizeof **block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    *block = page;
+  }
+  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segments_mapped * SEGMENT_SIZE));
+  if (at == MAP_FAILED) return false;
+  *segment_slot(segments_mapped++) = at;
+  return true;
+}
+
+uint64_t storage_chunks_max(void)
+{
+  uint64_t most = atomic_load_explicit(storage_live(&storage_header->chunks_max), memory_order_relaxed);
+  return most < TACHO_CHUNKS_LIMIT ? most : TACHO_CHUNKS_LIMIT;
 }
 
 bool storage_grow(uint64_t wanted)
 {
   struct tacho_file_header *header = storage_header;
   uint64_t have = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
-  uint64_t chunks = wanted < header->chunks_max ? wanted : header->chunks_max;
+  uint64_t most = storage_chunks_max();
+  uint64_t chunks = wanted < most ? wanted : most;
   if (chunks <= have) return chunks == wanted;
 
   int cause = 0;
@@ -126,11 +148,10 @@ bool storage_grow(uint64_t wanted)
       chunks = have + (chunks - have) / 2;
     }
   }
-  for (uint64_t segment = have / SEGMENT_CHUNKS; chunks > have && segment <= (chunks - 1) / SEGMENT_CHUNKS; segment++) {
-    if (storage_segments[segment] != NULL) continue;
-    if ((storage_segments[segment] = map(segment)) == NULL) {
+  while (chunks > have && segments_mapped <= (chunks - 1) / SEGMENT_CHUNKS) {
+    if (!map_next()) {
       cause = errno;
-      chunks = segment * SEGMENT_CHUNKS;
+      chunks = segments_mapped * SEGMENT_CHUNKS;
     }
   }
   if (chunks > have) {
@@ -140,6 +161,24 @@ bool storage_grow(uint64_t wanted)
     atomic_store_explicit(storage_live(&header->storage_error), (uint64_t)cause, memory_order_relaxed);
   }
   return cause == 0 && chunks >= wanted;
+}
+
+void storage_unmap_what_was_let_go(void)
+{
+  struct tacho_file_header *header = storage_header;
+  for (unsigned i = 0; i < sizeof header->unmap / sizeof *header->unmap; i++) {
+    uint64_t told = atomic_load_explicit(storage_live(&header->unmap[i]), memory_order_acquire);
+    if (told == 0) continue;
+    uint64_t segment = told - 1;
+    /* The header stands in segment 0. What is not mapped whole yet cannot have been let go of: such a number is none of ours. */
+    uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
+    char *mapping = segment > 0 && segment < allocated / SEGMENT_CHUNKS ? *segment_slot(segment) : NULL;
+    if (mapping != NULL) {
+      *segment_slot(segment) = NULL; /* first: a child that is forked now would unmap what stands there by then */
+      munmap(mapping, MAPPING_SIZE);
+    }
+    atomic_store_explicit(storage_live(&header->unmap[i]), 0, memory_order_release);
+  }
 }
 
 void storage_populate(uint64_t from, uint64_t to)
@@ -166,6 +205,10 @@ void storage_give_back(uint64_t from, uint64_t to)
   while (from < to) {
     uint64_t segment_end = (from / SEGMENT_CHUNKS + 1) * SEGMENT_CHUNKS;
     uint64_t upto = to < segment_end ? to : segment_end;
+    if (*segment_slot(from / SEGMENT_CHUNKS) == NULL) { /* let go of, and unmapped */
+      from = upto;
+      continue;
+    }
     uintptr_t start = ((uintptr_t)storage_chunk(from) + page - 1) & ~(page - 1);
     uintptr_t end = ((uintptr_t)storage_chunk(from) + (upto - from) * TACHO_CHUNK_SIZE) & ~(page - 1);
     /* Of a shared mapping of a file nothing is lost; a kernel that refuses leaves the pages resident, as they were. */
@@ -177,15 +220,17 @@ void storage_give_back(uint64_t from, uint64_t to)
 void storage_leave_to_parent(bool writing)
 {
   if (storage_header == NULL) return;
-  for (unsigned i = 0; i < SEGMENTS_MAX && storage_segments[i] != NULL; i++) {
+  for (uint64_t i = 0; i < segments_mapped; i++) {
+    char **slot = segment_slot(i);
+    if (*slot == NULL) continue;
     if (writing) {
-      mmap(storage_segments[i], MAPPING_SIZE, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      mmap(*slot, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     } else {
-      munmap(storage_segments[i], MAPPING_SIZE);
-      storage_segments[i] = NULL;
+      munmap(*slot, MAPPING_SIZE);
     }
+    *slot = NULL;
   }
+  segments_mapped = 0;
   if (!writing) storage_header = NULL;
   if (is_our_file(file.fd)) close(file.fd);
   file.fd = -1;
@@ -240,29 +285,25 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
   file.inode = made.st_ino;
 
   int refused = allocate(0, TACHO_HEADER_SIZE);
-  char *mapping = refused == 0 ? map(0) : NULL;
-  if (mapping == NULL) {
+  if (refused != 0 || !map_next()) {
     errno = refused != 0 ? refused : errno;
     goto failed;
   }
-  struct tacho_file_header *header = (struct tacho_file_header *)mapping;
+  struct tacho_file_header *header = (struct tacho_file_header *)*segment_slot(0);
   header->header_size = TACHO_HEADER_SIZE;
   header->chunk_size = TACHO_CHUNK_SIZE;
   header->chunks_max = (max_bytes - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
-  if (header->chunks_max > (uint64_t)SEGMENTS_MAX * SEGMENT_CHUNKS) {
-    header->chunks_max = (uint64_t)SEGMENTS_MAX * SEGMENT_CHUNKS;
-  }
+  if (header->chunks_max > TACHO_CHUNKS_LIMIT) header->chunks_max = TACHO_CHUNKS_LIMIT;
   describe_process(header);
-  memset(storage_segments, 0, sizeof storage_segments); /* may still name what storage_leave_to_parent put in place */
-  storage_segments[0] = mapping;
   storage_header = header;
   storage_grow(ahead);
   if (header->chunks_allocated > 0) return 0;
 
   errno = (int)header->storage_error;
   storage_header = NULL;
-  storage_segments[0] = NULL;
-  munmap(mapping, MAPPING_SIZE);
+  for (; segments_mapped > 0; segments_mapped--) {
+    munmap(*segment_slot(segments_mapped - 1), MAPPING_SIZE);
+  }
 
 failed:;
   int cause = errno;

@@ -12,22 +12,30 @@
 
 #include "tacho/events.h"
 
-#define SEGMENT_CHUNKS 512u /* 16 MiB of file a mapping: address space follows what is used (RLIMIT_AS, mlockall) */
-#define SEGMENTS_MAX 8192u  /* 128 GiB */
+#define SEGMENT_CHUNKS TACHO_SEGMENT_CHUNKS /* 16 MiB of file a mapping: address space follows what is used (RLIMIT_AS, mlockall) */
+#define BLOCK_SEGMENTS 512u                 /* a page of addresses */
+#define BLOCKS_MAX (TACHO_CHUNKS_LIMIT / SEGMENT_CHUNKS / BLOCK_SEGMENTS)
 
 /* The header of the open file; NULL while there is none. */
 extern struct tacho_file_header *storage_header;
 /* Mappings, each of one header's length and SEGMENT_CHUNKS chunks, the second overlapping the first's last page: so
- * that their offsets are multiples of any page size. Written before chunks_allocated says that they may be used. */
-extern char *storage_segments[SEGMENTS_MAX];
+ * that their offsets are multiples of any page size. Written before chunks_allocated says that they may be used; NULL again
+ * once nobody needs them any more. */
+extern char **storage_blocks[BLOCKS_MAX];
 
 /* Makes `directory`/<pid>-<ns>.events with `ahead` chunks and fills in its header up to, but not with, the magic.
  * 0, or an errno with what failed written to `error`. */
 int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size);
 
+/* The file's limit, as it is now. */
+uint64_t storage_chunks_max(void);
+
 /* Makes chunks up to `wanted` usable, as far as the limit, the disk and RLIMIT_FSIZE let it. False: not all of them,
  * and header->storage_error says why unless it is the limit. One thread at a time. */
 bool storage_grow(uint64_t wanted);
+
+/* Unmaps the segments that header->unmap names: of a file that is a ring, those whose chunks are no thread's any more. By the keeper. */
+void storage_unmap_what_was_let_go(void);
 
 /* Takes page faults on chunks [from, to) now rather than on the program's path; contents stay. */
 void storage_populate(uint64_t from, uint64_t to);
@@ -41,7 +49,8 @@ void storage_leave_to_parent(bool writing);
 
 static inline char *storage_chunk(uint64_t index)
 {
-  return storage_segments[index / SEGMENT_CHUNKS] + TACHO_HEADER_SIZE +
+  uint64_t segment = index / SEGMENT_CHUNKS;
+  return storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS] + TACHO_HEADER_SIZE +
          (index % SEGMENT_CHUNKS) * (uint64_t)TACHO_CHUNK_SIZE;
 }
 

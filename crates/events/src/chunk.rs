@@ -32,6 +32,18 @@ impl Chunk {
         Chunk { tid, sequence, base, bytes: head.write().to_vec() }
     }
 
+    /// One that another file had, header and records, as this one of its thread.
+    pub(crate) fn copied(bytes: &[u8], head: ChunkHeader, sequence: u64) -> Chunk {
+        let mut bytes = bytes.to_vec();
+        bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
+        Chunk { tid: head.tid, sequence, base: head.base_ticks, bytes }
+    }
+
+    /// Its number among those of its thread.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
     /// Appends an event: `kind` and `words` as `events.h` lists them, `texts` as [`joined`] gives them. False: it has no room, or its time is
     /// too far from the first one's; a chunk that is empty has room for every event of `events.h`.
     pub fn put(&mut self, ticks: u64, kind: u16, words: &[u64], texts: &[u8]) -> bool {

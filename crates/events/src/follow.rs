@@ -41,6 +41,8 @@ struct Followed {
     found: u64,
     /// Stream and last chunk's sequence of each thread.
     threads: HashMap<u32, u32>,
+    /// What a ring kept of chunks that were let go of before.
+    kept_was_read: bool,
 }
 
 struct Chunk {
@@ -95,7 +97,7 @@ impl Follower {
             let counter = (header.ticks, header.boot_id.clone());
             self.readings.entry(counter).or_default().push(header.start);
             self.processes.push(ProcessFacts { file: path, header });
-            self.files.push(Followed { file, open: Vec::new(), found: 0, threads: HashMap::new() });
+            self.files.push(Followed { file, open: Vec::new(), found: 0, threads: HashMap::new(), kept_was_read: false });
         }
         Ok(())
     }
@@ -140,8 +142,19 @@ impl Follower {
             let at = HEADER_SIZE as u64 + followed.found * CHUNK_SIZE as u64;
             let mut head = [0; crate::layout::CHUNK_HEADER_SIZE];
             followed.file.read_exact_at(&mut head, at)?;
-            // Chunks are handed out in order: behind one that is not in use yet, none is for long.
-            let Ok(Some(chunk)) = ChunkHeader::read(&head) else { break };
+            let Ok(Some(chunk)) = ChunkHeader::read(&head) else {
+                // Chunks are handed out in order: behind one that is not in use yet, none is for long. One that a ring let go of is a hole.
+                let next = match header.kept_from_ns {
+                    Some(_) => crate::holes::next_data(&followed.file, at)?.unwrap_or(at),
+                    None => at,
+                };
+                let next = (next - HEADER_SIZE as u64) / CHUNK_SIZE as u64;
+                if next <= followed.found || next >= chunks {
+                    break;
+                }
+                followed.found = next;
+                continue;
+            };
             let stream = match followed.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
                 Some(stream) => stream,
                 None => {
@@ -176,6 +189,23 @@ impl Follower {
             }
         }
         followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
+        // What a ring had let go of before it was followed; read behind the chunks, so that none is let go of in between.
+        if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
+            let Some(path) = crate::kept::path_of(&self.processes[index].file) else { return Ok(()) };
+            let kept = match std::fs::read(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                kept => kept?,
+            };
+            for chunk in kept.get(HEADER_SIZE..).unwrap_or_default().chunks(CHUNK_SIZE) {
+                let Ok(Some(head)) = ChunkHeader::read(chunk) else { continue };
+                let (mut cursor, stream) = (Cursor::new(head.base_ticks), self.streams);
+                self.streams += 1;
+                while let Step::Event(ticks, payload) = cursor.next(chunk, &mut self.texts) {
+                    let (process, thread) = (ProcessIndex(index as u32), ThreadId(head.tid));
+                    on_event(Event { time: clock.time(ticks), process, thread, stream: StreamIndex(stream), payload });
+                }
+            }
+        }
         Ok(())
     }
 }

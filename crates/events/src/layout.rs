@@ -10,6 +10,12 @@ pub const HEADER_SIZE: usize = 4096;
 pub const CHUNK_SIZE: usize = 32768;
 /// Bytes of a chunk's header.
 pub const CHUNK_HEADER_SIZE: usize = 64;
+/// Chunks that a writer maps at once.
+pub const SEGMENT_CHUNKS: u64 = 512;
+/// No file has more chunks: the end of a file on ext4.
+pub const CHUNKS_LIMIT: u64 = 1 << 29;
+/// Numbers of segments that the writer may unmap, at once.
+pub const UNMAP_SLOTS: usize = 128;
 /// First bytes of a chunk, "CHNK".
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 
@@ -74,6 +80,8 @@ pub struct FileHeader {
     pub closed: Option<bool>,
     /// errno that stopped the file from growing; 0: none.
     pub storage_error: u64,
+    /// From when on all events are there, ns of CLOCK_MONOTONIC; absent where none was let go of.
+    pub kept_from_ns: Option<i64>,
     /// Identity of the boot of its host.
     pub boot_id: String,
     /// Host name.
@@ -100,6 +108,16 @@ pub struct BadHeader {
 }
 
 // Offsets in the header page; `the_header_stands_where_c_puts_it` holds them to `events.h`.
+/// `chunks_max`.
+pub const CHUNKS_MAX: usize = 64;
+/// `chunks_reserved`.
+pub const CHUNKS_RESERVED: usize = 72;
+/// `chunks_allocated`.
+pub const CHUNKS_ALLOCATED: usize = 80;
+/// `kept_from_ns`.
+pub const KEPT_FROM: usize = 112;
+/// `unmap`, of [`UNMAP_SLOTS`] words.
+pub const UNMAP: usize = 2896;
 const START: usize = 32;
 const DROPPED: usize = 88;
 const CLOSED: usize = 96;
@@ -166,6 +184,7 @@ impl FileHeader {
                 closed => Some(closed != 0),
             },
             storage_error: u64_at(page, STORAGE_ERROR),
+            kept_from_ns: Some(u64_at(page, KEPT_FROM) as i64).filter(|from| *from != 0),
             boot_id: text_at(page, BOOT_ID),
             host: text_at(page, HOST),
             ros_distro: text_at(page, ROS_DISTRO),
@@ -204,6 +223,7 @@ impl FileHeader {
         {
             put(START + 32 + 8 * i, &word.to_le_bytes());
         }
+        put(KEPT_FROM, &(self.kept_from_ns.unwrap_or(0) as u64).to_le_bytes());
         for (range, text) in [
             (BOOT_ID, &self.boot_id),
             (HOST, &self.host),
@@ -320,6 +340,11 @@ mod tests {
         assert_eq!(at("dropped").start, DROPPED);
         assert_eq!(at("closed").start, CLOSED);
         assert_eq!(at("storage_error").start, STORAGE_ERROR);
+        assert_eq!(at("chunks_max").start, CHUNKS_MAX);
+        assert_eq!(at("chunks_reserved").start, CHUNKS_RESERVED);
+        assert_eq!(at("chunks_allocated").start, CHUNKS_ALLOCATED);
+        assert_eq!(at("kept_from_ns").start, KEPT_FROM);
+        assert_eq!(at("unmap"), UNMAP..UNMAP + 8 * UNMAP_SLOTS);
         assert_eq!(at("boot_id"), BOOT_ID);
         assert_eq!(at("host"), HOST);
         assert_eq!(at("ros_distro"), ROS_DISTRO);

@@ -9,6 +9,9 @@ pub mod payload;
 pub mod chunk;
 pub mod clock;
 pub mod follow;
+pub mod holes;
+pub mod kept;
+mod lasting;
 pub mod layout;
 pub mod problem;
 pub mod reader;
@@ -19,6 +22,7 @@ pub mod text;
 pub mod time;
 pub mod writer;
 
+pub use lasting::Lasting;
 pub use payload::{Action, Entity, Gid, Handle, Layer, Payload};
 pub use problem::{Problem, Problems};
 pub use reader::{Event, ProcessFacts, ProcessIndex, Progress, Reader, StreamIndex, ThreadId};

@@ -100,7 +100,10 @@ pub enum Error {
 
 /// Reads the events of a run in the order of time.
 pub struct Reader {
+    /// One a process in their order, then those that hold what rings kept of some.
     files: Vec<Mmap>,
+    /// Process of each file.
+    process_of: Vec<u32>,
     processes: Vec<ProcessFacts>,
     clocks: Vec<Clock>,
     streams: Vec<Stream>,
@@ -114,7 +117,10 @@ pub struct Reader {
 
 struct Stream {
     file: u32,
+    process: u32,
     tid: u32,
+    /// Of what was kept: from here on the events stand in the process's own file.
+    until_ticks: u64,
     chunks: Vec<u32>,
     chunk: usize,
     cursor: Cursor,
@@ -164,8 +170,17 @@ impl Reader {
                 Err(bad) => problems.add(bad.name, &path, bad.offset, || bad.text.clone()),
             }
         }
+        let mut process_of: Vec<u32> = (0..files.len() as u32).collect();
+        for (process, facts) in processes.iter().enumerate().filter(|(_, facts)| facts.header.kept_from_ns.is_some()) {
+            let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.is_file()) else { continue };
+            let io = |source| Error::Io { path: path.clone(), source };
+            // SAFETY: such a file is replaced, never changed.
+            files.push(unsafe { Mmap::map(&File::open(&path).map_err(io)?) }.map_err(io)?);
+            process_of.push(process as u32);
+        }
         let mut reader = Reader {
             files,
+            process_of,
             processes,
             clocks: Vec::new(),
             streams: Vec::new(),
@@ -178,6 +193,7 @@ impl Reader {
         for file in 0..reader.files.len() {
             reader.find_streams(file);
         }
+        reader.end_what_was_kept();
         reader.set_clocks(clock_sync)?;
         for stream in 0..reader.streams.len() as u32 {
             if reader.fill(stream) {
@@ -203,7 +219,7 @@ impl Reader {
         let payload = stream.next.take()?;
         let event = Event {
             time: stream.time,
-            process: ProcessIndex(stream.file),
+            process: ProcessIndex(stream.process),
             thread: ThreadId(stream.tid),
             stream: StreamIndex(index),
             payload,
@@ -269,7 +285,10 @@ impl Reader {
     /// Sorts the chunks of one file into streams.
     fn find_streams(&mut self, file: usize) {
         let bytes = &self.files[file];
-        let path = &self.processes[file].file;
+        let process = self.process_of[file];
+        let facts = &self.processes[process as usize];
+        let path = &facts.file;
+        let ring = facts.header.kept_from_ns.is_some();
         let mut open: HashMap<u32, (usize, u64)> = HashMap::new();
         let ragged = (bytes.len() - HEADER_SIZE) % CHUNK_SIZE;
         if ragged != 0 {
@@ -281,6 +300,13 @@ impl Reader {
         while at < bytes.len() {
             let chunk = ((at - HEADER_SIZE) / CHUNK_SIZE) as u32;
             match ChunkHeader::read(&bytes[at..]) {
+                Ok(None) if ring => match next_chunk_with_data(path, at) {
+                    Some(next) => {
+                        at = next;
+                        continue;
+                    }
+                    None => break,
+                },
                 Ok(None) => {}
                 Err(magic) => self.problems.add("not-a-chunk", path, at as u64, || {
                     format!("begins with {magic:#010x}; a chunk begins with \"CHNK\", or with zeros where it is unused")
@@ -288,7 +314,12 @@ impl Reader {
                 Ok(Some(header)) => {
                     self.progress.chunks_total += 1;
                     let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
-                    if known.map_or(0, |(_, last)| last.wrapping_add(1)) != header.sequence {
+                    let expected = match known {
+                        Some((_, last)) => last.wrapping_add(1),
+                        None if ring => header.sequence, // those before were let go of
+                        None => 0,
+                    };
+                    if expected != header.sequence {
                         self.problems.add("chunk-missing", path, at as u64, || {
                             format!(
                                 "chunk {} of thread {}, which had {}",
@@ -306,7 +337,9 @@ impl Reader {
                         None => {
                             self.streams.push(Stream {
                                 file: file as u32,
+                                process,
                                 tid: header.tid,
+                                until_ticks: u64::MAX,
                                 chunks: Vec::new(),
                                 chunk: 0,
                                 cursor: Cursor::new(header.base_ticks),
@@ -324,6 +357,27 @@ impl Reader {
         }
     }
 
+    /// A chunk that is still there may have been kept of already: each event is read once.
+    fn end_what_was_kept(&mut self) {
+        let processes = self.processes.len();
+        let mut first: HashMap<(u32, u32), u64> = HashMap::new();
+        for stream in self.streams.iter().filter(|stream| (stream.file as usize) < processes) {
+            let start = HEADER_SIZE + stream.chunks[0] as usize * CHUNK_SIZE;
+            if let Ok(Some(header)) = ChunkHeader::read(&self.files[stream.file as usize][start..]) {
+                first.entry((stream.process, stream.tid)).or_insert(header.base_ticks);
+            }
+        }
+        for stream in self.streams.iter_mut().filter(|stream| stream.file as usize >= processes) {
+            stream.until_ticks = first.get(&(stream.process, stream.tid)).copied().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// From when on all events of all processes are there; `None`: none was let go of. Asked anew, it tells of a ring that went on meanwhile.
+    pub fn kept_from_ns(&self) -> Option<i64> {
+        let own = self.files.iter().take(self.processes.len());
+        own.filter_map(|file| FileHeader::read(file).ok()?.kept_from_ns).max()
+    }
+
     /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
     fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
         type Counter = (TickSource, String);
@@ -338,7 +392,7 @@ impl Reader {
             readings.entry(counter(process)).or_default().push(process.header.start);
         }
         for stream in &self.streams {
-            let process = &self.processes[stream.file as usize];
+            let process = &self.processes[stream.process as usize];
             if process.header.ticks != TickSource::Monotonic {
                 let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
                 readings.entry(counter(process)).or_default().extend(found);
@@ -373,7 +427,7 @@ impl Reader {
                 (counter, clock)
             })
             .collect();
-        for (file, process) in self.processes.iter().enumerate() {
+        for (process_index, process) in self.processes.iter().enumerate() {
             let clock = clocks.get(&counter(process)).cloned().flatten();
             self.clocks.push(match clock {
                 Some(clock) => clock,
@@ -382,7 +436,7 @@ impl Reader {
                         "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
                             .into()
                     });
-                    for stream in self.streams.iter_mut().filter(|s| s.file as usize == file) {
+                    for stream in self.streams.iter_mut().filter(|s| s.process as usize == process_index) {
                         stream.chunks.clear();
                     }
                     // No event of this file is read, so this clock is asked nothing.
@@ -403,10 +457,11 @@ impl Reader {
             let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
             let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
             match stream.cursor.next(window, &mut self.texts) {
+                Step::Event(ticks, _) if ticks >= stream.until_ticks => return false,
                 Step::Event(ticks, payload) => {
-                    let time = self.clocks[stream.file as usize].time(ticks);
+                    let time = self.clocks[stream.process as usize].time(ticks);
                     if time < stream.time {
-                        let (path, back) = (&self.processes[stream.file as usize].file, stream.time - time);
+                        let (path, back) = (&self.processes[stream.process as usize].file, stream.time - time);
                         let offset = (start + stream.cursor.offset()) as u64;
                         self.problems.add("time-turned-back", path, offset, || {
                             format!("by {back}; the event is moved to the one before")
@@ -418,7 +473,7 @@ impl Reader {
                     return true;
                 }
                 Step::Skipped(damage) => {
-                    let path = &self.processes[stream.file as usize].file;
+                    let path = &self.processes[stream.process as usize].file;
                     self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
                         format!("a record of kind {} with {} words", damage.kind, damage.words)
                     });
@@ -426,7 +481,7 @@ impl Reader {
                 Step::End(damage) => {
                     // A file cut short was already named as one.
                     if let Some(damage) = damage.filter(|d| d.name != "file-truncated") {
-                        let path = &self.processes[stream.file as usize].file;
+                        let path = &self.processes[stream.process as usize].file;
                         self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
                             format!(
                                 "a record of kind {} with {} words; the rest of its chunk is not read",
@@ -449,6 +504,14 @@ impl Reader {
             }
         }
     }
+}
+
+/// Offset of the first chunk behind the one at `at` that has storage.
+fn next_chunk_with_data(path: &Path, at: usize) -> Option<usize> {
+    let after = at + CHUNK_SIZE;
+    // Without an account of holes, chunk by chunk.
+    let found = File::open(path).and_then(|file| crate::holes::next_data(&file, after as u64)).unwrap_or(Some(after as u64))? as usize;
+    Some(HEADER_SIZE + (found - HEADER_SIZE) / CHUNK_SIZE * CHUNK_SIZE)
 }
 
 /// Readings of the clocks that a stream carries.

@@ -93,6 +93,7 @@ impl FileBuilder {
                         dropped: 0,
                         closed: Some(true),
                         storage_error: 0,
+                        kept_from_ns: None,
                         boot_id: "3e0a7b52-test".into(),
                         host: "testhost".into(),
                         ros_distro: "kilted".into(),

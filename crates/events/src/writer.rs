@@ -12,7 +12,7 @@
 //! ```
 
 use crate::chunk::{joined, Chunk};
-use crate::layout::{FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{ChunkHeader, FileHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE, KEPT_FROM, UNMAP};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -69,6 +69,25 @@ impl EventFile {
         Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
+    /// Appends a whole chunk of another file, as the next one of its thread; `bytes` end with its last record.
+    pub fn put_chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Ok(Some(head)) = ChunkHeader::read(bytes) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a chunk in use"));
+        };
+        let sequence = match self.threads.get_mut(&head.tid) {
+            Some(thread) => {
+                thread.flush(&self.file)?;
+                thread.chunk.after(head.base_ticks).sequence()
+            }
+            None => 0,
+        };
+        let mut thread = Thread { chunk: Chunk::copied(bytes, head, sequence), index: self.chunks, last: head.base_ticks, flushed: 0 };
+        self.chunks += 1;
+        thread.flush(&self.file)?;
+        self.threads.insert(head.tid, thread);
+        Ok(())
+    }
+
     /// Brings what was put, and the header, into the file.
     pub fn flush(&mut self) -> io::Result<()> {
         let needed = HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64;
@@ -78,7 +97,10 @@ impl EventFile {
         for thread in self.threads.values_mut() {
             thread.flush(&self.file)?;
         }
-        self.file.write_all_at(&self.header.write(self.chunks)[8..], 8) // the magic stands already
+        // The magic stands already; `kept_from_ns` belongs to who lets go of chunks.
+        let page = self.header.write(self.chunks);
+        self.file.write_all_at(&page[8..KEPT_FROM], 8)?;
+        self.file.write_all_at(&page[KEPT_FROM + 8..UNMAP], KEPT_FROM as u64 + 8)
     }
 
     /// The last of it: its subject ended in order.

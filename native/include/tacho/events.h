@@ -29,6 +29,8 @@
 #define TACHO_CHUNK_SIZE 32768u
 #define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TACHO_MAX_WORDS 63u
+#define TACHO_SEGMENT_CHUNKS 512u /* what the writer maps at once: 16 MiB of chunks */
+#define TACHO_CHUNKS_LIMIT (UINT64_C(1) << 29) /* 16 TiB, the end of a file on ext4: no file grows beyond */
 #define TACHO_TEXT_MAX 4095u /* bytes of one text argument, without its NUL */
 
 /* What ticks count. Anything but CLOCK_MONOTONIC is used only where it is invariant across cores and sleep states. */
@@ -60,19 +62,21 @@ struct tacho_file_header {
   uint64_t start_monotonic_ns;
   uint64_t start_realtime_ns;
   uint64_t start_bound_ns;
-  uint64_t chunks_max;         /* the file never grows beyond */
+  uint64_t chunks_max;         /* live: the file never grows beyond; raised by who lets go of chunks, at most to TACHO_CHUNKS_LIMIT */
   uint64_t chunks_reserved;    /* live: handed out to threads; may exceed chunks_allocated by failed tries */
   uint64_t chunks_allocated;   /* live: backed by storage */
   uint64_t dropped;            /* live: events not written, for whatever reason, all threads */
   uint64_t closed;             /* live: 1 once the process ended in order; 2: not known (an imported trace) */
   uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none did */
-  uint64_t reserved[3];
+  uint64_t kept_from_ns;       /* live: CLOCK_MONOTONIC from which on all events are there; 0: all are (docs/event-file.md, "Rings") */
+  uint64_t reserved[2];
   char boot_id[40];
   char host[64];
   char ros_distro[32];
   char rmw_implementation[64];
   char executable[512];
   char command[2048]; /* arguments joined by spaces */
+  uint64_t unmap[128]; /* live: 1 + number of a segment whose chunks were all let go of: the writer unmaps it and writes 0 */
 };
 
 struct tacho_chunk_header {

@@ -1,0 +1,76 @@
+//! What was made, and is named by later events: it is needed for as long as they are read, however old it is.
+
+use crate::payload::{Handle, Payload};
+
+/// What a lasting event is about: one of the same tells of the same thing anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Lasting {
+    kind: u16,
+    of: [u64; 2],
+}
+
+impl Payload {
+    /// What this event makes or ties that later events name by its handle; `None` where it is over when it is written.
+    pub fn lasting(&self) -> Option<Lasting> {
+        use Payload as P;
+        let one = |handle: Handle| Some([handle.0, 0]);
+        let of = match *self {
+            P::RclInit { context } => one(context),
+            P::RclNodeInit { node, .. } => one(node),
+            P::RmwPublisherInit { rmw_publisher, .. } => one(rmw_publisher),
+            P::RclPublisherInit { publisher, .. } => one(publisher),
+            P::RmwSubscriptionInit { rmw_subscription, .. } => one(rmw_subscription),
+            P::RclSubscriptionInit { subscription, .. } => one(subscription),
+            // A subscription has an object, and one more for messages of its own process.
+            P::RclcppSubscriptionInit { object, .. } => one(object),
+            P::RclcppSubscriptionCallbackAdded { object, .. } => one(object),
+            P::RclServiceInit { service, .. } => one(service),
+            P::RclcppServiceCallbackAdded { service, .. } => one(service),
+            P::RmwClientInit { rmw_client, .. } => one(rmw_client),
+            P::RclClientInit { client, .. } => one(client),
+            P::RclTimerInit { timer, .. } => one(timer),
+            P::RclcppTimerCallbackAdded { timer, .. } => one(timer),
+            P::RclcppTimerLinkNode { timer, .. } => one(timer),
+            P::RclcppCallbackRegister { callback, .. } => one(callback),
+            P::RclLifecycleStateMachineInit { state_machine, .. } => one(state_machine),
+            P::RclLifecycleTransition { state_machine, .. } => one(state_machine),
+            P::RclcppIpbToSubscription { ipb, .. } => one(ipb),
+            P::RclcppBufferToIpb { buffer, .. } => one(buffer),
+            P::RclcppConstructRingBuffer { buffer, .. } => one(buffer),
+            P::MessageLinkPeriodicAsync { subscription, publisher } | P::MessageLinkPartialSync { subscription, publisher } => {
+                Some([subscription.0, publisher.0])
+            }
+            P::Ros1NodeInit { node, .. } => one(node),
+            P::Ros1PublisherInit { publisher, .. } => one(publisher),
+            P::Ros1SubscriberLinkInit { link, .. } => one(link),
+            P::Ros1PublisherLinkInit { link, .. } => one(link),
+            P::Ros1SubscriptionInit { callback, .. } => one(callback),
+            P::Ros1SubscriptionEnd { callback } => one(callback),
+            P::Ros1TimerInit { callback, .. } => one(callback),
+            P::Ros1TimerPeriod { callback, .. } => one(callback),
+            P::Ros1ServiceInit { callback, .. } => one(callback),
+            P::BoardMatched { endpoint, .. } => one(endpoint),
+            _ => None,
+        };
+        of.map(|of| Lasting { kind: self.kind(), of })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Fields;
+    use crate::{Action, Texts};
+
+    #[test]
+    fn all_that_is_made_lasts_and_of_what_is_linked_all_but_messages() {
+        for (kind, name, words) in Payload::KINDS {
+            let (words, mut texts) = (vec![1; 8 * words], Texts::default());
+            let payload = Payload::read(*kind, &mut Fields::new(&words, &[0; 8], &mut texts)).expect("a kind");
+            let made = payload.action() == Action::Init;
+            let linked = payload.action() == Action::Link && *name != "ros1_serialized";
+            let ended = ["rcl_lifecycle_transition", "ros1_subscription_end"].contains(name);
+            assert_eq!(payload.lasting().is_some(), made || linked || ended, "{name}");
+        }
+    }
+}
