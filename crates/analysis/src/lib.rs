@@ -42,6 +42,7 @@ mod threads;
 mod ties;
 mod usage;
 mod wait;
+pub mod watch;
 
 pub use figures::{summarise, Repeat};
 pub use points::{figures_of_tables, merge_points};

@@ -6,12 +6,12 @@
 use crate::figures::{summarise, Repeat};
 use crate::summary::Summary;
 use crate::{Analysis, Options};
-use std::collections::{HashMap, VecDeque};
+use crate::tables::Tables;
+use std::collections::{HashMap, HashSet, VecDeque};
 use tacho_events::follow::Follower;
-use tacho_events::{Action, Event, Handle, Payload, ProcessIndex, RunDirectory};
+use tacho_events::kept::LINKED_BEFORE_NS;
+use tacho_events::{Event, Lasting, Payload, ProcessIndex, RunDirectory, Texts};
 
-/// What began before the window and reaches into it is still linked, up to so long before.
-const BEFORE_NS: i64 = 2_000_000_000;
 /// The newest events are left out for so long: those of other threads may not be written yet.
 const SETTLED_NS: i64 = 200_000_000;
 
@@ -21,10 +21,34 @@ pub struct LiveWindow {
     span_ns: i64,
     /// In the order of time.
     lasting: Vec<Event>,
-    /// rclpy tells a timer anew at each spin_once.
-    timers: HashMap<(ProcessIndex, Handle), usize>,
+    /// Where the last of each stands: rclpy tells a timer anew at each spin_once, a roscpp node its links at each connection.
+    lasting_of: HashMap<(ProcessIndex, Lasting), usize>,
     recent: VecDeque<Event>,
     events: u64,
+    only: Option<Only>,
+}
+
+/// What of a system is looked at.
+struct Only {
+    topics: HashSet<String>,
+    /// Those that have an endpoint of them.
+    processes: HashSet<ProcessIndex>,
+}
+
+impl Only {
+    fn wants(&mut self, event: &Event, texts: &Texts) -> bool {
+        use Payload as P;
+        let topic = match event.payload {
+            P::RclPublisherInit { topic, .. } | P::RclSubscriptionInit { topic, .. } => Some(topic),
+            P::Ros1PublisherInit { topic, .. } | P::Ros1SubscriptionInit { topic, .. } => Some(topic),
+            P::DdsSend { .. } | P::DdsReceive { .. } | P::DdsDataAvailable { .. } => return false,
+            _ => None,
+        };
+        if topic.is_some_and(|topic| self.topics.contains(texts.get(topic))) {
+            self.processes.insert(event.process);
+        }
+        event.payload.lasting().is_some() || self.processes.contains(&event.process)
+    }
 }
 
 /// The state of the recording itself.
@@ -49,32 +73,41 @@ impl LiveWindow {
             follower: Follower::new(run),
             span_ns,
             lasting: Vec::new(),
-            timers: HashMap::new(),
+            lasting_of: HashMap::new(),
             recent: VecDeque::new(),
             events: 0,
+            only: None,
         }
+    }
+
+    /// With the processes alone that publish or subscribe to one of these topics, and nothing of what happens below rmw.
+    pub fn with_topics_only(self, topics: impl IntoIterator<Item = String>) -> LiveWindow {
+        let only = Only { topics: topics.into_iter().collect(), processes: HashSet::new() };
+        LiveWindow { only: Some(only), ..self }
     }
 
     /// Takes in what was written since the last call.
     pub fn read(&mut self) -> Result<(), tacho_events::reader::Error> {
-        let (lasting, timers, recent, events) = (&mut self.lasting, &mut self.timers, &mut self.recent, &mut self.events);
-        self.follower.read(|event| {
+        let LiveWindow { follower, lasting, lasting_of, recent, events, only, .. } = self;
+        follower.read(|event, texts| {
             *events += 1;
-            match (event.payload, event.payload.action()) {
-                (Payload::RclTimerInit { timer, .. }, _) => match timers.get(&(event.process, timer)) {
+            if !only.as_mut().is_none_or(|only| only.wants(&event, texts)) {
+                return;
+            }
+            match event.payload.lasting().map(|of| (event.process, of)) {
+                Some(of) => match lasting_of.get(&of) {
                     Some(at) => lasting[*at] = event,
                     None => {
-                        timers.insert((event.process, timer), lasting.len());
+                        lasting_of.insert(of, lasting.len());
                         lasting.push(event);
                     }
                 },
-                (_, Action::Init | Action::Link) => lasting.push(event),
-                _ => recent.push_back(event),
+                None => recent.push_back(event),
             }
         })?;
         self.recent.make_contiguous().sort_by_key(|event| event.time); // stable: each stream stays in its order
         if let Some(newest) = self.newest_ns() {
-            let oldest = newest - self.span_ns - BEFORE_NS;
+            let oldest = newest - self.span_ns - LINKED_BEFORE_NS;
             while self.recent.front().is_some_and(|event| event.time.as_ns() < oldest) {
                 self.recent.pop_front();
             }
@@ -110,6 +143,12 @@ impl LiveWindow {
     /// The figures of the window.
     pub fn summary(&self) -> Summary {
         let Some((from, to)) = self.window_ns() else { return Summary::default() };
+        let (tables, options) = self.tables(from, to);
+        summarise(&[Repeat { tables: &tables, options, info: None }], None)
+    }
+
+    /// The tables from one instant to another, which lie in the window.
+    pub(crate) fn tables(&self, from: i64, to: i64) -> (Tables, Options) {
         let clock = self.follower.processes().first().map(|process| process.header.start);
         let options = Options {
             measured_from_ns: Some(from),
@@ -130,8 +169,7 @@ impl LiveWindow {
             analysis.push(event, texts);
         }
         lasting.for_each(|event| analysis.push(event, texts));
-        let tables = analysis.finish(None);
-        summarise(&[Repeat { tables: &tables, options, info: None }], None)
+        (analysis.finish(None), options)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::tables::{Note, Tables};
 use crate::{Analysis, Options};
 use std::io;
 use std::path::PathBuf;
+use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::run::RunInfo;
 use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_workload::links::Links;
@@ -25,6 +26,9 @@ pub enum Error {
     /// Its tables cannot be written or read.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// Events that were to be read were let go of meanwhile.
+    #[error("{0}: its recording is a ring that goes on, and let go of events while they were read; read what `tacho record --save {0}` saves")]
+    RingWentOn(PathBuf),
     /// There is nothing to analyse.
     #[error(
         "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote"
@@ -137,8 +141,9 @@ fn analyse_one(
     };
     let mut reader = Reader::open(run)?;
     let clock_error_ns = reader.clock_error().as_ns();
+    let kept_from_ns = reader.kept_from_ns();
     let options = Options {
-        measured_from_ns: info.as_ref().and_then(|i| i.measured_from_ns),
+        measured_from_ns: info.as_ref().and_then(|i| i.measured_from_ns).max(kept_from_ns.map(|from| from + LINKED_BEFORE_NS)),
         measured_to_ns: info.as_ref().and_then(|i| i.measured_to_ns),
         realtime_offset_ns: (!reader.processes().is_empty())
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
@@ -159,7 +164,17 @@ fn analyse_one(
             reader.for_each(|event, texts| analysis.push(&on_first(event), texts), progress);
         }
     }
+    if reader.kept_from_ns() != kept_from_ns {
+        return Err(Error::RingWentOn(run.path().to_path_buf()));
+    }
     let mut tables = analysis.finish_with(workload, stated);
+    if let (Some(from), Some(measured)) = (kept_from_ns, options.measured_from_ns) {
+        let to = options.measured_to_ns.unwrap_or_else(|| tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(from));
+        let text = format!(
+            "of a ring: all figures are of the last {:.1} s, older events were let go of; what was made before has its name",
+            (to - measured).max(0) as f64 / 1e9);
+        notes.push(Note { name: "ring".into(), count: 1, text });
+    }
     for problem in reader.problems().iter() {
         notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
     }

@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use tacho_analysis::watch::Trigger;
 
 /// Where does the time go between sensor and actuator, and how do I get it back?
 #[derive(Debug, Parser)]
@@ -161,11 +162,13 @@ pub struct Generated {
 Examples:
   tacho record -- ros2 launch my_car car.launch.py
   tacho record -o runs/talker -- python3 talker.py
-  tacho record --attach 4711,4712 --duration 30s")]
+  tacho record --attach 4711,4712 --duration 30s
+  tacho record -o runs/car --ring 60s --trigger 'late /points 50ms' -- ros2 launch my_car car.launch.py
+  tacho record --save runs/car                       from another terminal, while that goes on")]
 pub struct Record {
     #[command(flatten)]
     pub out: Out,
-    /// Most that one process may write; what comes after is dropped and counted
+    /// Most that the event file of one process takes on the disk; what does not fit is dropped and counted. With --ring, older events make room
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_mib: u64,
     /// Scheduler events of the kernel: who was kept from a CPU, and by whom
@@ -184,8 +187,24 @@ pub struct Record {
     /// Detach after this long, with its unit: 30s
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "attach")]
     pub duration: Option<Duration>,
+    /// Keep only this much, with its unit: 60s. Saved below RUN/saves by --save, by SIGUSR1 to tacho, and by triggers
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub ring: Option<Duration>,
+    /// Save the ring when this happens: 'late TOPIC TIME', a message is not in its callback so long after its publish call; 'silent TOPIC TIME',
+    /// nothing was published for so long. More than once for several
+    #[arg(long, value_name = "CONDITION", requires = "ring")]
+    pub trigger: Vec<Trigger>,
+    /// Go on so long after a trigger before saving, with its unit [default: a quarter of the ring]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "trigger")]
+    pub after: Option<Duration>,
+    /// Save the ring so often at most
+    #[arg(long, value_name = "N", requires = "ring", default_value_t = 10)]
+    pub saves: u32,
+    /// Have the recording with --ring that goes on in this run directory save what it holds, and wait for it
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["command", "attach", "ring", "out", "json", "cpu_time"])]
+    pub save: Option<PathBuf>,
     /// The program and its arguments
-    #[arg(required_unless_present = "attach", last = true, value_name = "COMMAND")]
+    #[arg(required_unless_present_any = ["attach", "save"], last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 

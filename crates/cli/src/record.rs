@@ -8,20 +8,31 @@ use crate::progress::Progress;
 use crate::runs;
 use anyhow::Context;
 use std::path::Path;
+use std::time::Duration;
+use tacho_analysis::watch::Watch;
 use tacho_events::RunDirectory;
+use tacho_runner::clock::monotonic_ns;
 use tacho_runner::attach;
 use tacho_runner::install::Installation;
 use tacho_runner::recording::{self, Error, Wanted};
+use tacho_runner::ring;
+
+/// Less than this would be less than what is kept to link what began before.
+const SHORTEST_RING: Duration = Duration::from_secs(1);
 
 pub fn run(options: Record) -> Outcome {
+    if let Some(run) = &options.save {
+        return save(run);
+    }
     if !options.attach.is_empty() {
         return attached(options);
     }
     let installation = Installation::find().context("installation")?;
     let name = Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
-    let run = runs::create(options.out.out, &name)?;
+    let run = runs::create(options.out.out.clone(), &name)?;
     let wanted = Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
-    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted).map_err(|error| match error {
+    let ring = ring(&options, &run)?;
+    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| match error {
         Error::Command { .. } => Failure::Usage(error.to_string()),
         error => Failure::Fault(error.into()),
     })?;
@@ -41,11 +52,12 @@ pub fn run(options: Record) -> Outcome {
 }
 
 fn attached(options: Record) -> Outcome {
-    let run = runs::create(options.out.out, "attached")?;
+    let run = runs::create(options.out.out.clone(), "attached")?;
     let interrupted = interrupt::catch()?;
+    let ring = ring(&options, &run)?;
     let pids = options.attach.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let on_attached = || eprintln!("tacho: attached to {pids}; ^C ends the recording, the programs go on");
-    let recorded = attach::record(&options.attach, &run, interrupted, options.duration, on_attached);
+    let recorded = attach::record(&options.attach, &run, interrupted, options.duration, ring, on_attached);
     let (info, processes) = recorded.map_err(|error| match error {
         attach::Error::Process { .. } => Failure::Usage(error.to_string()),
         error => Failure::Fault(error.into()),
@@ -56,6 +68,34 @@ fn attached(options: Record) -> Outcome {
     }
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
+}
+
+/// Has another tacho save its ring.
+fn save(run: &Path) -> Outcome {
+    let saved = ring::ask_to_save(&RunDirectory::new(run)).map_err(|error| match error {
+        ring::AskError::NotThere { .. } => Failure::Usage(error.to_string()),
+        ring::AskError::Refused(_) => Failure::Fault(error.into()),
+    })?;
+    runs::print_text(&format!("{}\n", saved.path().display()))
+}
+
+/// What is wanted of the ring, and how to save it, said.
+fn ring(options: &Record, run: &RunDirectory) -> Result<Option<ring::Wanted>, Failure> {
+    let Some(span) = options.ring else { return Ok(None) };
+    let after = options.after.unwrap_or(span / 4);
+    if span < SHORTEST_RING || after >= span {
+        return Err(Failure::Usage(format!("--ring {span:?}: expected {SHORTEST_RING:?} or more, and more than --after, {after:?}")));
+    }
+    let watch = (!options.trigger.is_empty()).then(|| {
+        let mut watch = Watch::new(run, options.trigger.clone(), monotonic_ns());
+        Box::new(move || watch.look(monotonic_ns()).map_err(|error| error.to_string())) as ring::Watch
+    });
+    eprintln!(
+        "tacho: keeping the last {span:?}; to save them: tacho record --save {}, or kill -USR1 {}",
+        run.path().display(),
+        std::process::id()
+    );
+    Ok(Some(ring::Wanted { span, after, most_saves: options.saves, watch }))
 }
 
 fn show(run: &RunDirectory, json: bool) -> Outcome {

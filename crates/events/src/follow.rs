@@ -69,7 +69,7 @@ impl Follower {
     }
 
     /// Hands on the events that were written since the last call, one stream after the other: put them in order by time.
-    pub fn read(&mut self, mut on_event: impl FnMut(Event)) -> Result<(), Error> {
+    pub fn read(&mut self, mut on_event: impl FnMut(Event, &Texts)) -> Result<(), Error> {
         self.find_files()?;
         self.read_clock_sync()?;
         let mut bytes = vec![0; CHUNK_SIZE];
@@ -124,7 +124,7 @@ impl Follower {
         Ok(())
     }
 
-    fn read_file(&mut self, index: usize, bytes: &mut [u8], on_event: &mut impl FnMut(Event)) -> io::Result<()> {
+    fn read_file(&mut self, index: usize, bytes: &mut [u8], on_event: &mut impl FnMut(Event, &Texts)) -> io::Result<()> {
         let followed = &mut self.files[index];
         if let Some(header) = header(&followed.file)? {
             self.processes[index].header = header;
@@ -175,13 +175,11 @@ impl Follower {
             let written = &bytes[..start + count];
             loop {
                 match chunk.cursor.next(written, &mut self.texts) {
-                    Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => on_event(Event {
-                        time: clock.time(ticks),
-                        process: ProcessIndex(index as u32),
-                        thread: ThreadId(chunk.tid),
-                        stream: StreamIndex(chunk.stream),
-                        payload,
-                    }),
+                    Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => {
+                        let (process, thread) = (ProcessIndex(index as u32), ThreadId(chunk.tid));
+                        let event = Event { time: clock.time(ticks), process, thread, stream: StreamIndex(chunk.stream), payload };
+                        on_event(event, &self.texts);
+                    }
                     Step::Event(..) | Step::Skipped(_) => {}
                     // Damage ends a chunk for good; the reader of the finished run names it.
                     Step::End(_) => break,
@@ -202,7 +200,8 @@ impl Follower {
                 self.streams += 1;
                 while let Step::Event(ticks, payload) = cursor.next(chunk, &mut self.texts) {
                     let (process, thread) = (ProcessIndex(index as u32), ThreadId(head.tid));
-                    on_event(Event { time: clock.time(ticks), process, thread, stream: StreamIndex(stream), payload });
+                    let event = Event { time: clock.time(ticks), process, thread, stream: StreamIndex(stream), payload };
+                    on_event(event, &self.texts);
                 }
             }
         }
@@ -243,7 +242,7 @@ mod tests {
 
     fn new_events(follower: &mut Follower) -> Vec<(u32, i64)> {
         let mut found = Vec::new();
-        follower.read(|event| found.push((event.thread.0, event.time.as_ns()))).expect("events");
+        follower.read(|event, _| found.push((event.thread.0, event.time.as_ns()))).expect("events");
         found
     }
 

@@ -12,6 +12,10 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What began before a stretch of time and reaches into it is linked, up to so long before: figures of a ring begin so much later than what
+/// is kept of it.
+pub const LINKED_BEFORE_NS: i64 = 2_000_000_000;
+
 /// Where the kept events of an event file stand.
 pub fn path_of(event_file: &Path) -> Option<PathBuf> {
     Some(event_file.parent()?.join("kept").join(event_file.file_name()?))

@@ -50,6 +50,9 @@ pub struct RunInfo {
     /// Scheduler events of the kernel; absent where nobody asked for them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scheduler: Option<SchedulerEvents>,
+    /// Where only the last of a recording was kept; absent for one that is whole.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ring: Option<Ring>,
     /// Stretches of time in which events of its processes were lost, where it is known when.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gaps: Vec<EventGap>,
@@ -59,6 +62,28 @@ pub struct RunInfo {
     /// True where the user or a failure ended it early.
     #[serde(default)]
     pub cut_short: bool,
+}
+
+/// A recording of which the last seconds were kept, or what was saved of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ring {
+    /// How much was to be kept.
+    pub span_s: f64,
+    /// From when on all events are there, ns of CLOCK_MONOTONIC; absent where none was let go of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kept_from_ns: Option<i64>,
+    /// What it was saved for; absent in the recording itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub saved_for: Option<String>,
+    /// Saves below `saves/`.
+    #[serde(default)]
+    pub saves: u32,
+    /// Times that a trigger was met and nothing was saved: too soon after a save, or there were as many as wanted.
+    #[serde(default)]
+    pub triggers_passed_over: u64,
+    /// Processes of which nothing was left, since they had ended so long ago.
+    #[serde(default)]
+    pub processes_let_go: u64,
 }
 
 /// A stretch of time in which events were lost.
@@ -272,6 +297,11 @@ impl RunDirectory {
     /// The directory of one repeat.
     pub fn repeat(&self, index: u32) -> RunDirectory {
         RunDirectory(self.0.join("repeats").join(index.to_string()))
+    }
+
+    /// What was saved of a ring: `saves/001` ..., each a run directory.
+    pub fn save(&self, number: u32) -> RunDirectory {
+        RunDirectory(self.0.join("saves").join(format!("{number:03}")))
     }
 
     /// Points of a sweep: `points/000-...`, in the order of the file, each a run directory; empty for a single workload.

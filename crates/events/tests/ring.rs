@@ -90,7 +90,7 @@ fn who_follows_later_reads_the_same() {
     let (mut nodes, mut calls) = (0, Vec::new());
     let mut read = |follower: &mut Follower| {
         follower
-            .read(|event| match event.payload {
+            .read(|event, _| match event.payload {
                 Payload::RclNodeInit { .. } => nodes += 1,
                 Payload::RclPublish { publisher, .. } => calls.push(publisher.0),
                 _ => {}

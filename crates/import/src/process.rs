@@ -72,6 +72,7 @@ fn facts(origin: Origin, host: &Host, trace: &Path, ns: i64, name: String) -> Pr
         dropped: 0,
         closed: None,
         storage_error: 0,
+        kept_from_ns: None,
         boot_id: host.boot_id.clone(),
         host: host.name.clone(),
         ros_distro: String::new(),

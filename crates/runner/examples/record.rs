@@ -9,6 +9,6 @@ fn main() -> Result<(), Error> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let [run, recorder, command @ ..] = words.as_slice() else { panic!("usage: record RUN RECORDER COMMAND ...") };
     let wanted = Wanted { max_bytes: 1 << 30, scheduler: When::Off, cpu_time: false };
-    let done = record(command, &RunDirectory::new(run), Path::new(recorder), wanted)?;
+    let done = record(command, &RunDirectory::new(run), Path::new(recorder), wanted, None)?;
     std::process::exit(done.code)
 }

@@ -5,18 +5,20 @@
 use crate::clock::ClockSync;
 use crate::machine::machine;
 use crate::preload;
+use crate::ring;
+use crate::recorded::{cut_tail, mapped_event_files, versions};
+pub use crate::recorded::RecordedProcess;
 use crate::scheduler_events::{SchedulerEvents, When};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::signals::Signals;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime};
-use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::layout::{FileHeader, HEADER_SIZE};
 use tacho_events::run::{ProcessExit, RunInfo};
 use tacho_events::RunDirectory;
 
@@ -49,6 +51,9 @@ pub enum Error {
     /// Scheduler events were asked for and cannot be had.
     #[error("scheduler events: {0}")]
     Scheduler(String),
+    /// Nothing can be let go of there.
+    #[error(transparent)]
+    Ring(#[from] ring::Error),
     /// A file or folder of the run.
     #[error("{path}: {cause}")]
     Io {
@@ -77,31 +82,6 @@ pub struct Recording {
 
 /// Lies beside the recorder where the build found roscpp, and is preloaded with it into programs that may be nodes of ROS 1.
 const RECORDER_OF_ROS1: &str = "libtacho_recorder_ros1.so";
-
-/// A process that was recorded, from its event file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedProcess {
-    /// Its event file.
-    pub file: PathBuf,
-    /// Process id, in its own namespace.
-    pub pid: u32,
-    /// Command line.
-    pub command: String,
-    /// Release of tracetools, `8.6.0`; absent where it was not found.
-    pub tracetools: Option<String>,
-    /// Middleware, `rmw_fastrtps_cpp`; absent where none was loaded.
-    pub rmw_implementation: Option<String>,
-    /// ROS_DISTRO; absent where it was not set.
-    pub ros_distro: Option<String>,
-    /// Events that were not written.
-    pub dropped_events: u64,
-    /// What stopped its file from growing, where something did.
-    pub storage_error: Option<String>,
-    /// Whether it ended in order.
-    pub ended: bool,
-    /// Whether it was still running when the recording ended; its file was then left alone.
-    pub running: bool,
-}
 
 impl Recording {
     /// Makes `RUN/events`, checks the recorder, and starts to relate the clocks.
@@ -189,16 +169,22 @@ impl Recording {
     }
 
     /// Ends the recording: cuts what files of ended processes have beyond their last chunk, and says what is in them.
-    pub fn finish(mut self) -> Result<Vec<RecordedProcess>, Error> {
+    pub fn finish(self) -> Result<Vec<RecordedProcess>, Error> {
+        Ok(self.finish_with(None)?.0)
+    }
+
+    /// The same for a ring, whose files become ordinary ones; what of that could not be done, in words.
+    fn finish_with(mut self, ring: Option<ring::Ring>) -> Result<(Vec<RecordedProcess>, Vec<String>), Error> {
         self.finish_scheduler_events()?;
         let files = self.event_files()?;
         let Recording { events, clock, .. } = self;
         clock.finish().map_err(at(&events.join("clock.sync")))?;
         let running = mapped_event_files(&files);
+        let undone = ring.map_or(Ok(Vec::new()), |ring| ring.finish(&running))?;
         let mut processes = Vec::new();
         for path in files {
             let file = File::options().read(true).write(true).open(&path).map_err(at(&path))?;
-            let is_running = running.contains(&path);
+            let is_running = running.contains_key(&path);
             if !is_running {
                 cut_tail(&file).map_err(at(&path))?;
             }
@@ -211,7 +197,7 @@ impl Recording {
             }
         }
         File::open(&events).and_then(|folder| folder.sync_all()).map_err(at(&events))?;
-        Ok(processes)
+        Ok((processes, undone))
     }
 
     fn event_files(&self) -> Result<Vec<PathBuf>, Error> {
@@ -221,83 +207,6 @@ impl Recording {
         files.sort();
         Ok(files)
     }
-}
-
-impl RecordedProcess {
-    fn of(file: PathBuf, header: FileHeader, running: bool) -> RecordedProcess {
-        let told = |text: String| Some(text).filter(|text| !text.is_empty());
-        RecordedProcess {
-            file,
-            pid: header.pid,
-            command: header.command,
-            tracetools: header.tracetools.map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")),
-            rmw_implementation: told(header.rmw_implementation),
-            ros_distro: told(header.ros_distro),
-            dropped_events: header.dropped,
-            storage_error: Some(header.storage_error)
-                .filter(|error| *error != 0)
-                .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
-            ended: header.closed == Some(true),
-            running,
-        }
-    }
-
-    /// What is missing of this process's events, and why.
-    pub(crate) fn missing(&self) -> Vec<String> {
-        let mut missing = Vec::new();
-        let who = format!("process {} ({})", self.pid, self.command);
-        if self.dropped_events > 0 {
-            let why = self.storage_error.as_deref().unwrap_or("TACHO_EVENTS_MAX_BYTES reached, or faster than storage could grow");
-            missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
-        }
-        if self.running {
-            missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
-        }
-        missing
-    }
-
-    /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.
-    pub(crate) fn unknown_release(&self) -> Option<String> {
-        (self.tracetools.is_none() && self.rmw_implementation.is_some()).then(|| {
-            format!(
-                "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one argument was recorded",
-                self.pid, self.command
-            )
-        })
-    }
-}
-
-/// Those of `files` that some process has mapped. Found by name in all /proc/PID/maps that may be read: also right for processes in
-/// other pid namespaces, where the pid in the file means another process here. Names hold a pid and the ns of their making.
-fn mapped_event_files(files: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let names: BTreeMap<&OsStr, &PathBuf> = files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
-    let mut mapped = BTreeSet::new();
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for process in processes.filter(|entry| entry.file_name().as_bytes()[0].is_ascii_digit()) {
-        let maps = fs::read(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
-        for line in maps.split(|byte| *byte == b'\n') {
-            let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            if let Some(path) = names.get(OsStr::from_bytes(name)) {
-                mapped.insert((*path).clone());
-            }
-        }
-    }
-    mapped
-}
-
-/// Cuts an event file after the last chunk that was handed out, and brings it to the disk.
-fn cut_tail(file: &File) -> io::Result<()> {
-    const CHUNKS_RESERVED: u64 = 72; // offset in struct tacho_file_header
-    let mut reserved = [0; 8];
-    match file.read_exact_at(&mut reserved, CHUNKS_RESERVED) {
-        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-        result => result?,
-    }
-    let used = (CHUNK_SIZE as u64).saturating_mul(u64::from_le_bytes(reserved)).saturating_add(HEADER_SIZE as u64);
-    if used < file.metadata()?.len() {
-        file.set_len(used)?;
-    }
-    file.sync_all()
 }
 
 /// What is recorded besides the events of the program.
@@ -332,10 +241,15 @@ pub struct Recorded {
 /// as cut short, so that a run whose tacho was killed is a run, too.
 ///
 /// Call it from the main thread before others are started: signals of tacho are blocked here and inherited by later threads.
-pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted: Wanted) -> Result<Recorded, Error> {
+///
+/// With a ring only the last of it is kept.
+pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted: Wanted, ring: Option<ring::Wanted>) -> Result<Recorded, Error> {
     let program = command.first().cloned().unwrap_or_default();
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let signals = Signals::block();
+    if ring.is_some() {
+        ring::block_signal();
+    }
     let mut recording = Recording::start(run, recorder)?
         .with_ros1()
         .with_max_bytes(wanted.max_bytes)
@@ -354,6 +268,13 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     let run_json = run.path().join("run.json");
     run.write_info(&info).map_err(at(&run_json))?;
 
+    let going = match ring {
+        Some(ring) => {
+            let files = ring::Ring::new(run, ring.span, Some(wanted.max_bytes))?;
+            Some(ring::Going::start(files, ring, info.clone(), run).map_err(at(run.path()))?)
+        }
+        None => None,
+    };
     let start = Instant::now();
     let child = start_command(command, &recording, signals.before).map_err(|cause| Error::Command {
         command: program.to_string_lossy().into_owned(),
@@ -362,6 +283,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
+            going.map(ring::Going::finish).transpose().map_err(at(run.path()))?;
             recording.finish()?;
             return Err(error);
         }
@@ -371,12 +293,17 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     info.duration_s = start.elapsed().as_secs_f64();
     recording.wait_for_writers(AFTER_THE_COMMAND)?;
     info.scheduler = recording.finish_scheduler_events()?;
-    let processes = recording.finish()?;
+    let outcome = going.map(ring::Going::finish).transpose().map_err(at(run.path()))?;
+    let (ring, facts, failures) = outcome.map_or((None, None, Vec::new()), |o| (Some(o.ring), Some(o.facts), o.failures));
+    let (processes, undone) = recording.finish_with(ring)?;
 
     info.cut_short = false;
+    info.measured_from_ns = facts.as_ref().and_then(ring::measured_from_ns);
+    info.ring = facts;
     info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
     info.versions = versions(&processes);
     info.missing = processes.iter().flat_map(|process| process.missing().into_iter().chain(process.unknown_release())).collect();
+    info.missing.extend(failures.into_iter().chain(undone));
     let nothing_recorded = processes.is_empty().then(|| why_nothing(&program));
     info.missing.extend(nothing_recorded.clone());
     run.write_info(&info).map_err(at(&run_json))?;
@@ -400,20 +327,6 @@ fn start_command(command: &[OsString], recording: &Recording, signals_before: li
     command.spawn()
 }
 
-/// Versions of what was found below, joined where processes differ.
-pub(crate) fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for process in processes {
-        for (name, value) in
-            [("tracetools", &process.tracetools), ("rmw", &process.rmw_implementation), ("ros_distro", &process.ros_distro)]
-        {
-            found.entry(name).or_default().extend(value.as_deref());
-        }
-    }
-    let joined = found.into_iter().map(|(name, values)| (name.to_owned(), values.into_iter().collect::<Vec<_>>().join(", ")));
-    joined.filter(|(_, values)| !values.is_empty()).collect()
-}
-
 fn why_nothing(program: &OsStr) -> String {
     let obstacle = preload::find_program(program).and_then(|path| preload::obstacle(&path));
     let reason = obstacle.unwrap_or_else(|| {
@@ -422,56 +335,6 @@ fn why_nothing(program: &OsStr) -> String {
             .to_owned()
     });
     format!("nothing was recorded: {reason}")
-}
-
-/// The signals that would end tacho, blocked and looked at while the command runs.
-struct Signals {
-    watched: libc::sigset_t,
-    before: libc::sigset_t,
-}
-
-impl Signals {
-    fn block() -> Signals {
-        // Zeroed sets are valid, and these calls cannot fail on valid sets and signals.
-        unsafe {
-            let mut signals: Signals = std::mem::zeroed();
-            libc::sigemptyset(&mut signals.watched);
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGCHLD] {
-                libc::sigaddset(&mut signals.watched, signal);
-            }
-            libc::pthread_sigmask(libc::SIG_BLOCK, &signals.watched, &mut signals.before);
-            signals
-        }
-    }
-
-    /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already.
-    fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
-        loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(status);
-            }
-            // SIGCHLD ends the wait at once; should another thread have eaten it, this does.
-            let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-            let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };
-            let signal = unsafe { libc::sigtimedwait(&self.watched, &mut cause, &limit) };
-            let sent_by_a_process = cause.si_code <= 0; // SI_USER and its like; the kernel's own are positive
-            if signal > 0 && signal != libc::SIGCHLD && sent_by_a_process {
-                // Not yet waited for, so the pid is still the child's.
-                unsafe { libc::kill(child.id() as libc::pid_t, signal) };
-            }
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // Restores what was; a ^C that is still pending was the command's, and is taken away first.
-        unsafe {
-            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            while libc::sigtimedwait(&self.watched, std::ptr::null_mut(), &now) > 0 {}
-            libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut());
-        }
-    }
 }
 
 /// A time as RFC 3339, UTC, whole seconds.

@@ -76,7 +76,7 @@ fn wanted(max_bytes: u64) -> Wanted {
 }
 
 fn record_words(folder: &Path, words: &[OsString]) -> Result<Recorded, Error> {
-    record(words, &RunDirectory::new(folder.join("run")), &built().recorder(), wanted(1 << 30))
+    record(words, &RunDirectory::new(folder.join("run")), &built().recorder(), wanted(1 << 30), None)
 }
 
 fn wait_until(mut condition: impl FnMut() -> bool) {
@@ -168,7 +168,7 @@ fn files_of_running_processes_are_left_whole() {
 fn drops_are_named_in_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let words = [built().program("fires"), "100000".into()];
-    let done = record(&words, &RunDirectory::new(folder.path()), &built().recorder(), wanted(200_000)).unwrap();
+    let done = record(&words, &RunDirectory::new(folder.path()), &built().recorder(), wanted(200_000), None).unwrap();
     assert!(done.processes[0].dropped_events > 0);
     let dropped = format!("{} events of process {}", done.processes[0].dropped_events, done.processes[0].pid);
     assert!(done.info.missing.iter().any(|missing| missing.starts_with(&dropped)), "{:?}", done.info.missing);

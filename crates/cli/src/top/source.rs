@@ -37,7 +37,7 @@ impl Source {
         let (begun, has_begun) = std::sync::mpsc::channel();
         let recording = std::thread::Builder::new().name("tacho-attach".into()).spawn({
             let (run, stop, pids) = (run.clone(), stop.clone(), options.attach.clone());
-            move || attach::record(&pids, &run, &stop, None, || begun.send(()).unwrap_or_default()).map(drop)
+            move || attach::record(&pids, &run, &stop, None, None, || begun.send(()).unwrap_or_default()).map(drop)
         })?;
         let pids: Vec<String> = options.attach.iter().map(u32::to_string).collect();
         let source = Source { run, title: format!("attached to {}", pids.join(", ")), attached: Some(Attached { stop, recording, _folder: folder }) };

@@ -51,6 +51,9 @@ pub enum Error {
     /// The kernel does not let this user probe.
     #[error("attaching needs uprobes: {0}")]
     NotPermitted(String),
+    /// Nothing can be let go of there.
+    #[error(transparent)]
+    Ring(#[from] crate::ring::Error),
     /// A file of the run.
     #[error("{0}")]
     Io(#[from] io::Error),

@@ -3,7 +3,9 @@
 use super::{Attach, Attached, Error};
 use crate::clock::ClockSync;
 use crate::machine::machine;
+use crate::ring;
 use crate::recording::rfc3339;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,14 +14,18 @@ use tacho_events::RunDirectory;
 
 /// Records running processes until all have ended, `stop` is set, or `limit` is over; `on_attached` is called when every call from then on
 /// is recorded. `run.json` is there from the start, marked as cut
-/// short, so that a run whose tacho was killed is a run, too.
+/// short, so that a run whose tacho was killed is a run, too. With a ring only the last of it is kept.
 pub fn record(
     pids: &[u32],
     run: &RunDirectory,
     stop: &AtomicBool,
     limit: Option<Duration>,
+    ring: Option<ring::Wanted>,
     on_attached: impl FnOnce(),
 ) -> Result<(RunInfo, Vec<Attached>), Error> {
+    if ring.is_some() {
+        ring::block_signal();
+    }
     let events = run.events();
     std::fs::create_dir_all(&events)?;
     let mut attach = Attach::start(pids, &events)?;
@@ -35,6 +41,13 @@ pub fn record(
         ..RunInfo::default()
     };
     run.write_info(&info)?;
+    let going = match ring {
+        Some(ring) => {
+            let files = ring::Ring::new(run, ring.span, None)?;
+            Some(ring::Going::start(files, ring, info.clone(), run)?)
+        }
+        None => None,
+    };
     on_attached();
     let start = Instant::now();
     let over = || stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| start.elapsed() >= limit);
@@ -52,11 +65,17 @@ pub fn record(
     }
     info.duration_s = start.elapsed().as_secs_f64();
     let lost = attach.lost();
+    let outcome = going.map(ring::Going::finish).transpose()?;
     let attached = attach.finish()?;
     clock.finish()?;
     info.cut_short = failed.is_some();
     info.missing = missing(&attached, lost);
     info.missing.extend(failed.map(|error| format!("recording ended early: {error}")));
+    if let Some(ring::Outcome { ring, facts, failures }) = outcome {
+        info.measured_from_ns = ring::measured_from_ns(&facts);
+        info.ring = Some(facts);
+        info.missing.extend(failures.into_iter().chain(ring.finish(&BTreeMap::new())?));
+    }
     run.write_info(&info)?;
     Ok((info, attached))
 }

@@ -18,11 +18,14 @@ const SCHED_WAKEUP: u16 = 145;
 /// Least distance of two clock readings in the file.
 const SYNC_EVERY_NS: i64 = 1_000_000_000;
 
+/// A name is told again so long after it was told: of a file whose beginning was let go of, what is left names its threads.
+const TELL_AGAIN_NS: i64 = 1_000_000_000;
+
 /// Writes events of CPUs; what was flushed may be read at once.
 pub(super) struct KernelFile {
     file: EventFile,
-    /// Names as last written.
-    told: HashMap<u32, Comm>,
+    /// Names as last written, and when.
+    told: HashMap<u32, (Comm, i64)>,
     synced_ns: i64,
 }
 
@@ -44,13 +47,13 @@ impl KernelFile {
         let ticks = time as u64;
         match *record {
             Record::Switch { prev, prev_state, next, prev_comm, next_comm } => {
-                let prev_news = self.news(prev, prev_comm, names);
-                let next_news = self.news(next, next_comm, names);
+                let prev_news = self.news(time, prev, prev_comm, names);
+                let next_news = self.news(time, next, next_comm, names);
                 let words = [prev.into(), prev_state, next.into()];
                 self.file.put(cpu, ticks, SCHED_SWITCH, &words, &[&text(&prev_news), &text(&next_news)])
             }
             Record::Wakeup { tid, target_cpu, waker, comm } => {
-                let news = self.news(tid, Some(comm), names);
+                let news = self.news(time, tid, Some(comm), names);
                 self.file.put(cpu, ticks, SCHED_WAKEUP, &[tid.into(), target_cpu.into(), waker.into()], &[&text(&news)])
             }
             Record::Lost { count } => self.file.put(cpu, ticks, KERNEL_EVENTS_LOST, &[count], &[]),
@@ -58,20 +61,21 @@ impl KernelFile {
         }
     }
 
-    /// The name of a thread where it is not the one that was written last; else nothing.
-    fn news(&mut self, tid: u32, comm: Option<Comm>, names: &HashMap<u32, Comm>) -> Comm {
+    /// The name of a thread where it is not the one that was written last, or that is long ago; else nothing.
+    fn news(&mut self, time: i64, tid: u32, comm: Option<Comm>, names: &HashMap<u32, Comm>) -> Comm {
         let nothing = [0; 16];
         if tid == 0 {
             return nothing; // every CPU's idle thread has a name of its own
         }
         let told = self.told.get(&tid);
+        let just_now = |told: &&(Comm, i64)| time < told.1 + TELL_AGAIN_NS;
         let comm = match comm.or_else(|| names.get(&tid).copied()) {
-            Some(comm) if told == Some(&comm) => return nothing,
+            Some(comm) if told.filter(just_now).is_some_and(|told| told.0 == comm) => return nothing,
             Some(comm) => comm,
-            None if told.is_some() => return nothing,
-            None => name_in_proc(tid),
+            None if told.filter(just_now).is_some() => return nothing,
+            None => told.map_or_else(|| name_in_proc(tid), |told| told.0),
         };
-        self.told.insert(tid, comm);
+        self.told.insert(tid, (comm, time));
         comm
     }
 

@@ -1,0 +1,126 @@
+//! A process that was recorded, as its event file tells of it, and who still writes one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use tacho_events::layout::{FileHeader, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
+
+/// A process that was recorded, from its event file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedProcess {
+    /// Its event file.
+    pub file: PathBuf,
+    /// Process id, in its own namespace.
+    pub pid: u32,
+    /// Command line.
+    pub command: String,
+    /// Release of tracetools, `8.6.0`; absent where it was not found.
+    pub tracetools: Option<String>,
+    /// Middleware, `rmw_fastrtps_cpp`; absent where none was loaded.
+    pub rmw_implementation: Option<String>,
+    /// ROS_DISTRO; absent where it was not set.
+    pub ros_distro: Option<String>,
+    /// Events that were not written.
+    pub dropped_events: u64,
+    /// What stopped its file from growing, where something did.
+    pub storage_error: Option<String>,
+    /// Whether it ended in order.
+    pub ended: bool,
+    /// Whether it was still running when the recording ended; its file was then left alone.
+    pub running: bool,
+}
+
+impl RecordedProcess {
+    pub(crate) fn of(file: PathBuf, header: FileHeader, running: bool) -> RecordedProcess {
+        let told = |text: String| Some(text).filter(|text| !text.is_empty());
+        RecordedProcess {
+            file,
+            pid: header.pid,
+            command: header.command,
+            tracetools: header.tracetools.map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")),
+            rmw_implementation: told(header.rmw_implementation),
+            ros_distro: told(header.ros_distro),
+            dropped_events: header.dropped,
+            storage_error: Some(header.storage_error)
+                .filter(|error| *error != 0)
+                .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
+            ended: header.closed == Some(true),
+            running,
+        }
+    }
+
+    /// What is missing of this process's events, and why.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let who = format!("process {} ({})", self.pid, self.command);
+        if self.dropped_events > 0 {
+            let why = self.storage_error.as_deref().unwrap_or("TACHO_EVENTS_MAX_BYTES reached, or faster than storage could grow");
+            missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
+        }
+        if self.running {
+            missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
+        }
+        missing
+    }
+
+    /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.
+    pub(crate) fn unknown_release(&self) -> Option<String> {
+        (self.tracetools.is_none() && self.rmw_implementation.is_some()).then(|| {
+            format!(
+                "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one argument was recorded",
+                self.pid, self.command
+            )
+        })
+    }
+}
+
+/// Those of `files` that some process has mapped, with its id here. Found by name in all /proc/PID/maps that may be read: also right for processes in
+/// other pid namespaces, where the pid in the file means another process here. Names hold a pid and the ns of their making.
+pub(crate) fn mapped_event_files(files: &[PathBuf]) -> BTreeMap<PathBuf, u32> {
+    let names: BTreeMap<&OsStr, &PathBuf> = files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
+    let mut mapped = BTreeMap::new();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for process in processes {
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let maps = fs::read(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
+        for line in maps.split(|byte| *byte == b'\n') {
+            let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            if let Some(path) = names.get(OsStr::from_bytes(name)) {
+                mapped.insert((*path).clone(), pid);
+            }
+        }
+    }
+    mapped
+}
+
+/// Cuts an event file after the last chunk that was handed out, and brings it to the disk.
+pub(crate) fn cut_tail(file: &File) -> io::Result<()> {
+    let mut reserved = [0; 8];
+    match file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64) {
+        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        result => result?,
+    }
+    let used = (CHUNK_SIZE as u64).saturating_mul(u64::from_le_bytes(reserved)).saturating_add(HEADER_SIZE as u64);
+    if used < file.metadata()?.len() {
+        file.set_len(used)?;
+    }
+    file.sync_all()
+}
+
+/// Versions of what was found below, joined where processes differ.
+pub(crate) fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for process in processes {
+        for (name, value) in
+            [("tracetools", &process.tracetools), ("rmw", &process.rmw_implementation), ("ros_distro", &process.ros_distro)]
+        {
+            found.entry(name).or_default().extend(value.as_deref());
+        }
+    }
+    let joined = found.into_iter().map(|(name, values)| (name.to_owned(), values.into_iter().collect::<Vec<_>>().join(", ")));
+    joined.filter(|(_, values)| !values.is_empty()).collect()
+}

@@ -1,0 +1,54 @@
+//! Signals while a command runs in the foreground: they are the command's, tacho waits for its end.
+
+use std::io;
+use std::process::{Child, ExitStatus};
+
+/// The signals that would end tacho, blocked and looked at while the command runs.
+pub(crate) struct Signals {
+    watched: libc::sigset_t,
+    pub before: libc::sigset_t,
+}
+
+impl Signals {
+    pub fn block() -> Signals {
+        // Zeroed sets are valid, and these calls cannot fail on valid sets and signals.
+        unsafe {
+            let mut signals: Signals = std::mem::zeroed();
+            libc::sigemptyset(&mut signals.watched);
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGCHLD] {
+                libc::sigaddset(&mut signals.watched, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &signals.watched, &mut signals.before);
+            signals
+        }
+    }
+
+    /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already.
+    pub fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            // SIGCHLD ends the wait at once; should another thread have eaten it, this does.
+            let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            let signal = unsafe { libc::sigtimedwait(&self.watched, &mut cause, &limit) };
+            let sent_by_a_process = cause.si_code <= 0; // SI_USER and its like; the kernel's own are positive
+            if signal > 0 && signal != libc::SIGCHLD && sent_by_a_process {
+                // Not yet waited for, so the pid is still the child's.
+                unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+            }
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // Restores what was; a ^C that is still pending was the command's, and is taken away first.
+        unsafe {
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            while libc::sigtimedwait(&self.watched, std::ptr::null_mut(), &now) > 0 {}
+            libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut());
+        }
+    }
+}
