@@ -1,7 +1,7 @@
 """A talker and a listener in one process, by the trace points of Kilted: publishes at a steady rate and calls back at once. Prints once a
 second how many messages it published in it, as `second NUMBER COUNT FROM_NS TO_NS`, then `end`.
 
-usage: ring_program.py RATE_HZ SECONDS [SLOW_FILE]    while SLOW_FILE is there, callbacks begin 150 ms late
+usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE]    while SLOW_FILE is there, callbacks begin 150 ms late
 """
 
 import ctypes
@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 
-rate, seconds = float(sys.argv[1]), float(sys.argv[2])
-slow_file = sys.argv[3] if len(sys.argv) > 3 else None
+library, rate, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+slow_file = sys.argv[4] if len(sys.argv) > 4 else None
+ctypes.CDLL(library)  # by it the recorder knows the release
 trace = ctypes.CDLL(None)
 P, I = ctypes.c_void_p, ctypes.c_int64
 

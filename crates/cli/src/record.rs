@@ -7,6 +7,7 @@ use crate::options::Record;
 use crate::progress::Progress;
 use crate::runs;
 use anyhow::Context;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 use tacho_analysis::watch::Watch;
@@ -43,12 +44,17 @@ pub fn run(options: Record) -> Outcome {
     if recorded.nothing_recorded.is_none() {
         show(&run, options.json)?;
     }
-    eprintln!("tacho: run: {}", run.path().display());
+    eprintln!("tacho: run: {} ({:.1} MiB of events)", run.path().display(), storage_bytes(&run)? as f64 / f64::from(1 << 20));
     match u8::try_from(recorded.code) {
         Ok(0) => Ok(()),
         Ok(code) => Err(Failure::Code(code)),
         Err(_) => Err(Failure::Code(3)),
     }
+}
+
+/// What the event files of a run take on the disk.
+fn storage_bytes(run: &RunDirectory) -> std::io::Result<u64> {
+    std::fs::read_dir(run.events())?.map(|entry| Ok(512 * entry?.metadata()?.blocks())).sum()
 }
 
 fn attached(options: Record) -> Outcome {

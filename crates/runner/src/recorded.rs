@@ -58,7 +58,7 @@ impl RecordedProcess {
         let mut missing = Vec::new();
         let who = format!("process {} ({})", self.pid, self.command);
         if self.dropped_events > 0 {
-            let why = self.storage_error.as_deref().unwrap_or("TACHO_EVENTS_MAX_BYTES reached, or faster than storage could grow");
+            let why = self.storage_error.as_deref().unwrap_or("more than --max-mib (TACHO_EVENTS_MAX_BYTES), or faster than storage could grow");
             missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
         }
         if self.running {

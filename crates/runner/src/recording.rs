@@ -10,15 +10,17 @@ use crate::recorded::{cut_tail, mapped_event_files, versions};
 pub use crate::recorded::RecordedProcess;
 use crate::scheduler_events::{SchedulerEvents, When};
 use crate::signals::Signals;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime};
-use tacho_events::layout::{FileHeader, HEADER_SIZE};
+use tacho_events::layout::{FileHeader, CHUNKS_MAX, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::run::{ProcessExit, RunInfo};
 use tacho_events::RunDirectory;
 
@@ -289,7 +291,15 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
         }
     };
     let pid = child.id();
-    let status = signals.wait(&mut child).map_err(at(Path::new("waitpid")))?;
+    let mut fullness = Fullness::default();
+    let with_room = going.is_some();
+    let status = signals.wait(&mut child, || {
+        if !with_room {
+            fullness.tell(&recording);
+        }
+    });
+    let status = status.map_err(at(Path::new("waitpid")))?;
+    going.iter().for_each(ring::Going::hold);
     info.duration_s = start.elapsed().as_secs_f64();
     recording.wait_for_writers(AFTER_THE_COMMAND)?;
     info.scheduler = recording.finish_scheduler_events()?;
@@ -309,6 +319,35 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     run.write_info(&info).map_err(at(&run_json))?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(Recorded { code, info, processes, nothing_recorded })
+}
+
+/// Says of each file, once, that it is nearly as large as it may get.
+#[derive(Default)]
+struct Fullness {
+    looked: Option<Instant>,
+    told: HashSet<PathBuf>,
+}
+
+impl Fullness {
+    fn tell(&mut self, recording: &Recording) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < Duration::from_secs(1)) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        // What cannot be read now is read at the end, and said then.
+        for path in recording.event_files().unwrap_or_default() {
+            let mut words = [0; 16];
+            let read = File::open(&path).and_then(|file| file.read_exact_at(&mut words, CHUNKS_MAX as u64));
+            let [most, used] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|byte| words[at + byte])));
+            if read.is_ok() && most > 0 && used * 5 > most * 4 && self.told.insert(path.clone()) {
+                let mib = |chunks: u64| chunks * CHUNK_SIZE as u64 >> 20;
+                eprintln!(
+                    "tacho: {}: {} of at most {} MiB are used (--max-mib): what does not fit will be dropped and counted; --ring 60s keeps the last minute instead",
+                    path.display(), mib(used), mib(most)
+                );
+            }
+        }
+    }
 }
 
 fn start_command(command: &[OsString], recording: &Recording, signals_before: libc::sigset_t) -> io::Result<Child> {

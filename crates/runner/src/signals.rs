@@ -24,11 +24,12 @@ impl Signals {
     }
 
     /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already.
-    pub fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+    pub fn wait(&self, child: &mut Child, mut now_and_then: impl FnMut()) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
             }
+            now_and_then();
             // SIGCHLD ends the wait at once; should another thread have eaten it, this does.
             let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };

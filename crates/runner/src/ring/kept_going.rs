@@ -4,6 +4,8 @@ use super::ask::{Asker, Door};
 use super::Ring;
 use crate::clock::monotonic_ns;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -34,6 +36,7 @@ pub struct Wanted {
 /// A ring that goes on.
 pub struct Going {
     stop: Sender<()>,
+    held: Arc<AtomicBool>,
     thread: JoinHandle<Outcome>,
 }
 
@@ -102,14 +105,24 @@ impl Going {
         let facts = Facts { span_s: wanted.span.as_secs_f64(), ..Facts::default() };
         let keeper = Keeper { ring, wanted, info, run: run.clone(), door: door.ok(), pending: Vec::new(), facts, failures, watched_ns: 0, hold_off_until_ns: i64::MIN };
         let (stop, stopped) = channel();
+        let held = Arc::new(AtomicBool::new(false));
+        let is_held = held.clone();
         let thread = std::thread::Builder::new().name("tacho-ring".into()).spawn(move || {
             let mut keeper = keeper;
             while matches!(stopped.recv_timeout(TURN), Err(RecvTimeoutError::Timeout)) {
+                if is_held.load(Ordering::Relaxed) {
+                    keeper.ring.hold();
+                }
                 keeper.turn();
             }
             keeper.end()
         })?;
-        Ok(Going { stop, thread })
+        Ok(Going { stop, held, thread })
+    }
+
+    /// The recorded command has ended: its last seconds are those that count, however long what it left behind goes on.
+    pub fn hold(&self) {
+        self.held.store(true, Ordering::Relaxed);
     }
 
     /// Saves what is still due, and ends the thread.

@@ -27,6 +27,9 @@ use tacho_events::{holes, RunDirectory};
 /// How often it is looked whether threads and processes have ended.
 const LOOK_FOR_ENDED_EVERY: Duration = Duration::from_secs(5);
 
+/// So much more is kept than figures are of: what links them to what began before, and what passes between asking and saving.
+const KEPT_BEYOND_NS: i64 = LINKED_BEFORE_NS + 500_000_000;
+
 /// Why a ring cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -62,6 +65,7 @@ pub struct Ring {
     first: HashMap<TickSource, Sync>,
     looked_for_ended: Instant,
     processes_let_go: u64,
+    held: bool,
 }
 
 impl Ring {
@@ -79,13 +83,19 @@ impl Ring {
             first,
             looked_for_ended: Instant::now(),
             processes_let_go: 0,
+            held: false,
         })
+    }
+
+    /// From now on nothing more is too old: nothing more happens that would be worth its place.
+    pub fn hold(&mut self) {
+        self.held = true;
     }
 
     /// Lets go of what is older than the ring.
     pub fn turn(&mut self) -> Result<(), Error> {
         self.find_files()?;
-        let before_ns = self.span.as_nanos() as i64 + LINKED_BEFORE_NS;
+        let before_ns = if self.held { i64::MAX } else { self.span.as_nanos() as i64 + KEPT_BEYOND_NS };
         let clocks: HashMap<TickSource, Rate> = self.first.iter().map(|(source, first)| (*source, Rate::since(*first, *source))).collect();
         for (path, file) in &mut self.files {
             let Some(rate) = clocks.get(&file.ticks()) else { continue };
