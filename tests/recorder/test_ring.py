@@ -94,9 +94,9 @@ def test_the_last_seconds_are_kept_whole_and_named(tacho):
     assert_named(summary)
     assert any(note["name"] == "ring" for note in summary["notes"])
     assert not [note for note in summary["notes"] if note["name"] in ("chunk-missing", "dropped-events", "not-a-chunk")]
-    # An ordinary run: no holes, nothing beside.
+    # An ordinary run, nothing beside; what it lacks on the disk are the ends of chunks that are not full.
     on_disk, length = storage(run)
-    assert on_disk >= length * 0.9
+    assert length <= on_disk + 8 * 32768
     assert sorted(path.name for path in run.iterdir()) == ["events", "run.json", "summary.json", "tables"]
     assert not (run / "events" / "kept").exists()
 
