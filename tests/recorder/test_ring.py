@@ -33,6 +33,14 @@ def recording(tacho, *options, command, run="run"):
     return process
 
 
+def child_of(process):
+    """The recorded program, once it is there."""
+    while not (children := Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    return int(children[0])
+
+
 def seconds_of(out):
     """What the program printed: number, messages, from, to."""
     lines = [line.split()[1:] for line in out.splitlines() if line.startswith("second")]
@@ -107,20 +115,21 @@ def test_a_ring_fits_its_place_however_much_is_written(tacho):
     counts = tacho.directory / "counts"
     process = recording(tacho, "--ring", "2s", "--max-mib", 32, command=[VICTIM, "on", counts, 0])
     run, most, memory, length = tacho.directory / "run", 0, [], 0
-    end = time.monotonic() + 90
+    end = time.monotonic() + 240
     try:
-        # Ten times what it may take.
-        while length < 10 * limit:
+        # Four times what it may take.
+        while length < 4 * limit:
             assert process.poll() is None and time.monotonic() < end, f"{length} bytes written"
             on_disk, length = storage(run)
             most = max(most, on_disk)
             memory.append(rss(process.pid))
             time.sleep(0.02)
-        # The first of its mappings are gone as well.
-        (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        mapped = re.findall(r"^(\w+)-(\w+) rw-s .*\.events$", Path(f"/proc/{child}/maps").read_text(), re.MULTILINE)
-        assert 0 < sum(int(to, 16) - int(begin, 16) for begin, to in mapped) < length * 0.7
-        os.kill(int(child), signal.SIGKILL)
+        # What was let go of is mapped no more.
+        child = child_of(process)
+        while len(re.findall(r" rw-s .*\.events$", Path(f"/proc/{child}/maps").read_text(), re.MULTILINE)) >= length // (16 * MIB):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        os.kill(child, signal.SIGKILL)
         process.communicate(timeout=120)
     finally:
         process.kill()
@@ -190,14 +199,8 @@ def test_a_trigger_saves_what_led_to_it_and_some_time_after(tacho, trigger):
     save = tacho.directory / "run" / "saves" / "001"
     info = json.loads((save / "run.json").read_text())
     assert info["ring"]["saved_for"].startswith(limit.rsplit(" ", 1)[0])
-    tacho("explain", save)
-    latencies = {}
-    summary = tacho.json("explain", save)
-    (topic,) = summary["topics"]
-    latencies = topic["latency_us"]
-    assert latencies["max"] > 150_000 > latencies["min"], "both what led to it and what it was"
-    passed_over = json.loads((tacho.directory / "run" / "run.json").read_text())["ring"]["triggers_passed_over"]
-    assert passed_over >= 0
+    (topic,) = tacho.json("explain", save)["topics"]
+    assert topic["latency_us"]["max"] > 150_000 > topic["latency_us"]["min"], "both what led to it and what it was"
 
 
 def test_a_full_disk_is_said_and_what_was_saved_stays(tacho):
@@ -233,14 +236,14 @@ def test_a_full_disk_is_said_and_what_was_saved_stays(tacho):
 def test_a_ring_whose_tacho_was_killed_is_a_run_and_grows_no_further_than_it_may(tacho):
     process = recording(tacho, "--ring", "1s", "--max-mib", 16, command=program(2000, 600))
     run = tacho.directory / "run"
-    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    child = child_of(process)
     try:
         while next_second(process) < 5:
             pass
         process.kill()
         process.wait()
     finally:
-        os.kill(int(child), signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
         process.communicate()
     on_disk, length = storage(run)
     assert on_disk <= 17 * MIB
@@ -252,10 +255,10 @@ def test_a_ring_whose_tacho_was_killed_is_a_run_and_grows_no_further_than_it_may
 
 def test_interrupted_it_keeps_the_last_seconds(tacho):
     process = recording(tacho, "--ring", "1s", command=program(200, 600), run="run")
-    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    child = child_of(process)
     while next_second(process) < 4:
         pass
-    os.kill(int(child), signal.SIGINT)  # as ^C of a terminal, which reaches both
+    os.kill(child, signal.SIGINT)  # as ^C of a terminal, which reaches both
     os.kill(process.pid, signal.SIGINT)
     process.communicate(timeout=60)
     run = tacho.directory / "run"

@@ -157,3 +157,87 @@ impl Watched {
         (longest > self.trigger.limit_ns).then(|| format!("nothing was published for {:.1} ms", longest as f64 / 1e6))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacho_events::layout::FileHeader;
+    use tacho_events::writer::EventFile;
+
+    const MS: i64 = 1_000_000;
+
+    #[test]
+    fn triggers_are_read_as_they_are_written_and_what_is_none_is_said() {
+        for text in ["late /points 50ms", "silent /a/b 1500ms"] {
+            assert_eq!(text.parse::<Trigger>().expect(text).to_string(), text);
+        }
+        assert_eq!("late /points 2s".parse::<Trigger>().expect("trigger").limit_ns, 2_000 * MS);
+        for (text, said) in [("late /points", "late TOPIC TIME"), ("slow /points 5ms", "late TOPIC TIME"), ("late points 5ms", "/points"), ("late /points 5", "5")] {
+            let error = text.parse::<Trigger>().expect_err(text);
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    /// A talker whose messages are published at times and taken so much later, ms; `None`: never.
+    fn run(messages: &[(i64, Option<i64>)]) -> (tempfile::TempDir, RunDirectory) {
+        let folder = tempfile::tempdir().expect("folder");
+        let run = RunDirectory::new(folder.path());
+        std::fs::create_dir(run.events()).expect("events");
+        let mut file = EventFile::create(&run.events().join("5-0.events"), FileHeader { pid: 5, ..FileHeader::default() }).expect("file");
+        file.put(1, 1, 17, &[10, 11], &["demo", "/"]).expect("node");
+        file.put(1, 2, 19, &[20, 10, 21, 10], &["/points"]).expect("publisher");
+        file.put(1, 3, 25, &[30, 10, 31, 10], &["/points"]).expect("subscription");
+        file.put(1, 4, 26, &[30, 32], &[]).expect("subscription");
+        file.put(1, 5, 27, &[32, 33], &[]).expect("callback");
+        for (at, after) in messages {
+            let (time, stamp) = ((at * MS) as u64, *at as u64);
+            file.put(1, time, 22, &[20, stamp], &[]).expect("rcl_publish");
+            file.put(1, time + 10, 23, &[21, stamp, stamp], &[]).expect("rmw_publish");
+            if let Some(after) = after {
+                let taken = ((at + after) * MS) as u64;
+                file.put(2, taken - 20, 49, &[30], &[]).expect("executor_execute");
+                file.put(2, taken - 10, 28, &[31, stamp, stamp, 1], &[]).expect("rmw_take");
+                file.put(2, taken, 43, &[33, 0], &[]).expect("callback_start");
+                file.put(2, taken + 10, 44, &[33], &[]).expect("callback_end");
+            }
+        }
+        file.flush().expect("flush");
+        (folder, run)
+    }
+
+    fn met(messages: &[(i64, Option<i64>)], trigger: &str, looks: &[i64]) -> Vec<Option<String>> {
+        let (_folder, run) = run(messages);
+        let mut watch = Watch::new(&run, vec![trigger.parse().expect("trigger")], 0);
+        looks.iter().map(|now| watch.look(now * MS).expect("look")).collect()
+    }
+
+    #[test]
+    fn slow_and_waiting_messages_are_late_once() {
+        let in_time: Vec<_> = (0..20).map(|i| (1000 + i * 50, Some(1))).collect();
+        assert_eq!(met(&in_time, "late /points 10ms", &[1500, 3000]), [None, None]);
+        let mut slow = in_time.clone();
+        slow[10].1 = Some(30);
+        let found = met(&slow, "late /points 10ms", &[3000, 3500]);
+        assert_eq!(found, [Some("late /points 10ms: a message reached /demo after 30.0 ms".into()), None]);
+        assert_eq!(met(&slow, "late /points 40ms", &[3000]), [None]);
+        let mut waiting = in_time.clone();
+        waiting[19].1 = None;
+        let found = met(&waiting, "late /points 10ms", &[3000]);
+        assert!(found[0].as_ref().is_some_and(|text| text.contains("has not reached /demo")), "{found:?}");
+        // Before it can be told, nothing is.
+        assert_eq!(met(&waiting, "late /points 500ms", &[2200, 3000]).iter().filter(|met| met.is_some()).count(), 1);
+        assert_eq!(met(&[(1000, None), (1050, None)], "late /points 10ms", &[3000]), [None], "not known to match");
+    }
+
+    #[test]
+    fn a_silence_is_met_once_while_it_lasts_and_when_it_is_over() {
+        let messages: Vec<_> = (0..10).chain(20..30).map(|i| (1000 + i * 50, Some(1))).collect();
+        assert_eq!(met(&messages, "silent /points 600ms", &[2900]), [None]);
+        let found = met(&messages, "silent /points 300ms", &[2100, 2500, 2790, 3600, 4000]);
+        assert!(found[0].is_some(), "{found:?}");
+        assert!(found[1].is_none() && found[2].is_none(), "{found:?}");
+        assert!(found[3].is_some() && found[4].is_none(), "{found:?}");
+        let late = met(&messages, "silent /points 300ms", &[2700]);
+        assert!(late[0].as_ref().is_some_and(|text| text.contains("550.0 ms")), "{late:?}");
+    }
+}

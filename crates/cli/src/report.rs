@@ -45,6 +45,10 @@ fn runs_in(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
 fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
     let path = run.path();
     let sweep = sweep(run)?;
+    // What was saved of a ring, and a run that was cut short, have events alone.
+    if sweep.is_none() && !run.summary().is_file() && run.events().is_dir() {
+        tacho_analysis::analyse_and_store(run, explain::workload(run)?.as_ref(), &mut |_| {}).context("analysis of the run")?;
+    }
     let name = path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
     Ok(ReportRun {
         label: name.unwrap_or_else(|| path.display().to_string()),
