@@ -116,23 +116,20 @@ def test_a_ring_fits_its_place_however_much_is_written(tacho):
     process = recording(tacho, "--ring", "2s", "--max-mib", 32, command=[VICTIM, "on", counts, 0])
     run, most, memory, length = tacho.directory / "run", 0, [], 0
     end = time.monotonic() + 240
-    try:
-        # Four times what it may take.
-        while length < 4 * limit:
-            assert process.poll() is None and time.monotonic() < end, f"{length} bytes written"
-            on_disk, length = storage(run)
-            most = max(most, on_disk)
-            memory.append(rss(process.pid))
-            time.sleep(0.02)
-        # What was let go of is mapped no more.
-        child = child_of(process)
-        while len(re.findall(r" rw-s .*\.events$", Path(f"/proc/{child}/maps").read_text(), re.MULTILINE)) >= length // (16 * MIB):
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        os.kill(child, signal.SIGKILL)
-        process.communicate(timeout=120)
-    finally:
-        process.kill()
+    # Four times what it may take.
+    while length < 4 * limit:
+        assert process.poll() is None and time.monotonic() < end, f"{length} bytes written"
+        on_disk, length = storage(run)
+        most = max(most, on_disk)
+        memory.append(rss(process.pid))
+        time.sleep(0.02)
+    # What was let go of is mapped no more.
+    child = child_of(process)
+    while len(re.findall(r" rw-s .*\.events$", Path(f"/proc/{child}/maps").read_text(), re.MULTILINE)) >= length // (16 * MIB):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    process.communicate(timeout=120)
     assert most <= limit + MIB, f"{most / MIB} MiB"
     assert max(memory) < min(memory) + 64 * MIB, f"{min(memory) / MIB} to {max(memory) / MIB} MiB"
     assert process.returncode == 128 + signal.SIGKILL
