@@ -34,7 +34,8 @@ pub struct Follower {
 }
 
 struct Followed {
-    file: File,
+    /// `None`: it is gone, as of a process that ended before the beginning of a ring.
+    file: Option<File>,
     /// Chunks that are not read to their end, in the order of the file.
     open: Vec<Chunk>,
     /// Chunks that were found.
@@ -97,7 +98,7 @@ impl Follower {
             let counter = (header.ticks, header.boot_id.clone());
             self.readings.entry(counter).or_default().push(header.start);
             self.processes.push(ProcessFacts { file: path, header });
-            self.files.push(Followed { file, open: Vec::new(), found: 0, threads: HashMap::new(), kept_was_read: false });
+            self.files.push(Followed { file: Some(file), open: Vec::new(), found: 0, threads: HashMap::new(), kept_was_read: false });
         }
         Ok(())
     }
@@ -126,9 +127,12 @@ impl Follower {
 
     fn read_file(&mut self, index: usize, bytes: &mut [u8], on_event: &mut impl FnMut(Event, &Texts)) -> io::Result<()> {
         let followed = &mut self.files[index];
-        if let Some(header) = header(&followed.file)? {
-            self.processes[index].header = header;
-        }
+        let Some(file) = &followed.file else { return Ok(()) };
+        let Some(header) = header(file)? else {
+            (followed.file, followed.open) = (None, Vec::new());
+            return Ok(());
+        };
+        self.processes[index].header = header;
         let header = &self.processes[index].header;
         let counter = (header.ticks, header.boot_id.clone());
         let readings = self.readings.get(&counter).map_or(&[][..], Vec::as_slice);
@@ -136,16 +140,16 @@ impl Follower {
         let clock = Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
         let Some(clock) = clock else { return Ok(()) };
 
-        let length = followed.file.metadata()?.len();
+        let length = file.metadata()?.len();
         let chunks = length.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
         while followed.found < chunks {
             let at = HEADER_SIZE as u64 + followed.found * CHUNK_SIZE as u64;
             let mut head = [0; crate::layout::CHUNK_HEADER_SIZE];
-            followed.file.read_exact_at(&mut head, at)?;
+            file.read_exact_at(&mut head, at)?;
             let Ok(Some(chunk)) = ChunkHeader::read(&head) else {
                 // Chunks are handed out in order: behind one that is not in use yet, none is for long. One that a ring let go of is a hole.
                 let next = match header.kept_from_ns {
-                    Some(_) => crate::holes::next_data(&followed.file, at)?.unwrap_or(at),
+                    Some(_) => crate::holes::next_data(file, at)?.unwrap_or(at),
                     None => at,
                 };
                 let next = (next - HEADER_SIZE as u64) / CHUNK_SIZE as u64;
@@ -171,7 +175,7 @@ impl Follower {
         let last: HashMap<u32, u64> = followed.open.iter().map(|chunk| (chunk.tid, chunk.index)).collect();
         for chunk in &mut followed.open {
             let start = chunk.cursor.offset();
-            let count = read_at(&followed.file, &mut bytes[start..], HEADER_SIZE as u64 + chunk.index * CHUNK_SIZE as u64 + start as u64)?;
+            let count = read_at(file, &mut bytes[start..], HEADER_SIZE as u64 + chunk.index * CHUNK_SIZE as u64 + start as u64)?;
             let written = &bytes[..start + count];
             loop {
                 match chunk.cursor.next(written, &mut self.texts) {

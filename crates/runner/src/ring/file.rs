@@ -248,8 +248,20 @@ impl RingFile {
         Ok(())
     }
 
-    /// Removes it with what was kept of it.
+    /// Gives back what its writer, which is gone, had set aside.
+    pub fn give_back_what_is_ahead(&self) -> io::Result<()> {
+        let file = File::options().read(true).write(true).open(&self.path)?;
+        let (used, length) = (offset(self.found), file.metadata()?.len());
+        if used < length {
+            holes::punch(&file, used, length - used)?;
+        }
+        Ok(())
+    }
+
+    /// Removes it with what was kept of it. It reads as zeros for who still has it open, and takes no storage then.
     pub fn remove(self) -> io::Result<()> {
+        let file = File::options().read(true).write(true).open(&self.path)?;
+        holes::punch(&file, 0, file.metadata()?.len())?;
         std::fs::remove_file(&self.path)?;
         remove_kept(&self.path)
     }

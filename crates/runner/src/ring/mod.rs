@@ -97,10 +97,13 @@ impl Ring {
         self.find_files()?;
         let before_ns = if self.held { i64::MAX } else { self.span.as_nanos() as i64 + KEPT_BEYOND_NS };
         let clocks: HashMap<TickSource, Rate> = self.first.iter().map(|(source, first)| (*source, Rate::since(*first, *source))).collect();
+        // One file that cannot be read or written is no reason to let others grow.
+        let mut failed = Ok(());
         for (path, file) in &mut self.files {
             let Some(rate) = clocks.get(&file.ticks()) else { continue };
-            file.turn(rate.ticks_before(before_ns), |ticks| rate.ns(ticks)).map_err(at(path))?;
+            failed = failed.and(file.turn(rate.ticks_before(before_ns), |ticks| rate.ns(ticks)).map_err(at(path)));
         }
+        failed?;
         if self.looked_for_ended.elapsed() >= LOOK_FOR_ENDED_EVERY {
             self.let_go_of_ended(&clocks, before_ns)?;
             self.looked_for_ended = Instant::now();
@@ -136,6 +139,7 @@ impl Ring {
                 }
                 None if nobody_writes(path) => {
                     file.let_go_of_ended(before, |_| false, |ticks| rate.ns(ticks)).map_err(at(path))?;
+                    file.give_back_what_is_ahead().map_err(at(path))?;
                     empty.extend(file.is_empty().then(|| path.clone()));
                 }
                 None => {}
@@ -153,7 +157,8 @@ impl Ring {
     /// When the recording has ended: files that nobody writes any more become ordinary ones, without holes; `running` are left as they are and
     /// grow no further. What could not be done, in words.
     pub fn finish(mut self, running: &BTreeMap<PathBuf, u32>) -> Result<Vec<String>, Error> {
-        self.find_files()?;
+        self.hold();
+        self.turn()?; // what was written at last
         let mut undone = Vec::new();
         for (path, file) in &self.files {
             if running.contains_key(path) {
