@@ -77,7 +77,7 @@ impl EventFile {
         let sequence = match self.threads.get_mut(&head.tid) {
             Some(thread) => {
                 thread.flush(&self.file)?;
-                thread.chunk.after(head.base_ticks).sequence()
+                thread.chunk.sequence() + 1
             }
             None => 0,
         };
