@@ -15,6 +15,10 @@ export const KINDS: Record<string, string> = {
   kept: "kept for the next",
   overwritten: "overwritten in the",
   lost: "lost on",
+  unmatched: "sent before it was matched with",
+  ended: "sent after the last event of",
+  pending: "on its way at the end of the run to",
+  untold: "never taken, it is not known why, by",
   superseded: "superseded by a newer one at",
   no_output: "no output of",
 };

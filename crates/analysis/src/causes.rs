@@ -3,10 +3,11 @@
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
 use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
+use crate::fate::{Fate, Fates};
 use crate::observed::INTERNAL;
 use crate::queue::{published_before_next_take, Traffic};
 use crate::rows::far_apart;
-use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, OffCpu, Preemption};
+use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, LostIn, OffCpu, Preemption};
 use crate::wait::Arrival;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -47,7 +48,7 @@ struct Part {
 type Parts = BTreeMap<Key, Part>;
 
 /// Explains late instances and lost inputs of all chains.
-pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption]) -> Vec<Cause> {
+pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption], fates: &Fates<'_>) -> Vec<Cause> {
     let mut preempted: HashMap<u32, Vec<u32>> = HashMap::new();
     // A thread is the first row that names it.
     let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
@@ -67,7 +68,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
 
     let mut rows = Vec::new();
     for (chain, made_of) in chains.made_of.iter().enumerate() {
-        let explainer = Explainer { tracer, made_of, preemptions, preempted: &preempted, threads: &threads };
+        let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
         let instances = &of_chain[chain];
         let parts_of = |instance: u32| explainer.parts(&chains.hops[last_hop[instance as usize]]);
         let blank = |position, kind, by: String| Cause {
@@ -141,6 +142,7 @@ fn usual(late: &[(u32, Parts)], instances: impl Iterator<Item = Parts>) -> BTree
 struct Explainer<'a> {
     tracer: &'a Tracer<'a>,
     made_of: &'a MadeOf,
+    fates: &'a Fates<'a>,
     preemptions: &'a [Preemption],
     preempted: &'a HashMap<u32, Vec<u32>>,
     threads: &'a HashMap<Option<&'a str>, u32>,
@@ -304,10 +306,17 @@ impl Explainer<'_> {
     ) -> (CauseKind, String) {
         let (seen, linked) = (self.tracer.seen, self.tracer.linked);
         let of = &linked.topics[topic as usize];
+        let name = seen.nodes[node as usize].name.clone();
         let lost = (CauseKind::Lost, seen.topics.names[topic as usize].clone());
-        let subscription = of.subscriptions.iter().find(|s| seen.endpoints[**s as usize].node == node);
-        let Some((subscription, depth)) = subscription.and_then(|s| Some((*s, seen.endpoints[*s as usize].depth?))) else {
-            return lost;
+        let Some(subscription) = of.subscriptions.iter().copied().find(|s| seen.endpoints[*s as usize].node == node) else {
+            return (CauseKind::Untold, name);
+        };
+        let queue_of = |endpoint: u32| {
+            let owner = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
+            match seen.endpoints[endpoint as usize].depth {
+                Some(depth) => format!("queue of depth {depth} of {owner}"),
+                None => format!("queue of {owner}"),
+            }
         };
         let (taken, published) = traffic.entry(subscription).or_insert_with(|| {
             let takes = far_apart(self.tracer.usage.takes(node, topic).iter()).map(|t| &seen.takes[*t as usize]);
@@ -317,10 +326,22 @@ impl Explainer<'_> {
             taken.sort_unstable();
             (taken, far_apart(of.publications.iter()).map(|p| seen.publications[*p as usize].time).collect())
         });
-        let since = published_before_next_take(&Traffic { taken, published }, seen.publications[publication as usize].time);
-        match since {
-            Some(since) if since >= depth => (CauseKind::Overwritten, format!("queue of depth {depth} of {}", seen.nodes[node as usize].name)),
-            _ => lost,
+        let row = &seen.publications[publication as usize];
+        let since = published_before_next_take(&Traffic { taken, published }, row.time);
+        match self.fates.of(publication, subscription, !taken.is_empty(), since.is_some()) {
+            Fate::Lost(Some(LostIn::PublisherQueue)) => {
+                (CauseKind::Overwritten, format!("publisher's {}", row.endpoint.map_or_else(|| "queue".into(), queue_of)))
+            }
+            Fate::Lost(Some(LostIn::SubscriptionQueue)) => (CauseKind::Overwritten, queue_of(subscription)),
+            Fate::Lost(Some(LostIn::Transport)) => lost,
+            Fate::Lost(None) => match since.zip(seen.endpoints[subscription as usize].depth) {
+                Some((since, depth)) if since >= depth => (CauseKind::Overwritten, queue_of(subscription)),
+                _ => lost,
+            },
+            Fate::Unmatched => (CauseKind::Unmatched, name),
+            Fate::Ended => (CauseKind::Ended, name),
+            Fate::Pending => (CauseKind::Pending, name),
+            Fate::Untold => (CauseKind::Untold, name),
         }
     }
 }

@@ -292,7 +292,10 @@ impl<'a> Tracer<'a> {
     fn outputs(&self, node: u32, topic: u32, rule: LinkRule) -> Vec<Output> {
         let seen = self.seen;
         let of_node =
-            |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| seen.endpoints[e as usize].node == node);
+            |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| {
+                let endpoint = &seen.endpoints[e as usize];
+                endpoint.node == node && !seen.legs.is_leg(endpoint.topic)
+            });
         let mut outputs = Vec::new();
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {

@@ -2,6 +2,8 @@
 //!
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
+mod responses;
+
 use crate::cpu::CpuClock;
 use crate::dds::{is_below_rmw, Context};
 use crate::handles::{Handles, NOBODY};
@@ -11,6 +13,7 @@ use crate::ros1::{self, Ros1};
 use crate::services::{Place, Services};
 use crate::tables::{CallbackKind, Execution, LinkRule, Process};
 use crate::Options;
+use responses::is_of_executor;
 use tacho_events::layout::TickSource;
 use tacho_events::{Duration, Event, Handle, Payload, ProcessFacts, Texts};
 
@@ -39,6 +42,10 @@ struct Thread {
     executing_since: i64,
     /// rmw was entered to take for this subscription.
     take_called: Option<(Handle, i64)>,
+    /// It is an executor of rclcpp's.
+    executes: bool,
+    /// Execution that handles a response to a request.
+    responding: Option<u32>,
     /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
     written: Option<u32>,
 }
@@ -135,7 +142,8 @@ impl Collector {
             self.seen.streams[stream].waits.push((since, now));
         }
         let handles = &self.handles[process as usize];
-        self.services.push(&Place { process, stream, now, node: &|node| handles.node(node) }, &event.payload, texts);
+        let running = self.threads[stream].running.last().copied();
+        self.services.push(&Place { process, stream, now, running, node: &|node| handles.node(node) }, &event.payload, texts);
         let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
         if ros1::is_of_roscpp(&event.payload) {
             self.roscpp(event, texts, process, stream, now);
@@ -155,6 +163,10 @@ impl Collector {
 
     /// What a thread does again and again: wait, take, call back, publish.
     fn run(&mut self, event: &Event, process: u32, stream: usize, now: i64) {
+        if is_of_executor(&event.payload) {
+            self.threads[stream].executes = true;
+            self.end_response(stream, now);
+        }
         match event.payload {
             Payload::RclcppExecutorWaitForWork { .. } => {
                 let thread = &mut self.threads[stream];
@@ -168,6 +180,7 @@ impl Collector {
                 thread.executing_since = now;
                 thread.taking = None;
             }
+            Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),

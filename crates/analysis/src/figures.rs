@@ -263,6 +263,7 @@ fn kind(kind: CallbackKind) -> &'static str {
         CallbackKind::Subscription => "subscription",
         CallbackKind::Timer => "timer",
         CallbackKind::Service => "service",
+        CallbackKind::Client => "client",
         CallbackKind::Unknown => "unknown",
     }
 }

@@ -1,5 +1,6 @@
 //! The graph of nodes and topics, and the paths through it.
 
+use crate::calls::Legs;
 use crate::link::Linked;
 use crate::observed::Observed;
 use crate::tables::Note;
@@ -24,10 +25,11 @@ pub(crate) struct Path {
     pub deadline_ns: Option<i64>,
 }
 
-/// Edges between nodes: a topic that one publishes and another subscribes to.
-struct Graph {
+/// Edges between nodes: a topic that one publishes and another subscribes to, and the two ways of services that were called.
+struct Graph<'a> {
     /// By node: (topic, subscriber), in order.
     out: Vec<Vec<(u32, u32)>>,
+    legs: &'a Legs,
 }
 
 /// Named chains of the workload first, then every other source-to-sink path.
@@ -77,7 +79,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
 }
 
 fn named(
-    graph: &Graph,
+    graph: &Graph<'_>,
     seen: &Observed,
     workload: Option<&Workload>,
     stated: &Links,
@@ -93,8 +95,11 @@ fn named(
             .collect();
         let mut found: Vec<Vec<u32>> = vec![Vec::new()];
         for pair in nodes.iter().flat_map(|n| n.windows(2)) {
-            let between: Vec<u32> =
+            let mut between: Vec<u32> =
                 graph.out[pair[0] as usize].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
+            if between.iter().any(|topic| !graph.legs.is_leg(*topic)) {
+                between.retain(|topic| !graph.legs.is_leg(*topic));
+            }
             found = found.iter().flat_map(|f| between.iter().map(move |t| [f.as_slice(), &[*t]].concat())).collect();
         }
         match nodes {
@@ -128,8 +133,8 @@ struct Search {
     steps: u32,
 }
 
-impl Graph {
-    fn new(seen: &Observed, linked: &Linked, workload: Option<&Workload>) -> Graph {
+impl<'a> Graph<'a> {
+    fn new(seen: &'a Observed, linked: &Linked, workload: Option<&Workload>) -> Graph<'a> {
         let mut out = vec![BTreeSet::new(); seen.nodes.len()];
         for (topic, of) in linked.topics.iter().enumerate() {
             // Simulated time is no data; a workload may use the name as it likes.
@@ -145,13 +150,40 @@ impl Graph {
                 }
             }
         }
-        Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect() }
+        Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect(), legs: &seen.legs }
+    }
+
+    /// Where a path may go on. No node twice, but for a client that a response comes back to: to the last request that none came to yet.
+    fn ways(&self, nodes: &[u32], topics: &[u32]) -> Vec<(u32, u32)> {
+        let mut open = Vec::new();
+        for (topic, from) in topics.iter().zip(nodes) {
+            match self.legs.of(*topic) {
+                Some(leg) if leg.is_response => drop(open.pop()),
+                Some(leg) => open.push((leg.service, *from)),
+                None => {}
+            }
+        }
+        let may = |(topic, to): &&(u32, u32)| match self.legs.of(*topic) {
+            Some(leg) if leg.is_response => open.last() == Some(&(leg.service, *to)),
+            _ => !nodes.contains(to),
+        };
+        self.out[nodes[nodes.len() - 1] as usize].iter().filter(may).copied().collect()
+    }
+
+    /// Whether a path ends at its last node: a response came back to it, or nothing is published there and no request waits for its response.
+    fn ends(&self, nodes: &[u32], topics: &[u32], ways: &[(u32, u32)]) -> bool {
+        let Some(last) = topics.last() else { return false };
+        let response = |topic: u32| self.legs.of(topic).is_some_and(|leg| leg.is_response);
+        let publishes = self.out[nodes[nodes.len() - 1] as usize].iter().any(|way| !self.legs.is_leg(way.0));
+        let answers = self.legs.is_leg(*last) && ways.iter().any(|way| response(way.0));
+        response(*last) || !(publishes || answers)
     }
 
     /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes to the next.
     fn source_to_sink(&self, seen: &Observed, found: &mut Vec<Path>) -> bool {
         let mut has_input = vec![false; self.out.len()];
-        self.out.iter().flatten().for_each(|(_, to)| has_input[*to as usize] = true);
+        let comes_in = |(topic, _): &&(u32, u32)| self.legs.of(*topic).is_none_or(|leg| !leg.is_response);
+        self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to as usize] = true);
         let is_source = |n: &u32| !has_input[*n as usize] && !self.out[*n as usize].is_empty();
         let sources: Vec<u32> = (0..self.out.len() as u32).filter(is_source).collect();
         let mut whole = true;
@@ -177,26 +209,24 @@ impl Graph {
         }
         search.steps -= 1;
         let here = nodes[nodes.len() - 1];
-        if self.out[here as usize].is_empty() {
+        let ways = self.ways(nodes, topics);
+        if self.ends(nodes, topics, &ways) {
             if found.len() >= search.most {
                 return false;
             }
             let name = |n: u32| seen.nodes[n as usize].name.trim_start_matches('/').to_string();
+            let to = if here == nodes[0] { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
             found.push(Path {
-                name: format!("{} to {}", name(nodes[0]), name(here)),
+                name: format!("{} to {to}", name(nodes[0])),
                 nodes: nodes.clone(),
                 topics: topics.clone(),
                 named: false,
                 deadline_ns: None,
             });
-            return true;
         }
-        for (topic, to) in &self.out[here as usize] {
-            if nodes.contains(to) {
-                continue;
-            }
-            nodes.push(*to);
-            topics.push(*topic);
+        for (topic, to) in ways {
+            nodes.push(to);
+            topics.push(topic);
             let whole = self.extend(seen, nodes, topics, found, search);
             nodes.pop();
             topics.pop();

@@ -35,6 +35,8 @@ pub(crate) struct Handles {
     half_service: HashMap<Handle, u32>,
     timers: HashMap<Handle, Timer>,
     pub callbacks: HashMap<Handle, u32>,
+    /// What handles the responses to a client, by rmw client.
+    pub client_callbacks: HashMap<Handle, u32>,
     /// Endpoint of a subscription callback, by callback.
     pub callback_endpoint: HashMap<u32, u32>,
     pub ipb_object: HashMap<Handle, Handle>,
@@ -118,6 +120,7 @@ impl Handles {
                 }
                 self.services.insert(service, owner);
             }
+            Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
             Payload::RclcppServiceCallbackAdded { service, callback } => {
                 let callback = self.unowned_callback(seen, process, callback);
                 match self.services.get(&service) {

@@ -1,5 +1,6 @@
 //! Events into tables: messages, callbacks, chains; tables into figures. `docs/figures.md` defines every one.
 
+mod calls;
 mod causes;
 mod chains;
 mod clock_offset;
@@ -11,6 +12,7 @@ mod distribution;
 mod due;
 mod emulated;
 mod explained;
+mod fate;
 mod figures;
 mod graph;
 mod handles;
@@ -130,12 +132,14 @@ impl Analysis {
         for (process, error_ns) in clock_offset::relate(&mut seen) {
             seen.processes[process as usize].clock_error_ns = error_ns;
         }
-        let services = services.rows(&options);
         let scheduled = scheduler.finish(&mut seen);
         ros1.link(&mut seen);
-        let linked = link::link(&mut seen, &options);
+        let mut linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
+        let of_topics = seen.endpoints.len();
+        calls::join(services.calls(), &mut seen, &mut linked);
+        let services = services.rows(&options);
         let (mut paths, path_notes) = graph::paths(&seen, &linked, workload, stated);
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
@@ -146,7 +150,7 @@ impl Analysis {
         let usage = usage::Usage::new(&seen);
         let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &scheduled, &options, workload, stated);
         let chains = tracer.trace(paths);
-        let causes = causes::causes(&tracer, &chains, &scheduled.preemptions);
+        let causes = causes::causes(&tracer, &chains, &scheduled.preemptions, &fate::Fates::new(&seen, &options, &messages));
         let executors = states::executors(&seen, &scheduled, &options);
         let (layers, layer_notes) = layers::layers(&seen, &messages, &takes);
         let mut notes = seen.notes();
@@ -175,6 +179,7 @@ impl Analysis {
         let endpoints = seen
             .endpoints
             .iter()
+            .take(of_topics)
             .enumerate()
             .map(|(index, e)| Endpoint {
                 node: e.node,

@@ -33,6 +33,8 @@ pub(crate) struct Observed {
     /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
     pub overwritten: HashSet<(u32, u32)>,
     pub dds: Dds,
+    /// Topics that stand for service calls; only when chains are looked for.
+    pub legs: crate::calls::Legs,
     pub ros1: crate::ros1::Found,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<u32, BoardClock>,

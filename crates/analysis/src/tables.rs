@@ -162,6 +162,8 @@ pub enum CallbackKind {
     Timer,
     /// A service request.
     Service,
+    /// The response to a request: from its take until the executor goes on. rclcpp has no events of its own for it.
+    Client,
     /// Not linked to an entity: tracing began late, or the entity emits no event.
     Unknown,
 }
@@ -552,8 +554,16 @@ pub enum CauseKind {
     Kept,
     /// Overwritten by a later message in a queue that was full.
     Overwritten,
-    /// Sent, and never taken for another or no known reason.
+    /// Sent while matched, and never taken for another or no known reason.
     Lost,
+    /// Sent before publisher and subscription knew each other.
+    Unmatched,
+    /// Sent after the subscriber was killed.
+    Ended,
+    /// Sent, and neither taken nor lost when the run ended.
+    Pending,
+    /// Never taken, and whether it was lost is not known: events were lost, or the two never exchanged a message.
+    Untold,
     /// Taken, and a newer one was taken before the node made its next output.
     Superseded,
     /// Taken, and its callback published nothing.
@@ -572,6 +582,10 @@ impl CauseKind {
             CauseKind::Kept => "kept for the next",
             CauseKind::Overwritten => "overwritten in the",
             CauseKind::Lost => "lost on",
+            CauseKind::Unmatched => "sent before it was matched with",
+            CauseKind::Ended => "sent after the last event of",
+            CauseKind::Pending => "on its way at the end of the run to",
+            CauseKind::Untold => "never taken, it is not known why, by",
             CauseKind::Superseded => "superseded by a newer one at",
             CauseKind::NoOutput => "no output of",
         }

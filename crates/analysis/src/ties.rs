@@ -30,6 +30,8 @@ const SAME_CALLBACK: f64 = 0.95;
 const LATEST_ON_TIMER: f64 = 0.8;
 const MATCHED: f64 = 0.75;
 const LATEST_BESIDE_ANOTHER_INPUT: f64 = 0.5;
+/// A response has the number of the request that it answers.
+const ANSWERS: f64 = 1.0;
 /// Part of the outputs that a message filter must explain; the first ones may have begun before recording did.
 const FILTER_EXPLAINS: f64 = 0.99;
 
@@ -85,7 +87,9 @@ impl<'a> Ties<'a> {
     /// All ties asked for so far, as rows.
     pub fn links(&self) -> Vec<Link> {
         let name = |topic: u32| self.seen.topics.names[topic as usize].clone();
-        let mut pairs: Vec<(&Pair, &Tie)> = self.known.iter().collect();
+        // What was found to have nothing to do with each other is no link; what somebody states is.
+        let told = |tie: &Tie| tie.rule != LinkRule::Unrelated || tie.evidence == LinkEvidence::Stated;
+        let mut pairs: Vec<(&Pair, &Tie)> = self.known.iter().filter(|(_, tie)| told(tie)).collect();
         pairs.sort_by_key(|(pair, _)| **pair);
         let row = |(pair, tie): (&Pair, &Tie)| Link {
             node: pair.0,
@@ -110,6 +114,12 @@ impl<'a> Ties<'a> {
             return asked(rule, LinkEvidence::Annotated, 1.0);
         }
         let same = self.in_same_callback(node, input, &outputs);
+        // Of a call only what happens in its callbacks is told: a latest response is too seldom what a node works with.
+        if self.seen.legs.is_leg(input) || self.seen.legs.is_leg(topic) {
+            let worth = if self.seen.legs.answers(input, topic) { ANSWERS } else { SAME_CALLBACK };
+            let rule = if same > 0 { LinkRule::SameCallback } else { LinkRule::Unrelated };
+            return asked(rule, LinkEvidence::Observed, worth);
+        }
         if !outputs.is_empty() && same == outputs.len() {
             return asked(LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK);
         }
@@ -140,10 +150,10 @@ impl<'a> Ties<'a> {
             }
         }
         let same = self.in_same_callback(node, input, &outputs);
-        if same == 0 && !outputs.is_empty() {
+        if same == 0 && !outputs.is_empty() && !self.seen.legs.is_leg(input) {
             return self.tie(node, input, &outputs, LinkRule::Latest, LinkEvidence::Inferred, LATEST_BESIDE_ANOTHER_INPUT);
         }
-        if outputs.is_empty() {
+        if outputs.is_empty() || same == 0 {
             // The end of the callback that took the message is its output by definition.
             let count = self.usage.takes(node, input).len() as u64;
             let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
@@ -206,7 +216,7 @@ impl<'a> Ties<'a> {
         here.map(|(_, _, rule)| *rule)
     }
 
-    /// Publish calls of a node inside callbacks, in order; on any topic for `None`.
+    /// Publish calls of a node inside callbacks, in order; on any topic for `None`, what goes to and from services apart.
     fn outputs(&self, node: u32, topic: Option<u32>) -> Vec<Output> {
         let seen = self.seen;
         let mut outputs = Vec::new();
@@ -214,7 +224,8 @@ impl<'a> Ties<'a> {
             for publication in self.usage.published_in(*execution) {
                 let row = &seen.publications[*publication as usize];
                 let endpoint = row.endpoint.map(|e| &seen.endpoints[e as usize]);
-                if endpoint.is_some_and(|e| e.node == node && topic.is_none_or(|t| e.topic == t)) {
+                let asked = |t: u32| topic.map_or_else(|| !seen.legs.is_leg(t), |topic| topic == t);
+                if endpoint.is_some_and(|e| e.node == node && asked(e.topic)) {
                     outputs.push(Output { publication: *publication, execution: *execution, time: row.time });
                 }
             }
@@ -249,7 +260,7 @@ impl<'a> Ties<'a> {
         }
         let outputs = self.outputs(node, Some(topic));
         let mut inputs = self.usage.inputs(node);
-        inputs.retain(|input| self.in_same_callback(node, *input, &outputs) > 0);
+        inputs.retain(|input| !self.seen.legs.is_leg(*input) && self.in_same_callback(node, *input, &outputs) > 0);
         let explained = |input: &u32| {
             let takes = self.usage.takes(node, *input);
             let enough = |(k, o): (usize, &Output)| takes.partition_point(|t| self.seen.takes[*t as usize].time <= o.time) > k;

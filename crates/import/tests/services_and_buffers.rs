@@ -45,6 +45,13 @@ fn service_calls_are_those_of_truth() {
         assert!(call.request_taken_ns < Some(execution.start_ns) && execution.end_ns < call.response_ns, "{call:?}");
         assert_eq!(tables.callbacks[execution.callback as usize].topic.as_deref(), Some("/get_it"));
     }
+    // The chain that the calls make: what lies between the client's callbacks is the round trip, and the server's part is its handling.
+    let [chain] = tables.chains.as_slice() else { panic!("{:?}", tables.chains) };
+    assert_eq!(chain.path, ["/svc_client", "/get_it request", "/svc_server", "/get_it response", "/svc_client"]);
+    let hops = |position: u32| tables.hops.iter().filter(move |hop| hop.position == position);
+    let between: Vec<i64> = hops(0).zip(hops(2)).map(|(asks, handles)| handles.start_ns - asks.output_ns).collect();
+    agrees(&between, &truth["round_trip"], "round trip in the chain");
+    assert_eq!(tables.instances.len() as u64, figures.complete);
     assert!(!summary.notes.iter().any(|note| note.name == "services-not-linked" || note.name == "process-did-not-end-in-order"), "{:?}", summary.notes);
 }
 

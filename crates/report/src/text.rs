@@ -5,6 +5,7 @@
 
 mod before_after;
 mod boards;
+mod callbacks;
 mod causes;
 mod findings;
 mod layers;
@@ -13,6 +14,7 @@ mod point;
 mod sweep;
 mod table;
 mod threads;
+mod topics;
 
 use std::fmt::Write;
 use table::{clean, Column, Table};
@@ -24,6 +26,8 @@ use tacho_events::run::{Machine, RunInfo};
 const ABSENT: &str = "–";
 /// Chains that are told beside the one that is explained.
 const OTHER_CHAINS: usize = 20;
+/// Callbacks, and topics, that are told, where there are more.
+const ROWS_TOLD: usize = 40;
 /// Least width that the tables are laid out for.
 const NARROWEST: usize = 60;
 /// The parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
@@ -98,7 +102,9 @@ impl Terminal {
 
     fn chain(&self, out: &mut String, chain: &ChainFigures) {
         let which = if chain.critical { "Critical chain" } else { "Chain" };
-        self.heading(out, &format!("{which} {} ({})", chain.name, ends(chain)));
+        let ends = format!(" ({})", ends(chain));
+        let named_so = ends.replace('/', "").contains(&chain.name.replace('/', ""));
+        self.heading(out, &format!("{which} {}{}", chain.name, if named_so { "" } else { &ends }));
         let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
         self.line(out, &nodes.join(" -> "));
         self.line(out, &format!("{} instances, {} inputs without an output.", chain.instances, chain.lost));
@@ -199,77 +205,6 @@ impl Terminal {
         if rows.len() > OTHER_CHAINS {
             self.line(out, &format!("and {} more: --json has all", rows.len() - OTHER_CHAINS));
         }
-    }
-
-    fn callbacks(&self, out: &mut String, summary: &Summary) {
-        let mut columns = vec![
-            Column::text("node"),
-            Column::text("callback"),
-            Column::number("count"),
-            Column::number("min ms"),
-            Column::number("mean ms"),
-            Column::number("p99 ms"),
-            Column::number("max ms"),
-            Column::number("output period ms"),
-        ];
-        let cpu_is_known = summary.callbacks.iter().any(|callback| callback.cpu_us.is_some());
-        if cpu_is_known {
-            columns.insert(7, Column::number("CPU mean ms"));
-        }
-        let mut table = Table::new(columns);
-        for callback in &summary.callbacks {
-            let wall = callback.duration_us.as_ref();
-            let what = match (&callback.topic, callback.period_ms) {
-                (Some(topic), _) => topic.clone(),
-                (None, Some(period)) => format!("{} {period} ms", callback.kind),
-                (None, None) => format!("{} {}", callback.kind, callback.callback),
-            };
-            let mut cells = vec![
-                callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)),
-                what,
-                callback.count.to_string(),
-            ];
-            cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
-            if cpu_is_known {
-                cells.push(number(callback.cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
-            }
-            let period =
-                callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
-            cells.push(if period.is_empty() { ABSENT.into() } else { period });
-            table.row(cells);
-        }
-        self.section(
-            out,
-            "Callbacks: their own execution time; last, the period that a rate measurement of their output shows",
-            table,
-        );
-    }
-
-    fn topics(&self, out: &mut String, summary: &Summary) {
-        let mut table = Table::new([
-            Column::text("topic"),
-            Column::number("sent"),
-            Column::number("received"),
-            Column::number("lost"),
-            Column::number("rate Hz"),
-            Column::number("median us"),
-            Column::number("p99 us"),
-            Column::number("max us"),
-        ]);
-        for topic in &summary.topics {
-            let latency = topic.latency_us.as_ref();
-            let within = topic.latency_uncertainty_us.map_or(String::new(), |us| format!(" ±{us:.0}"));
-            let mut cells = vec![
-                topic.topic.clone(),
-                topic.sent.to_string(),
-                topic.received.to_string(),
-                count(topic.lost),
-                number(topic.rate_hz, 2),
-            ];
-            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0).map(|us| us + &within));
-            table.row(cells);
-        }
-        self.section(out, "Topics: latency from publish call to callback", table);
     }
 
     fn notes(&self, out: &mut String, notes: &[Note], info: &RunInfo) {

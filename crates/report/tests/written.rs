@@ -103,7 +103,7 @@ fn an_explanation_fits_the_width_and_holds_the_figures() {
     }
     assert!(!text.contains('\u{1b}'));
     let layers = text.split("Layers:").nth(1).expect("layers");
-    assert!(layers.contains("  publish dds") && layers.contains("client library includes take rcl"), "{layers}");
+    assert!(layers.contains("  publish dds") && layers.contains("take rcl to take client library"), "{layers}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use crate::tables::{LinkEvidence, LinkRule};
 
 /// Below it a link is worth a look.
 const CERTAIN: f64 = 0.6;
+/// Chains that are named; of more it is said how many.
+const NAMED: usize = 4;
 
 pub const DEADLINE: Lint = Lint {
     name: "deadline-missed",
@@ -41,11 +43,15 @@ pub const UNCERTAIN_LINK: Lint = Lint {
             let node = &tables.nodes[link.node as usize].name;
             let output = link.output.as_ref()?;
             let on = |path: &[String]| path.windows(3).any(|w| w[0] == link.input && w[1] == *node && w[2] == *output);
-            let chains: Vec<&str> = tables.chains.iter().filter(|c| on(&c.path)).map(|c| c.name.as_str()).collect();
+            let mut chains: Vec<&str> = tables.chains.iter().filter(|c| on(&c.path)).map(|c| c.name.as_str()).collect();
+            chains.sort_unstable();
+            chains.dedup(); // several paths have one name
+            let more = chains.len().saturating_sub(NAMED);
+            let and = if more > 0 { format!(" and {more} more") } else { String::new() };
             (!chains.is_empty()).then(|| Case {
                 subject: format!("{node} {} -> {output}", link.input),
                 evidence: format!("tied by rule with confidence {:.2}; {} of {} outputs have an input by it", link.confidence, link.followed, link.outputs),
-                cost: format!("times of {} are only as good as that: {}", if chains.len() == 1 { "a chain" } else { "chains" }, chains.join(", ")),
+                cost: format!("times of {} are only as good as that: {}{and}", if chains.len() == 1 { "a chain" } else { "chains" }, chains[..chains.len() - more].join(", ")),
                 next: "tacho explain RUN --suggest > links.yaml, correct it, tacho explain RUN --links links.yaml".into(),
                 weight: 1.0 - link.confidence,
             })

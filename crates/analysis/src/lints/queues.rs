@@ -40,7 +40,11 @@ fn too_short(facts: &Facts<'_>, subscription: u32, received: &Received) -> Optio
             percent(overwritten.len(), all)
         ),
         cost: format!("{} messages that {node} never saw", overwritten.len()),
-        next: format!("a history depth of {} would have kept them; or take sooner (see starved-callback, single-threaded-bottleneck)", most + 1),
+        next: format!(
+            "a history depth of {} holds what came between two takes, if the callback keeps up with all of it (else it only waits: \
+             callback-exceeds-period); or take sooner (see starved-callback, single-threaded-bottleneck)",
+            most + 1
+        ),
         weight: overwritten.len() as f64,
     })
 }

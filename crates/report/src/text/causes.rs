@@ -71,6 +71,7 @@ impl Terminal {
             ]);
         }
         if parts.len() > PARTS_TOLD {
+            self.line(out, &format!("{}.", by_kind(instance)));
             let rest: f64 = parts[PARTS_TOLD..].iter().map(|part| part.ms).sum();
             let words = format!("{} smaller parts", parts.len() - PARTS_TOLD);
             table.row(vec![number(Some(rest), 3), ABSENT.into(), share(rest), words, String::new()]);
@@ -86,6 +87,24 @@ impl Terminal {
         }
         self.section(out, "Inputs that led to no output", table);
     }
+}
+
+/// What its parts are of, greatest first.
+fn by_kind(instance: &LateInstance) -> String {
+    let mut kinds: Vec<(&'static str, f64)> = Vec::new();
+    for part in &instance.parts {
+        let words = part.kind.words();
+        match kinds.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, ms)) => *ms += part.ms,
+            None => kinds.push((words, part.ms)),
+        }
+    }
+    kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let names = kinds.iter().map(|(words, ms)| {
+        let name = [" of", " on", " by", " with", " for the next"].iter().find_map(|end| words.strip_suffix(end)).unwrap_or(words);
+        format!("{ms:.3} ms {name}")
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// One node by name, several by number.

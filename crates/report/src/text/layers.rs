@@ -4,14 +4,21 @@ use super::{figures, table, Terminal};
 use table::{Column, Table};
 use tacho_analysis::summary::{LayerFigures, LayerPart};
 
+/// Topics that are told, where there are more.
+const TOPICS_TOLD: usize = 6;
+
 impl Terminal {
     pub(super) fn layers(&self, out: &mut String, layers: &[LayerFigures]) {
         let mut table = Table::new(
             ["layer", "messages", "mean us", "median us", "p99 us", "max us", "share"]
                 .map(|name| if name == "layer" { Column::text(name) } else { Column::number(name) }),
         );
-        let mut merged = Vec::new();
-        for of_topic in layers {
+        let mut shown: Vec<&LayerFigures> = layers.iter().collect();
+        if shown.len() > TOPICS_TOLD {
+            shown.sort_by(|a, b| b.latency_us.mean.total_cmp(&a.latency_us.mean));
+            shown.truncate(TOPICS_TOLD);
+        }
+        for of_topic in &shown {
             let whole = &of_topic.latency_us;
             let mut row = |name: String, messages: String, of: &_, share: String| {
                 let mut cells = vec![name, messages];
@@ -22,15 +29,12 @@ impl Terminal {
             row(of_topic.topic.clone().unwrap_or_default(), of_topic.messages.to_string(), whole, String::new());
             for part in &of_topic.layers {
                 let share = if whole.mean > 0.0 { format!("{:.1} %", 100.0 * part.duration_us.mean / whole.mean) } else { String::new() };
-                row(format!("  {}", words(&part.layer)), String::new(), &part.duration_us, share);
+                row(format!("  {}", name(part)), String::new(), &part.duration_us, share);
             }
-            merged.extend(of_topic.layers.iter().filter(|part| !part.includes.is_empty()).map(included));
         }
-        merged.sort();
-        merged.dedup();
         self.section(out, "Layers: where the latency of a message goes; the parts add up to it", table);
-        if !merged.is_empty() {
-            self.line(out, &format!("Where not recorded apart: {}.", merged.join("; ")));
+        if layers.len() > shown.len() {
+            self.line(out, &format!("and {} more: these have the greatest mean, --json has all", layers.len() - shown.len()));
         }
     }
 }
@@ -40,8 +44,10 @@ fn words(layer: &str) -> String {
     layer.replace('_', " ")
 }
 
-/// Which layers one could not be told from.
-fn included(part: &LayerPart) -> String {
-    let names: Vec<_> = part.includes.iter().map(|layer| words(layer)).collect();
-    format!("{} includes {}", words(&part.layer), names.join(", "))
+/// A layer; where those before it were not recorded apart, from the first of them on.
+fn name(part: &LayerPart) -> String {
+    match part.includes.first() {
+        Some(first) => format!("{} to {}", words(first), words(&part.layer)),
+        None => words(&part.layer),
+    }
 }

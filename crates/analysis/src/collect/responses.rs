@@ -1,0 +1,60 @@
+//! Handling of a response to a service request. rclcpp tells no start and end of it: its callback runs on the executor's thread between
+//! `rmw_take_response` and the next event of that executor.
+
+use super::Collector;
+use crate::tables::{Callback, CallbackKind, Execution};
+use tacho_events::{Event, Handle, Payload};
+
+/// Events that a thread has outside of callbacks alone.
+pub(super) fn is_of_executor(payload: &Payload) -> bool {
+    matches!(
+        payload,
+        Payload::RclcppExecutorWaitForWork { .. } | Payload::RclcppExecutorGetNextReady {} | Payload::RclcppExecutorExecute { .. }
+    )
+}
+
+impl Collector {
+    /// A response was taken. Without events of an executor nobody knows when its handling ends; inside of a callback it is that callback's.
+    pub(super) fn start_response(&mut self, event: &Event, process: u32, stream: usize, rmw_client: Handle, now: i64) {
+        let thread = &mut self.threads[stream];
+        if !thread.executes || !thread.running.is_empty() {
+            return;
+        }
+        let Some((node, service)) = self.services.client(process, rmw_client) else { return };
+        let handles = &mut self.handles[process as usize];
+        let callback = *handles.client_callbacks.entry(rmw_client).or_insert_with(|| {
+            self.seen.callbacks.push(Callback {
+                process,
+                address: rmw_client.0,
+                kind: CallbackKind::Client,
+                node: *node,
+                topic: Some(format!("{service} response")),
+                period_ns: None,
+                symbol: None,
+            });
+            self.seen.callbacks.len() as u32 - 1
+        });
+        let execution = self.seen.executions.len() as u32;
+        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None });
+        self.seen.execution_stream.push(stream as u32);
+        self.seen.streams[stream].executions.push(execution);
+        self.scheduler.starts(execution, stream as u32);
+        self.services.handles_response(stream, execution);
+        thread.running.push(execution);
+        thread.publishing = None;
+        thread.responding = Some(execution);
+    }
+
+    /// The executor goes on: whatever response its thread was handling, it has handled.
+    pub(super) fn end_response(&mut self, stream: usize, now: i64) {
+        let thread = &mut self.threads[stream];
+        if let Some(execution) = thread.responding.take() {
+            self.seen.executions[execution as usize].end_ns = Some(now);
+            if let Some(position) = thread.running.iter().rposition(|running| *running == execution) {
+                thread.running.truncate(position);
+            }
+            thread.publishing = None;
+            thread.in_callback = None;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Callbacks and what they take (study D).
+
+use super::table::{Column, Table};
+use super::{figures, number, Terminal, ABSENT, ROWS_TOLD};
+use tacho_analysis::summary::{CallbackFigures, Summary};
+
+/// Its callbacks are the client library's own.
+const PARAMETER_EVENTS: &str = "/parameter_events";
+
+impl Terminal {
+    pub(super) fn callbacks(&self, out: &mut String, summary: &Summary) {
+        let mut columns = vec![
+            Column::text("node"),
+            Column::text("callback"),
+            Column::number("count"),
+            Column::number("min ms"),
+            Column::number("mean ms"),
+            Column::number("p99 ms"),
+            Column::number("max ms"),
+            Column::number("output period ms"),
+        ];
+        let cpu_is_known = summary.callbacks.iter().any(|callback| callback.cpu_us.is_some());
+        if cpu_is_known {
+            columns.insert(7, Column::number("CPU mean ms"));
+        }
+        let mut table = Table::new(columns);
+        let total = |callback: &CallbackFigures| callback.duration_us.as_ref().map_or(0.0, |d| d.mean * d.count as f64);
+        let (own, mut shown): (Vec<&CallbackFigures>, Vec<_>) =
+            summary.callbacks.iter().partition(|callback| callback.topic.as_deref() == Some(PARAMETER_EVENTS));
+        shown.sort_by(|a, b| total(b).total_cmp(&total(a)));
+        let more = shown.len().saturating_sub(ROWS_TOLD);
+        for callback in shown.iter().take(ROWS_TOLD) {
+            let wall = callback.duration_us.as_ref();
+            let what = match (&callback.topic, callback.period_ms) {
+                (Some(topic), _) => topic.clone(),
+                (None, Some(period)) => format!("{} {period} ms", callback.kind),
+                (None, None) => format!("{} {}", callback.kind, callback.callback),
+            };
+            let mut cells = vec![
+                callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)),
+                what,
+                callback.count.to_string(),
+            ];
+            cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
+            if cpu_is_known {
+                cells.push(number(callback.cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
+            }
+            let period =
+                callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
+            cells.push(if period.is_empty() { ABSENT.into() } else { period });
+            table.row(cells);
+        }
+        self.section(
+            out,
+            "Callbacks: their own execution time, those with most of it first; last, the period that a rate measurement of their output shows",
+            table,
+        );
+        if more > 0 {
+            self.line(out, &format!("and {more} more: --json has all"));
+        }
+        if !own.is_empty() {
+            let ms = own.iter().map(|callback| total(callback)).sum::<f64>() / 1e3;
+            self.line(out, &format!("and of {PARAMETER_EVENTS}, which every node has: {} callbacks, {ms:.3} ms in all", own.len()));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Topics: what was sent, what arrived, and how late.
+
+use super::table::{Column, Table};
+use super::{count, figures, number, Terminal, ROWS_TOLD};
+use tacho_analysis::summary::{Summary, TopicFigures};
+
+impl Terminal {
+    pub(super) fn topics(&self, out: &mut String, summary: &Summary) {
+        let mut table = Table::new([
+            Column::text("topic"),
+            Column::number("sent"),
+            Column::number("received"),
+            Column::number("lost"),
+            Column::number("rate Hz"),
+            Column::number("median us"),
+            Column::number("p99 us"),
+            Column::number("max us"),
+        ]);
+        let latest = |topic: &TopicFigures| topic.latency_us.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
+        let mut shown: Vec<&TopicFigures> = summary.topics.iter().collect();
+        let more = shown.len().saturating_sub(ROWS_TOLD);
+        if more > 0 {
+            shown.sort_by(|a, b| latest(b).total_cmp(&latest(a)));
+        }
+        for topic in shown.into_iter().take(ROWS_TOLD) {
+            let latency = topic.latency_us.as_ref();
+            let within = topic.latency_uncertainty_us.map_or(String::new(), |us| format!(" ±{us:.0}"));
+            let mut cells = vec![
+                topic.topic.clone(),
+                topic.sent.to_string(),
+                topic.received.to_string(),
+                count(topic.lost),
+                number(topic.rate_hz, 2),
+            ];
+            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 0).map(|us| us + &within));
+            table.row(cells);
+        }
+        // rclpy has no callback events: its messages end at the take.
+        let until = if summary.notes.iter().any(|note| note.name == "latency-to-take") { "callback, or take" } else { "callback" };
+        self.section(out, &format!("Topics: latency from publish call to {until}"), table);
+        if more > 0 {
+            self.line(out, &format!("and {more} more: these have the greatest maxima, --json has all"));
+        }
+    }
+}
