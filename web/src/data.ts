@@ -281,6 +281,14 @@ export interface Hop {
   start_ms: number;
   output_ms: number;
   queueing_ms: number;
+  /** From start to output: who had the CPU; only with scheduler events. */
+  preemptions?: Preemption[];
+}
+
+export interface Preemption {
+  from_ms: number;
+  to_ms: number;
+  by: string | null;
 }
 
 export interface HopMeans {

@@ -9,9 +9,11 @@ export interface Stretch {
   to: number;
   /** Position of its node in the chain. */
   position: number;
+  /** Thread that had the CPU, of preemption. */
+  by?: string;
 }
 
-/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is computed on. */
+/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is computed on, but for when others had the CPU. */
 export function stretches(hop: Hop, position: number): Stretch[] {
   const found: Stretch[] = [];
   const add = (part: Part, from: number, to: number): void => {
@@ -26,7 +28,13 @@ export function stretches(hop: Hop, position: number): Stretch[] {
     add("undivided", hop.published_ms, queued);
   }
   if (hop.published_ms !== null) add("queueing", queued, hop.start_ms);
-  add("computation", hop.start_ms, hop.output_ms);
+  let from = hop.start_ms;
+  for (const { from_ms, to_ms, by } of [...(hop.preemptions ?? [])].sort((a, b) => a.from_ms - b.from_ms)) {
+    add("computation", from, from_ms);
+    if (to_ms > from_ms) found.push({ part: "preemption", from: from_ms, to: to_ms, position, by: by ?? "what is not known" });
+    from = to_ms;
+  }
+  add("computation", from, hop.output_ms);
   return found;
 }
 

@@ -26,7 +26,7 @@ export function waterfall(comparison: Comparison): HTMLElement | undefined {
   const all = (["median", "worst"] as const).flatMap((rank) => shown(rank));
   if (all.length === 0) return undefined;
   const parts = new Set<Part>([
-    ...partsOf([]), // a step does not tell preemption from computation
+    ...partsOf([]), // preemption only where an instance has it
     ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part),
   ]);
 
@@ -154,17 +154,22 @@ function bar(
   });
   const node = instance.hops[stretch.position]?.node ?? ABSENT;
   return withTip(rect, [
-    `${node}: ${stretch.part} ${ms(stretch.to - stretch.from)}`,
+    `${node}: ${told(stretch)}`,
     `from ${fixed(stretch.from, 2)} to ${fixed(stretch.to, 2)} ms`,
     MEANING[stretch.part],
   ]);
+}
+
+/** A stretch in words: what, who had the CPU, how long. */
+function told({ part, from, to, by }: Stretch): string {
+  return `${by === undefined ? part : `preempted by ${by}`} ${ms(to - from)}`;
 }
 
 function hopTip(hop: Hop, position: number): string[] {
   return [
     hop.node,
     ...(hop.topic === null ? [] : [`input ${hop.topic}`]),
-    ...stretches(hop, position).map(({ part, from, to }) => `${part} ${ms(to - from)}`),
+    ...stretches(hop, position).map(told),
     `output at ${fixed(hop.output_ms, 2)} ms`,
   ];
 }

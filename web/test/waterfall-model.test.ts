@@ -46,3 +46,14 @@ test("parts of no length are not drawn", () => {
     "computation",
   ]);
 });
+
+test("computation is interrupted where others had the CPU, and says who", () => {
+  const found = stretches({ ...hop, preemptions: [{ from_ms: 33, to_ms: 34, by: null }, { from_ms: 30, to_ms: 32, by: "burner" }] }, 1);
+  expect(found.slice(3)).toEqual([
+    { part: "preemption", from: 30, to: 32, position: 1, by: "burner" },
+    { part: "computation", from: 32, to: 33, position: 1 },
+    { part: "preemption", from: 33, to: 34, position: 1, by: "what is not known" },
+    { part: "computation", from: 34, to: 35, position: 1 },
+  ]);
+  expect(sum(found)).toBe(hop.output_ms - (hop.published_ms ?? 0));
+});

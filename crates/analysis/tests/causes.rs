@@ -123,3 +123,27 @@ fn inputs_without_an_output_end_somewhere_with_a_name() {
         (1, CauseKind::NoOutput, "/filter /points", 1),
     ]);
 }
+
+#[test]
+fn what_was_sent_to_a_killed_node_was_not_lost() {
+    let tables = tables(&FileBuilder::new().node(1, "sensor").publisher("/points").timer(1_000)
+        .node(2, "sink").subscription("/points")
+        .process(1).at(100).start_timer().at(110).publish(1).end_timer()
+        .process(2).at(130).start_taking(1).at(135).end_taking().killed()
+        .process(1).at(1_000).start_timer().at(1_010).publish(2).end_timer().at(5_000).start_timer().end_timer());
+    assert_eq!(lost(&tables), [(1, CauseKind::Ended, "/sink", 1)]);
+}
+
+#[test]
+fn what_was_on_its_way_at_the_end_was_not_lost() {
+    // The sink takes its first input 8 us later; the second one is no older when the run ends.
+    let tables = tables(&two_nodes()
+        .process(2).publisher("/out").node(3, "sink").subscription("/out")
+        .process(1).at(1_000).start_timer().at(1_010).publish(1).at(1_020).end_timer()
+        .process(2).at(1_030).start_taking(1).at(1_040).publish(2).at(1_050).end_taking()
+        .process(3).at(9_000).start_taking(2).at(9_010).end_taking()
+        .process(1).at(2_000).start_timer().at(2_010).publish(3).at(2_020).end_timer()
+        .process(2).at(2_030).start_taking(3).at(2_200).publish(4).at(2_210).end_taking()
+        .process(1).at(10_100).start_timer().at(10_110).end_timer());
+    assert_eq!(lost(&tables), [(2, CauseKind::Pending, "/sink", 1)]);
+}

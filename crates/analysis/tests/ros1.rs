@@ -1,6 +1,6 @@
 //! ROS 1: messages found by their place in a connection, queues that overwrite, timers that wait, and what cannot be told.
 
-use tacho_analysis::tables::{CallbackKind, Delivery, LostIn, Tables};
+use tacho_analysis::tables::{CallbackKind, CauseKind, Delivery, LostIn, Tables};
 use tacho_events::testing::FileBuilder;
 
 const NODE: u64 = 1;
@@ -221,4 +221,15 @@ fn a_timer_whose_period_was_changed_has_none() {
     let tables = tables(&FileBuilder::new().process(1).at(0).ros1_node_init(NODE, "/node").ros1_timer_init(0x50, NODE, 1_000, false, "tick()")
         .at(10).ros1_timer_period(0x50, 2_000).at(100).callback_start(0x50, false).at(110).callback_end(0x50));
     assert_eq!(tables.callbacks[0].period_ns, None);
+}
+
+#[test]
+fn causes_name_the_queue_that_the_events_say_a_message_was_lost_in() {
+    let tables = tables(&FileBuilder::new().talker(TCPROS, false).listener(TCPROS, 0)
+        .process(1).at(50).publish(0x9).at(51).write(0, 0x9, 0)
+        .process(2).at(60).push(TCPROS, 0, 1, 0).at(70).take(1)
+        .process(1).at(100).publish(0xa).at(101).publish(0xb).at(102).publish(0xc).at(110).write(1, 0xc, 0)
+        .process(2).at(150).push(TCPROS, 1, 2, 0).at(160).take(2));
+    let ends: Vec<_> = tables.causes.iter().filter(|c| c.instance.is_none()).map(|c| (c.kind, c.by.as_str(), c.count)).collect();
+    assert_eq!(ends, [(CauseKind::Overwritten, "publisher's queue of depth 10 of /talker", 2)]);
 }

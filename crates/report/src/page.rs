@@ -7,9 +7,9 @@ use crate::sweep::Sweep;
 use crate::{Error, ReportRun, Result};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use tacho_analysis::summary::Summary;
-use tacho_analysis::tables::{Hop, Instance, Note, Tables};
+use tacho_analysis::tables::{Hop, Instance, Note, OffCpu, Preemption, Tables};
 use tacho_events::run::RunInfo;
 
 const NS_PER_MS: f64 = 1e6;
@@ -99,6 +99,20 @@ pub struct PageHop<'a> {
     pub output_ms: f64,
     /// Of the time before the start: executor busy.
     pub queueing_ms: f64,
+    /// From start to output: who had the CPU that its thread could have gone on with; only with scheduler events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preemptions: Vec<PagePreemption<'a>>,
+}
+
+/// A thread had the CPU of a callback.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct PagePreemption<'a> {
+    /// Since the start of the instance.
+    pub from_ms: f64,
+    /// See `from_ms`.
+    pub to_ms: f64,
+    /// Name of the thread; absent where it is not known.
+    pub by: Option<&'a str>,
 }
 
 /// Means over all instances, of one node of the path.
@@ -170,6 +184,10 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
         hops.entry(hop.instance).or_default().push(hop);
     }
     hops.values_mut().for_each(|of_instance| of_instance.sort_by_key(|hop| hop.position));
+    let mut preemptions: Preemptions<'_> = HashMap::new();
+    for row in tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable) {
+        row.execution.iter().for_each(|execution| preemptions.entry(*execution).or_default().push(row));
+    }
 
     Ok(tables
         .chains
@@ -191,7 +209,7 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
                 end_to_end: Drawn::of(&sorted),
                 instances: shown
                     .into_iter()
-                    .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path))
+                    .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path, &preemptions))
                     .collect(),
                 hops: hop_means(&chain.path, rows.iter().map(|&row| hops_of(row))),
             }
@@ -199,7 +217,16 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
         .collect())
 }
 
-fn page_instance<'a>(rank: &'static str, instance: &Instance, hops: &[&Hop], path: &'a [String]) -> PageInstance<'a> {
+/// Of each execution, the intervals in which another thread had its CPU.
+type Preemptions<'a> = HashMap<u32, Vec<&'a Preemption>>;
+
+fn page_instance<'a>(
+    rank: &'static str,
+    instance: &Instance,
+    hops: &[&Hop],
+    path: &'a [String],
+    preemptions: &Preemptions<'a>,
+) -> PageInstance<'a> {
     let since_start = |ns: i64| ms(ns - instance.start_ns);
     PageInstance {
         rank,
@@ -220,6 +247,15 @@ fn page_instance<'a>(rank: &'static str, instance: &Instance, hops: &[&Hop], pat
                 start_ms: since_start(hop.start_ns),
                 output_ms: since_start(hop.output_ns),
                 queueing_ms: ms(hop.queueing_ns),
+                preemptions: hop
+                    .execution
+                    .and_then(|execution| preemptions.get(&execution))
+                    .into_iter()
+                    .flatten()
+                    .map(|row| (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns), row.by_comm.as_deref()))
+                    .filter(|(from, to, _)| from < to)
+                    .map(|(from, to, by)| PagePreemption { from_ms: since_start(from), to_ms: since_start(to), by })
+                    .collect(),
             })
             .collect(),
     }
@@ -260,6 +296,49 @@ fn ms(ns: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hop_shows_who_had_its_cpu_from_its_start_to_its_output() {
+        let row = |from_ns, to_ns, by: &str| Preemption {
+            process: 0,
+            tid: 1,
+            execution: Some(7),
+            state: OffCpu::Runnable,
+            from_ns,
+            to_ns,
+            cpu: 0,
+            by_tid: Some(9),
+            by_comm: Some(by.into()),
+            woken: false,
+        };
+        let rows = [row(500_000, 1_500_000, "early"), row(2_000_000, 3_000_000, "burner"), row(6_000_000, 7_000_000, "late")];
+        let hop = Hop {
+            instance: 0,
+            position: 0,
+            execution: Some(7),
+            published_ns: None,
+            arrival_ns: None,
+            start_ns: 1_000_000,
+            output_ns: 5_000_000,
+            queueing_ns: 0,
+        };
+        let instance = Instance {
+            chain: 0,
+            start_ns: 1_000_000,
+            end_ns: 5_000_000,
+            end_to_end_ns: 4_000_000,
+            computation_ns: 2_500_000,
+            preemption_ns: Some(1_500_000),
+            alignment_ns: 0,
+            queueing_ns: 0,
+            transport_ns: 0,
+        };
+        let of = Preemptions::from([(7, rows.iter().collect())]);
+        let path = ["a".to_string()];
+        let page = page_instance("worst", &instance, &[&hop], &path, &of);
+        let found: Vec<_> = page.hops[0].preemptions.iter().map(|p| (p.from_ms, p.to_ms, p.by)).collect();
+        assert_eq!(found, [(0.0, 0.5, Some("early")), (1.0, 2.0, Some("burner"))]);
+    }
 
     #[test]
     fn an_unknown_arrival_leaves_its_means_out() {
