@@ -44,6 +44,12 @@ def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
         # One after the other: the n-th that was published is the n-th that was called back.
         assert row["publish_ns"] <= start and row["callback_ns"] <= start
         assert publish <= row["publish_ns"] <= row["arrival_ns"] <= row["take_ns"] <= row["callback_ns"]
+    layers = {of["topic"]: of for of in summary["layers"]}
+    ways = ["publish_client_library", "transport", "executor", "take_client_library"]
+    for topic in ["/topic_1", "/topic_2"]:
+        assert layers[topic]["messages"] == 50 and [part["layer"] for part in layers[topic]["layers"]] == ways
+        means = sum(part["duration_us"]["mean"] for part in layers[topic]["layers"])
+        assert means == pytest.approx(layers[topic]["latency_us"]["mean"])
     chain = next(c for c in summary["chains"] if c["critical"])
     assert chain["path"] == ["/talk", "/topic_1", "/work", "/topic_2", "/hear"]
     assert (chain["instances"], chain["lost"]) == (50, 0)

@@ -43,12 +43,17 @@ impl Layers {
 pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &[Option<u32>]) -> (Rows<Layers>, Vec<Note>) {
     let (mut rows, mut out_of_order) = (Rows::new(), 0);
     for (index, (message, take)) in messages.iter().zip(takes).enumerate().filter(|(_, (message, _))| !message.emulated) {
-        let Some(take) = take.map(|t| &seen.takes[t as usize]) else { continue };
-        // ROS 1 has none of these layers.
-        let apart = take.intra_process || seen.ros1.told.contains(&take.endpoint);
-        let Some(publication) = take.publication.filter(|_| !apart) else { continue };
+        let Some(row) = *take else { continue };
+        let take = &seen.takes[row as usize];
+        let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
         let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
-        let ends = ends(seen, take, publication, message.callback_ns);
+        let ends = if seen.ros1.told.contains(&take.endpoint) {
+            // Within a process roscpp hands a pointer over.
+            let Some(written) = seen.ros1.written.get(&row) else { continue };
+            ends_of_ros1(take, *written, message.callback_ns)
+        } else {
+            ends(seen, take, publication, message.callback_ns)
+        };
         let (parts, disordered) = split(start, end, ends);
         out_of_order += disordered;
         let [client, rcl, rmw, dds, transport, receive, executor, take_rmw, take_rcl, take_client] = parts;
@@ -89,6 +94,13 @@ fn ends(seen: &Observed, take: &TakeSeen, publication: u32, callback_ns: Option<
         take.rcl_ns.filter(|_| callback_ns.is_some()),
         callback_ns,
     ]
+}
+
+/// The same of ROS 1: roscpp has neither rcl nor rmw below it.
+fn ends_of_ros1(take: &TakeSeen, written: i64, callback_ns: Option<i64>) -> [Option<i64>; 10] {
+    let mut ends = [None; 10];
+    (ends[0], ends[4], ends[6], ends[9]) = (Some(written), take.arrival, Some(take.time), callback_ns);
+    ends
 }
 
 /// Durations of the layers whose end is known, each from the last known end on, and how many ends were out of order.
@@ -164,8 +176,11 @@ impl Group {
 }
 
 /// Whether messages with these layers went through one that is not known of them: what begins at rcl had no client library above
-/// that was seen, and a plain DDS program has neither rcl nor rmw.
+/// that was seen, a plain DDS program has neither rcl nor rmw, and ROS 1, which has no end of `take_rmw`, no DDS either.
 fn passed(layer: &str, known: &[bool; 10]) -> bool {
+    if !known[7] {
+        return false;
+    }
     let ros = known[1] || known[2];
     layer != "publish_client_library" && (ros || !(layer.ends_with("_rcl") || layer.ends_with("_rmw")))
 }

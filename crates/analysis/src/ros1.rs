@@ -30,6 +30,8 @@ pub(crate) struct Found {
     pub latched: HashSet<u32>,
     /// Messages that came over UDPROS and are like others sent over the same connection.
     pub alike: u64,
+    /// When what a take got was handed to its connection.
+    pub written: HashMap<u32, i64>,
 }
 
 /// A message that a subscription should have got and did not.

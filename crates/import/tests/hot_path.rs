@@ -60,3 +60,37 @@ fn without(values: &[i64], count: usize, sum: i64) -> bool {
         None => false,
     }
 }
+
+/// `hot path latency: 45.8527ms [min=36.0299ms, max=81.0205ms, average=51.3225ms, ...`, as the reference system printed after each sample:
+/// what it measured of that sample, and the mean so far; ns.
+fn printed(name: &str) -> Vec<(f64, f64)> {
+    let path = format!("{}/../../tests/fixtures/ctf/{name}.printed", env!("CARGO_MANIFEST_DIR"));
+    let ns = |line: &str, before: &str| {
+        let ms = line.split(before).nth(1).and_then(|rest| rest.split("ms").next()).expect("a time");
+        ms.trim().parse::<f64>().expect("a number") * 1e6
+    };
+    let text = std::fs::read_to_string(&path).expect("what it printed");
+    text.lines().map(|line| (ns(line, "hot path latency:"), ns(line, "average="))).collect()
+}
+
+/// The program reads its clock up to 1 us from the events, and prints six digits: 0.5 us of hundreds of milliseconds.
+const PRINTED_TO_NS: f64 = 1_600.0;
+
+#[test]
+fn every_latency_that_the_reference_system_printed_is_one_of_ours() {
+    for name in ["autoware_single_5s", "autoware_prio_discards_5s"] {
+        let mut left: Vec<f64> = latencies(&Fixture::unpack(name)).into_values().map(|ns| ns as f64).collect();
+        let (printed, mut matched) = (printed(name), Vec::new());
+        assert!(printed.len() >= 20, "{name}");
+        for (latency, _) in &printed {
+            let nearest = left.iter().enumerate().min_by(|a, b| (a.1 - latency).abs().total_cmp(&(b.1 - latency).abs()));
+            let (place, found) = nearest.map(|(place, found)| (place, *found)).expect("as many as were printed");
+            assert!((found - latency).abs() <= PRINTED_TO_NS, "{name}: printed {latency}, nearest {found}");
+            matched.push(left.swap_remove(place));
+        }
+        // Each once, so that the mean is the program's, too.
+        let mean = matched.iter().sum::<f64>() / matched.len() as f64;
+        let said = printed[printed.len() - 1].1;
+        assert!((mean - said).abs() <= PRINTED_TO_NS, "{name}: mean {mean}, printed {said}");
+    }
+}

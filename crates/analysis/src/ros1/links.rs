@@ -86,16 +86,17 @@ impl Ros1 {
     pub fn link(&self, seen: &mut Observed) {
         let connections = self.connections();
         let publication_of = |source: Source| match source {
-            Source::Publication(publication) => Some((publication, false)),
+            Source::Publication(publication) => Some((publication, false, None)),
             Source::Link { incoming, received } => {
                 let connection = connections.get(&incoming)?;
                 let written = connection.matched[received as usize]?;
-                let publication = connection.outgoing.written[written as usize].publication?;
+                let written = &connection.outgoing.written[written as usize];
+                let publication = written.publication?;
                 // A latched message is sent to subscribers that come after its publication: how old it is then is no latency.
                 let row = &seen.publications[publication as usize];
                 let latched = row.time < connection.outgoing.created_ns
                     && row.endpoint.is_some_and(|endpoint| self.latching.contains(&endpoint));
-                Some((publication, latched))
+                Some((publication, latched, Some(written.time)))
             }
             Source::Unknown => None,
         };
@@ -104,8 +105,11 @@ impl Ros1 {
             let Some(take) = push.take else { continue };
             let latched_here = matches!(push.source, Source::Unknown);
             match source {
-                Some((publication, false)) => seen.takes[take as usize].publication = Some(*publication),
-                Some((_, true)) => drop(seen.ros1.latched.insert(take)),
+                Some((publication, false, written)) => {
+                    seen.takes[take as usize].publication = Some(*publication);
+                    seen.ros1.written.extend(written.map(|ns| (take, ns)));
+                }
+                Some((_, true, _)) => drop(seen.ros1.latched.insert(take)),
                 None if latched_here => drop(seen.ros1.latched.insert(take)),
                 None => {}
             }
