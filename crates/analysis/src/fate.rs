@@ -1,6 +1,7 @@
 //! What became of a message that a node on a chain never took. docs/figures.md, "lost_inputs", has the words.
 
 use crate::observed::{Observed, INTERNAL};
+use crate::rows::far_apart;
 use crate::tables::{Delivery, LostIn, Message};
 use crate::Options;
 use std::collections::HashMap;
@@ -30,7 +31,7 @@ pub(crate) struct Fates<'a> {
 
 impl<'a> Fates<'a> {
     pub fn new(seen: &'a Observed, options: &'a Options, messages: &[Message]) -> Fates<'a> {
-        let lost = messages.iter().filter(|m| m.delivery == Delivery::Lost);
+        let lost = far_apart(messages.iter()).filter(|m| m.delivery == Delivery::Lost);
         let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns?), m.lost_in))).collect();
         Fates { seen, options, lost }
     }

@@ -239,7 +239,7 @@ fn the_layers_of_a_message_are_its_way_through_roscpp() {
     let tables = tables(&FileBuilder::new().talker(TCPROS, false).listener(TCPROS, 0)
         .process(1).at(100).publish(0xa).at(130).write(0, 0xa, 0)
         .process(2).at(190).push(TCPROS, 0, 1, 0).at(260).ros1_take(QUEUE, 1).at(275).callback_start(CALLBACK, false).at(300).callback_end(CALLBACK));
-    let [row] = tables.layers.as_slice() else { panic!("{:?}", tables.layers) };
+    let [row] = &tables.layers[..] else { panic!("{} rows", tables.layers.len()) };
     assert_eq!(row.parts_ns(), [Some(30), None, None, None, Some(60), None, Some(70), None, None, Some(15)]);
     let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default(), info: None }], None);
     assert!(summary.layers[0].layers.iter().all(|part| part.includes.is_empty()), "{:?}", summary.layers);

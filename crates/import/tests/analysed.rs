@@ -5,7 +5,7 @@ mod fixture;
 use fixture::{Fixture, ALL};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tacho_analysis::tables::Tables;
+use tacho_analysis::tables::{CallbackKind, Tables};
 use tacho_analysis::{Analysis, Options};
 use tacho_import::Reader;
 
