@@ -85,6 +85,7 @@ pub struct Table {
     pub descriptor: Option<unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int>,
 }
 
-/// `tacho_take_within`, exported beside the table where a plugin has it.
-pub type TakeWithin = unsafe extern "C" fn(RawSubscription, i64, *mut RawMessage, *mut c_char) -> c_int;
+pub type OnMessage = unsafe extern "C" fn(*mut c_void, *const RawMessage);
+/// `tacho_call_within`, exported beside the table where a plugin has it.
+pub type CallWithin = unsafe extern "C" fn(RawSubscription, i64, OnMessage, *mut c_void, *mut c_char) -> c_int;
 pub type Entry = unsafe extern "C" fn() -> *const Table;

@@ -18,7 +18,7 @@ const RECORDER: &str = "recorder";
 #[derive(Clone, Copy)]
 pub struct Middleware {
     pub(crate) table: &'static abi::Table,
-    pub(crate) take_within: Option<abi::TakeWithin>,
+    pub(crate) call_within: Option<abi::CallWithin>,
 }
 
 // The table is constant, and middleware.h asks that a session can be used from several threads.
@@ -102,10 +102,10 @@ impl Middleware {
         };
         let found = table.map_or(0, |table| table.abi);
         // SAFETY: the type is the one of middleware.h. Without the symbol there is no such function, as most have none.
-        let take_within = unsafe { library.get::<abi::TakeWithin>(b"tacho_take_within\0") }.ok().map(|function| *function);
+        let call_within = unsafe { library.get::<abi::CallWithin>(b"tacho_call_within\0") }.ok().map(|function| *function);
         std::mem::forget(library);
         match table {
-            Some(table) if found == abi::ABI => Ok(Middleware { table, take_within }),
+            Some(table) if found == abi::ABI => Ok(Middleware { table, call_within }),
             _ => Err(Error::Abi { path, found, expected: abi::ABI }),
         }
     }
@@ -144,9 +144,9 @@ impl Middleware {
         self.table.descriptor.is_some()
     }
 
-    /// Whether its subscriptions have [`take_within`](crate::Subscription::take_within).
-    pub fn has_take_within(&self) -> bool {
-        self.take_within.is_some()
+    /// Whether its subscriptions have [`call_within`](crate::Subscription::call_within).
+    pub fn has_call_within(&self) -> bool {
+        self.call_within.is_some()
     }
 
     /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.

@@ -282,16 +282,23 @@ impl Subscription {
         self.taken(|message, error| unsafe { (table.take)(raw, message, error) })
     }
 
-    /// As [`take`](Subscription::take), but waits for a message where there is none, for `limit_ns` at the most. Of a middleware that
-    /// [can](crate::Middleware::has_take_within); of a subscription without `on_data`, where it [has descriptors](crate::Middleware::has_descriptors).
+    /// Waits for a message, `limit_ns` at the most, and calls `on_message` with it, inside the middleware's own callback where it has one;
+    /// whether it did. Of a middleware that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it
+    /// [has descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
     #[inline]
-    pub fn take_within(&mut self, limit_ns: i64) -> Result<Option<Message<'_>>, Error> {
-        let (function, raw) = (self.session.0.middleware.take_within, self.raw);
-        self.taken(|message, error| match function {
-            // SAFETY: as above.
-            Some(function) => unsafe { function(raw, limit_ns, message, error) },
+    pub fn call_within<F: FnMut(&Received)>(&mut self, limit_ns: i64, mut on_message: F) -> Result<bool, Error> {
+        unsafe extern "C" fn call<F: FnMut(&Received)>(context: *mut c_void, message: *const abi::RawMessage) {
+            // SAFETY: the context is the function below, the message is lent during the call, and Received is nothing but it.
+            unsafe { (*context.cast::<F>())(&*message.cast::<Received>()) }
+        }
+        let (function, raw) = (self.session.0.middleware.call_within, self.raw);
+        let context = (&raw mut on_message).cast::<c_void>();
+        let called = checked(|| format!("take from {}", self.topic), |error| match function {
+            // SAFETY: no message is out: the last one borrowed self; and the plugin calls on this thread, before it returns.
+            Some(function) => unsafe { function(raw, limit_ns, call::<F>, context, error) },
             None => -1,
-        })
+        })?;
+        Ok(called == 1)
     }
 
     #[inline]
@@ -304,36 +311,48 @@ impl Subscription {
         };
         let taken = checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
         // Made only where there is one: dropping it gives it back.
-        Ok((taken == 1).then(|| Message { subscription: self, raw: message }))
+        Ok((taken == 1).then(|| Message { subscription: self, received: Received(message) }))
     }
 }
 
-/// A message taken from a subscription.
-pub struct Message<'a> {
-    subscription: &'a mut Subscription,
-    raw: abi::RawMessage,
-}
+/// A message that came.
+#[repr(transparent)]
+pub struct Received(abi::RawMessage);
 
-impl Message<'_> {
+impl Received {
     /// What its trace events name it.
     #[inline]
     pub fn handle(&self) -> Handle {
-        Handle(self.raw.loan as u64)
+        Handle(self.0.loan as u64)
     }
 
     /// The header it came under.
     #[inline]
     pub fn header(&self) -> Header {
-        self.raw.header
+        self.0.header
     }
 
     /// Its data.
     pub fn data(&self) -> &[u8] {
-        if self.raw.size == 0 {
+        if self.0.size == 0 {
             return &[];
         }
-        // SAFETY: lent until give_back, which Drop calls.
-        unsafe { std::slice::from_raw_parts(self.raw.data as *const u8, self.raw.size) }
+        // SAFETY: lent until give_back, which takes this by value, or for the call that got it.
+        unsafe { std::slice::from_raw_parts(self.0.data as *const u8, self.0.size) }
+    }
+}
+
+/// A message taken from a subscription, given back when dropped.
+pub struct Message<'a> {
+    subscription: &'a mut Subscription,
+    received: Received,
+}
+
+impl std::ops::Deref for Message<'_> {
+    type Target = Received;
+    #[inline]
+    fn deref(&self) -> &Received {
+        &self.received
     }
 }
 
@@ -341,6 +360,6 @@ impl Drop for Message<'_> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: taken from this subscription and given back once.
-        unsafe { (self.subscription.table().give_back)(self.subscription.raw, &mut self.raw) }
+        unsafe { (self.subscription.table().give_back)(self.subscription.raw, &mut self.received.0) }
     }
 }

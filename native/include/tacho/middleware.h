@@ -71,6 +71,7 @@ struct tacho_endpoint_config {
 };
 
 typedef void (*tacho_on_data)(void *context);
+typedef void (*tacho_on_message)(void *context, const struct tacho_message *message);
 
 struct tacho_middleware {
   uint32_t abi;           /* TACHO_MIDDLEWARE_ABI */
@@ -116,11 +117,13 @@ struct tacho_middleware {
 
 const struct tacho_middleware *tacho_middleware(void);
 
-/* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): a take() that,
- * where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are. Where there is
- * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last
- * found none need not be looked for. */
-int tacho_take_within(struct tacho_subscription *subscription, int64_t limit_ns, struct tacho_message *message, char *error);
+/* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): takes one message
+ * and, where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are. on_message gets it
+ * where a program of that middleware would: inside the middleware's own callback, if it has one. It may publish, but not take from this
+ * subscription, and the message is given back when it returns. 1: it was called; 0: none came; negative: failure. Where there is
+ * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last found
+ * none need not be looked for. */
+int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message, void *context, char *error);
 
 #ifdef __cplusplus
 }

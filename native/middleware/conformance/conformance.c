@@ -12,7 +12,7 @@
 #include "contract.h"
 
 const struct tacho_middleware *mw;
-int (*take_within)(struct tacho_subscription *, int64_t, struct tacho_message *, char *);
+int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
 unsigned domain;
 jmp_buf failed;
 static char reason[2048];
@@ -73,8 +73,8 @@ int main(int count, char **arguments) {
   const struct tacho_middleware *(*entry)(void) = NULL;
   void *symbol = dlsym(library, "tacho_middleware");
   memcpy(&entry, &symbol, sizeof entry);
-  symbol = dlsym(library, "tacho_take_within");
-  memcpy(&take_within, &symbol, sizeof take_within);
+  symbol = dlsym(library, "tacho_call_within");
+  memcpy(&call_within, &symbol, sizeof call_within);
   if (!entry || !(mw = entry()) || mw->abi != TACHO_MIDDLEWARE_ABI) {
     fprintf(stderr, "%s: no tacho_middleware of ABI %u in it\n", arguments[1], TACHO_MIDDLEWARE_ABI);
     return 2;

@@ -489,7 +489,7 @@ const struct check checks[] = {
     {"on_data is called", on_data_is_called},
     {"a message is there when on_data is called", a_message_is_there_when_on_data_is_called},
     {"a descriptor tells of messages", a_descriptor_tells_of_messages},
-    {"a take waits for a message", a_take_waits_for_a_message},
+    {"a call waits for a message", a_call_waits_for_a_message},
     {"two topics do not mix", topics_do_not_mix},
     {"a lent message stays unchanged", a_lent_message_stays_unchanged},
     {"kept buffers hold what was filled in", kept_buffers_hold_what_was_filled_in},

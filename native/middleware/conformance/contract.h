@@ -15,11 +15,11 @@ struct check {
 
 extern const struct check checks[]; /* ends with a name of NULL */
 void a_descriptor_tells_of_messages(void);
-void a_take_waits_for_a_message(void);
+void a_call_waits_for_a_message(void);
 
 /* Given by the program that runs the checks. */
 extern const struct tacho_middleware *mw;
-extern int (*take_within)(struct tacho_subscription *, int64_t, struct tacho_message *, char *); /* tacho_take_within, or NULL */
+extern int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *); /* tacho_call_within, or NULL */
 extern unsigned domain;
 extern jmp_buf failed;
 void fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));

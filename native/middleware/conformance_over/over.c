@@ -16,7 +16,7 @@ static const struct tacho_middleware *real;
 static const char *transport;
 static const char *only_type[2];
 static int best_effort;
-static int (*real_take_within)(struct tacho_subscription *, int64_t, struct tacho_message *, char *);
+static int (*real_call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
 
 static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
   struct tacho_session_config changed = *config;
@@ -43,14 +43,19 @@ static struct tacho_subscription *subscribe(struct tacho_session *session, const
 }
 
 // Where the plugin has none, what it stands for.
-__attribute__((visibility("default"))) int tacho_take_within(struct tacho_subscription *subscription, int64_t limit_ns,
-                                                             struct tacho_message *message, char *error) {
-  if (real_take_within) return real_take_within(subscription, limit_ns, message, error);
+__attribute__((visibility("default"))) int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns,
+                                                             tacho_on_message on_message, void *context, char *error) {
+  if (real_call_within) return real_call_within(subscription, limit_ns, on_message, context, error);
   struct timespec now, pause = {0, 200000};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t until = now.tv_sec * 1000000000ll + now.tv_nsec + limit_ns;
   for (;;) {
-    const int taken = real->take(subscription, message, error);
+    struct tacho_message message;
+    const int taken = real->take(subscription, &message, error);
+    if (taken == 1) {
+      on_message(context, &message);
+      real->give_back(subscription, &message);
+    }
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (taken != 0 || now.tv_sec * 1000000000ll + now.tv_nsec >= until) return taken;
     nanosleep(&pause, NULL);
@@ -71,8 +76,8 @@ __attribute__((visibility("default"))) const struct tacho_middleware *tacho_midd
     return NULL;
   }
   real = entry();
-  symbol = dlsym(library, "tacho_take_within");
-  memcpy(&real_take_within, &symbol, sizeof real_take_within);
+  symbol = dlsym(library, "tacho_call_within");
+  memcpy(&real_call_within, &symbol, sizeof real_call_within);
   over = *real;
   only_type[0] = getenv("TACHO_OVER_TYPE");
   if (only_type[0]) over.types = only_type;

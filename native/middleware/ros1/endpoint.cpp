@@ -80,7 +80,7 @@ class TypedReader : public Reader {
  public:
   TypedReader(ros::NodeHandle &node, const ReaderConfig &config) : topic_(config.topic), queue_(config.on_data, config.context) {
     ros::SubscribeOptions options;
-    options.init<M>(config.topic, config.queue_size, [this](const boost::shared_ptr<M const> &message) { taken_ = message; });
+    options.init<M>(config.topic, config.queue_size, [this](const boost::shared_ptr<M const> &message) { received(message); });
     options.transport_hints = config.hints;
     options.callback_queue = &queue_;
     subscriber_ = node.subscribe(options);
@@ -88,24 +88,61 @@ class TypedReader : public Reader {
   }
   ~TypedReader() override { subscriber_.shutdown(); }
 
-  bool take(int64_t limit_ns, tacho_message *message) override {
-    if (taken_) fail("ros1: %s: take before the last message was given back", topic_.c_str());
-    if (limit_ns > 0) call_within(std::chrono::nanoseconds(limit_ns));
-    else queue_.callOne();
+  bool take(tacho_message *message) override {
+    check_nothing_taken();
+    queue_.callOne();
     if (!taken_) return false; // none there, or one that roscpp could not deserialise
-    if (!read(*taken_, message)) {
-      taken_.reset();
-      fail("ros1: %s: a message without our header; expected publishers of tacho alone on this topic", topic_.c_str());
-    }
-    message->loan = const_cast<M *>(taken_.get());
+    if (!read_from(*taken_, message)) refuse_taken();
     return true;
   }
 
   void give_back() override { taken_.reset(); }
+
+  bool call_within(int64_t limit_ns, tacho_on_message on_message, void *context) override {
+    check_nothing_taken();
+    user_ = {on_message, context, false};
+    call_one_within(std::chrono::nanoseconds(limit_ns));
+    const bool called = user_.called;
+    user_ = {};
+    if (taken_) refuse_taken();
+    return called;
+  }
+
   const void *handle() const override { return &subscriber_; }
 
  private:
-  void call_within(std::chrono::nanoseconds limit) {
+  struct User {
+    tacho_on_message on_message = nullptr;
+    void *context = nullptr;
+    bool called = false;
+  };
+
+  // Called by roscpp. Nothing may be thrown through it: what is not ours is refused behind it.
+  void received(const boost::shared_ptr<M const> &message) {
+    tacho_message ours;
+    if (user_.on_message && read_from(*message, &ours)) {
+      user_.called = true;
+      user_.on_message(user_.context, &ours);
+    } else {
+      taken_ = message;
+    }
+  }
+
+  static bool read_from(const M &message, tacho_message *ours) {
+    ours->loan = const_cast<M *>(&message);
+    return read(message, ours);
+  }
+
+  void check_nothing_taken() const {
+    if (taken_) fail("ros1: %s: take before the last message was given back", topic_.c_str());
+  }
+
+  [[noreturn]] void refuse_taken() {
+    taken_.reset();
+    fail("ros1: %s: a message without our header; expected publishers of tacho alone on this topic", topic_.c_str());
+  }
+
+  void call_one_within(std::chrono::nanoseconds limit) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point until = Clock::now() + limit;
     for (auto left = limit; left.count() > 0; left = until - Clock::now()) {
@@ -119,6 +156,7 @@ class TypedReader : public Reader {
   const std::string topic_;
   TellingQueue queue_;
   boost::shared_ptr<M const> taken_;
+  User user_; // while call_within waits
   ros::Subscriber subscriber_;
 };
 

@@ -25,9 +25,10 @@ class Writer {
 class Reader {
  public:
   virtual ~Reader() = default; // unsubscribes: after it, on_data is not called
-  // Where none is there, waits for one this long (0: not at all), as a spinner of roscpp's does.
-  virtual bool take(int64_t limit_ns, tacho_message *message) = 0;
+  virtual bool take(tacho_message *message) = 0;
   virtual void give_back() = 0;
+  // Inside roscpp's callback; where no message is there, waits for one this long, as a spinner of roscpp's does.
+  virtual bool call_within(int64_t limit_ns, tacho_on_message on_message, void *context) = 0;
   virtual const void *handle() const = 0;
 };
 

@@ -213,7 +213,7 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
 }
 
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
-  return guarded(error, [&] { return subscription->reader->take(0, message) ? 1 : 0; });
+  return guarded(error, [&] { return subscription->reader->take(message) ? 1 : 0; });
 }
 
 void give_back(tacho_subscription *subscription, tacho_message *message) {
@@ -227,9 +227,10 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "ros1", transp
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int tacho_take_within(tacho_subscription *subscription, int64_t limit_ns,
-                                                                        tacho_message *message, char *error) {
-  return guarded(error, [&] { return subscription->reader->take(limit_ns, message) ? 1 : 0; });
+extern "C" __attribute__((visibility("default"))) int tacho_call_within(tacho_subscription *subscription, int64_t limit_ns,
+                                                                        tacho_on_message on_message, void *context,
+                                                                        char *error) {
+  return guarded(error, [&] { return subscription->reader->call_within(limit_ns, on_message, context) ? 1 : 0; });
 }
 
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {

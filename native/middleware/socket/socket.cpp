@@ -330,8 +330,8 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", tran
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_take_within(
-    tacho_subscription *subscription, int64_t limit_ns, tacho_message *message, char *error) {
+extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_within(
+    tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message, void *context, char *error) {
   using namespace std::chrono;
   return guarded(error, [&] {
     check_not_notified(*subscription);
@@ -341,7 +341,12 @@ extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_take_with
       BufferPointer buffer = subscription->queue->take();
       if (!buffer && subscription->blocking) buffer = subscription->blocking->receive(ceil<microseconds>(left));
       else if (!buffer) subscription->poller->wait(static_cast<int>(ceil<milliseconds>(left).count()));
-      if (buffer) return lend(*subscription, std::move(buffer), message);
+      if (!buffer) continue;
+      tacho_message message;
+      lend(*subscription, std::move(buffer), &message);
+      on_message(context, &message);
+      give_back(subscription, &message);
+      return 1;
     }
     return 0;
   });

@@ -9,7 +9,7 @@ use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
-use tacho_middleware::{Error, Handle, Header, Message, Session};
+use tacho_middleware::{Error, Handle, Header, Received, Session};
 use tacho_workload::model::{Executor, Work};
 
 /// How long a thread may sleep where nobody wakes it for a stop, such as ^C.
@@ -29,8 +29,8 @@ pub struct NodeExecutor {
     /// Timers of the node and the publishers that each serves; under spin the one of the wakes.
     timers: Vec<(Timer, Vec<usize>)>,
     signal: Arc<Signal>,
-    /// Whether the thread waits inside the middleware's take: it has that, and nothing but one subscription's messages is waited for.
-    waits_in_take: bool,
+    /// Whether the thread waits inside the middleware: that can, and nothing but one subscription's messages is waited for.
+    waits_inside: bool,
     ending: Ending,
     trace: Trace,
     /// The in-node clock, where it was asked for.
@@ -39,7 +39,7 @@ pub struct NodeExecutor {
 }
 
 /// The first line of a callback. When that is, where somebody asks, is read before anything else is done with the message.
-fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: Message<'_>) -> (Header, i64) {
+fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: &Received) -> (Header, i64) {
     trace.rclcpp_take(message.handle().0);
     trace.callback_start(callback, false);
     let start_ns = if clocked { now_ns() } else { 0 };
@@ -90,8 +90,8 @@ impl NodeExecutor {
                 .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
                 .collect(),
         };
-        let waits_in_take = matches!(plan.node.executor, Executor::Arrival) && timers.is_empty() && subscriptions.len() == 1
-            && session.middleware().has_take_within();
+        let waits_inside = matches!(plan.node.executor, Executor::Arrival) && timers.is_empty() && subscriptions.len() == 1
+            && session.middleware().has_call_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
             handle: handle.handle,
@@ -104,7 +104,7 @@ impl NodeExecutor {
             publishers,
             timers,
             signal,
-            waits_in_take,
+            waits_inside,
             ending: Ending::by(stop),
             trace,
             log: log.then(ClockLog::new),
@@ -256,8 +256,8 @@ impl NodeExecutor {
             for index in 0..self.subscriptions.len() {
                 ran |= self.take_one(index)?;
             }
-            if !ran && self.waits_in_take {
-                self.wait_in_take()?;
+            if !ran && self.waits_inside {
+                self.wait_inside()?;
             } else if !ran || self.subscriptions.is_empty() {
                 let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
                 let next = next.unwrap_or(i64::MAX).min(self.ending.ns());
@@ -284,21 +284,27 @@ impl NodeExecutor {
         Ok(Some(Poll::new(&descriptors, event)))
     }
 
-    /// Waits inside the take of the one subscription, as a plain program would, and runs the callback of what came. As in
+    /// Waits inside the middleware for a message of the one subscription, whose callback runs there, as a plain program's would. As in
     /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
-    fn wait_in_take(&mut self) -> Result<(), Error> {
+    fn wait_inside(&mut self) -> Result<(), Error> {
         let limit_ns = (self.ending.ns() - now_ns()).clamp(1, LONGEST_SLEEP_NS);
         let (trace, clocked) = (self.trace, self.is_clocked());
         // Elsewhere the middleware tells of arrivals.
         if let Signal::Descriptor(_) = *self.signal {
             trace.rclcpp_executor_wait_for_work(limit_ns);
         }
-        let input = &mut self.subscriptions[0];
+        let Some(mut input) = self.subscriptions.pop() else { return Ok(()) };
         input.available.set(); // what comes behind it is looked for by a take that does not wait
-        let Some(message) = input.subscription.take_within(limit_ns)? else { return Ok(()) };
-        trace.rclcpp_executor_execute(input.handle);
-        let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, message);
-        self.subscription_callback(0, header, start_ns)
+        let (handle, callback, latest) = (input.handle, input.callback, input.latest);
+        let mut result = Ok(());
+        let called = input.subscription.call_within(limit_ns, |message| {
+            trace.rclcpp_executor_execute(handle);
+            let (header, start_ns) = first_line(trace, clocked, handle, callback, message);
+            result = self.subscription_callback(0, callback, latest, header, start_ns);
+        });
+        input.taken += u64::from(matches!(called, Ok(true)));
+        self.subscriptions.push(input);
+        called.and(result)
     }
 
     /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an event itself: its end
@@ -333,10 +339,13 @@ impl NodeExecutor {
         }
         trace.rclcpp_executor_execute(input.handle);
         let Some(message) = input.subscription.take()? else { return Ok(false) };
-        let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, message);
+        let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, &message);
+        drop(message);
         // More may be there: the middleware need not say so again until the queue was empty.
         input.available.set();
-        self.subscription_callback(index, header, start_ns)?;
+        input.taken += 1;
+        let (callback, latest) = (input.callback, input.latest);
+        self.subscription_callback(index, callback, latest, header, start_ns)?;
         Ok(true)
     }
 
@@ -346,11 +355,8 @@ impl NodeExecutor {
     }
 
     /// What the callback of a subscription does from its second line on.
-    fn subscription_callback(&mut self, index: usize, header: Header, start_ns: i64) -> Result<(), Error> {
-        let input = &mut self.subscriptions[index];
-        input.taken += 1;
+    fn subscription_callback(&mut self, index: usize, callback: u64, latest: bool, header: Header, start_ns: i64) -> Result<(), Error> {
         self.ending.hear(header.stamp_ns);
-        let (callback, latest) = (input.callback, input.latest);
         self.figures.first_message_ns.get_or_insert(start_ns);
         if !latest {
             self.compute_and_publish(|p| p.rate_hz.is_none())?;
