@@ -394,7 +394,7 @@ run: {{duration: 1 s}}
         let ran = lab.run(&workload("socket", &text)).unwrap();
         let sent = figures(&ran, "source").outputs[0].sent;
         assert_eq!((&figures(&ran, "sink").taken[..], &figures(&ran, "spun").taken[..]), (&[sent][..], &[sent][..]), "{transport}");
-        // One input is waited for inside its take, two in a poll.
+        // One input is waited for inside the middleware, two in a poll.
         assert_eq!(figures(&ran, "both").taken, [sent, sent], "{transport}");
         let events = payloads(&lab.run_directory());
         let count = |is: fn(&Payload) -> bool| events.iter().filter(|p| is(p)).count() as u64;
