@@ -12,11 +12,12 @@ use tacho_runner::install::Installation;
 use tacho_runner::protocol::NodeFigures;
 use tacho_workload::model::Workload;
 
+// Queues that a busy machine does not overwrite.
 const CHAIN: &str = "
 nodes:
-  lidar:   {publishes: {/points: {size: 4 KiB, rate: 50 Hz}}}
-  filter:  {subscribes: [/points], spin: 100 Hz, work: 200 us, publishes: {/filtered: {size: 64 B}}}
-  control: {subscribes: [/filtered], spin: 100 Hz}
+  lidar:   {publishes: {/points: {size: 4 KiB, rate: 50 Hz, depth: 100}}}
+  filter:  {subscribes: {/points: {depth: 100}}, spin: 100 Hz, work: 200 us, publishes: {/filtered: {size: 64 B, depth: 100}}}
+  control: {subscribes: {/filtered: {depth: 100}}, spin: 100 Hz}
 run: {duration: 1 s, in_node_clock: true}
 ";
 
