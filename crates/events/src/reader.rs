@@ -192,6 +192,7 @@ impl Reader {
         };
         for file in 0..reader.files.len() {
             reader.find_streams(file);
+            release(&reader.files[file]);
         }
         reader.end_what_was_kept();
         reader.set_clocks(clock_sync)?;

@@ -72,7 +72,7 @@ pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> V
                 None => cases.push((case, 1)),
             }
         }
-        cases.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight));
+        cases.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight).then_with(|| a.0.subject.cmp(&b.0.subject)));
         Finding {
             lint: lint.name.into(),
             finds: lint.finds.into(),
