@@ -66,9 +66,10 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back
     *populated = to;
   }
   /* A thread that still writes to a chunk of so long ago takes one more page fault, once in these 16 MiB. */
-  if (reserved - *given_back >= BEHIND_RESIDENT) {
-    storage_give_back(*given_back, reserved - BEHIND_RESIDENT / 2);
-    *given_back = reserved - BEHIND_RESIDENT / 2;
+  uint64_t written = reserved < allocated ? reserved : allocated; /* more are asked for than there are at the end of storage */
+  if (written - *given_back >= BEHIND_RESIDENT) {
+    storage_give_back(*given_back, written - BEHIND_RESIDENT / 2);
+    *given_back = written - BEHIND_RESIDENT / 2;
   }
   /* At the end of storage a wake-up would change nothing: the clock's second brings the next try. */
   bool at_end = !grown || allocated >= most;
