@@ -53,7 +53,7 @@ impl FromStr for Trigger {
         if !topic.starts_with('/') {
             return Err(format!("topic {topic}: expected its full name, /{topic}"));
         }
-        let limit_ns = units::parse_duration(time).map_err(|error| error.to_string())?.as_nanos() as i64;
+        let limit_ns = units::parse_duration(time).map_err(|error| format!("{time}: {error}"))?.as_nanos() as i64;
         Ok(Trigger { condition, topic: topic.to_owned(), limit_ns })
     }
 }
