@@ -97,6 +97,7 @@ impl Collector {
         });
         self.scheduler.add_process(facts);
         self.seen.ours.push(false);
+        self.seen.ends_with_reading.push(false);
         self.seen.clock_group.push(0);
         self.handles.push(Handles::default());
     }
@@ -112,6 +113,7 @@ impl Collector {
         }
         row.events += 1;
         row.last_ns = now;
+        self.seen.ends_with_reading[process as usize] = matches!(event.payload, Payload::ClockSync { .. });
         if self.scheduler.is_kernel(process) {
             let running = |stream: u32| self.threads.get(stream as usize).map_or(&[][..], |thread| thread.running.as_slice());
             self.scheduler.push(process, event.thread.0, now, &event.payload, texts, running, &self.seen.executions);

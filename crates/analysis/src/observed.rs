@@ -15,6 +15,8 @@ pub(crate) struct Observed {
     pub processes: Vec<Process>,
     /// Whether it is one of our own nodes, by process.
     pub ours: Vec<bool>,
+    /// Whether the last event of a process is a reading of its clock, as the recorder takes one when its process ends, by process.
+    pub ends_with_reading: Vec<bool>,
     /// Clock that a process's times are on, after hosts were related: times of two groups do not compare.
     pub clock_group: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -208,14 +210,14 @@ impl Observed {
         self.processes.iter().filter(|p| p.events > 0 && p.pid != 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
     }
 
-    /// Until when a process was there to take messages: to the end of all if it is known to have ended in order, else to its
-    /// last event.
+    /// Until when a process was there to take messages: to its last event if that tells when it ended or it was killed, else (it ended in
+    /// order, when is not known) to the end of all.
     pub fn alive_until(&self, process: u32) -> i64 {
-        let process = &self.processes[process as usize];
-        if process.ended == Some(true) {
+        let row = &self.processes[process as usize];
+        if row.ended == Some(true) && !self.ends_with_reading[process as usize] {
             self.end_ns()
         } else {
-            process.last_ns
+            row.last_ns
         }
     }
 

@@ -182,6 +182,14 @@ fn messages_after_a_subscriber_was_killed_are_not_lost() {
 }
 
 #[test]
+fn messages_after_a_subscriber_ended_in_order_are_not_lost() {
+    let after_five = || ten_messages(|pid, sequence| pid == 2 || sequence < 5).process(3);
+    assert_eq!(lost(&tables(&after_five())).len(), 5, "when it ended is not known");
+    // Its recorder's last reading of the clocks tells when: behind the message of sequence 6 and what may be under way.
+    assert_eq!(lost(&tables(&after_five().at(1_650).clock_sync(1_650, 1_650, 50))), [(2, Some(5))]);
+}
+
+#[test]
 fn where_events_were_dropped_losses_are_not_told() {
     let tables = tables(&ten_messages(|pid, sequence| pid == 2 || sequence != 4).process(3).dropped(17));
     assert_eq!(lost(&tables), []);
