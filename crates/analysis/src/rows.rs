@@ -347,7 +347,9 @@ mod tests {
         assert_eq!(resident_bytes(&rows), 0);
         assert_eq!(rows.iter().map(|row| row[7]).sum::<u64>(), MANY * (MANY - 1) / 2);
         let resident = resident_bytes(&rows);
-        assert!(0 < resident && resident <= 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
+        assert!(resident <= 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
+        // What was just read is; but other tests give back the pages of all tables at any moment.
+        assert!((0..1_000).any(|_| std::hint::black_box(rows[0]) == [0; 8] && resident_bytes(&rows) > 0));
     }
 
     #[test]
