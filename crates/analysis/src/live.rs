@@ -174,12 +174,26 @@ impl LiveWindow {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use tacho_events::layout::FileHeader;
     use tacho_events::writer::EventFile;
 
     const MS: u64 = 1_000_000;
+
+    /// A run that goes on: a node /demo (process 5) with a publisher, a subscription and its callback on /points.
+    pub(crate) fn talker_and_listener() -> (tempfile::TempDir, RunDirectory, EventFile) {
+        let folder = tempfile::tempdir().expect("folder");
+        let run = RunDirectory::new(folder.path());
+        std::fs::create_dir(run.events()).expect("events");
+        let mut file = EventFile::create(&run.events().join("5-0.events"), FileHeader { pid: 5, ..FileHeader::default() }).expect("file");
+        file.put(1, 1, 17, &[10, 11], &["demo", "/"]).expect("node");
+        file.put(1, 2, 19, &[20, 10, 21, 10], &["/points"]).expect("publisher");
+        file.put(1, 3, 25, &[30, 10, 31, 10], &["/points"]).expect("subscription");
+        file.put(1, 4, 26, &[30, 32], &[]).expect("subscription");
+        file.put(1, 5, 27, &[32, 33], &[]).expect("callback");
+        (folder, run, file)
+    }
 
     /// A talker at 100 Hz whose messages take 1 ms in the first minute and 3 ms later; writes from one time to another, ms.
     fn write(file: &mut EventFile, from: u64, to: u64) {
@@ -200,15 +214,7 @@ mod tests {
 
     #[test]
     fn the_figures_are_those_of_the_last_seconds_and_old_events_are_let_go() {
-        let folder = tempfile::tempdir().expect("folder");
-        let run = RunDirectory::new(folder.path());
-        std::fs::create_dir(run.events()).expect("events");
-        let mut file = EventFile::create(&run.events().join("5-0.events"), FileHeader { pid: 5, ..FileHeader::default() }).expect("file");
-        file.put(1, 1, 17, &[10, 11], &["demo", "/"]).expect("node");
-        file.put(1, 2, 19, &[20, 10, 21, 10], &["/points"]).expect("publisher");
-        file.put(1, 3, 25, &[30, 10, 31, 10], &["/points"]).expect("subscription");
-        file.put(1, 4, 26, &[30, 32], &[]).expect("subscription");
-        file.put(1, 5, 27, &[32, 33], &[]).expect("callback");
+        let (_folder, run, mut file) = talker_and_listener();
         let mut window = LiveWindow::new(&run, 10_000 * MS as i64);
         assert_eq!(window.facts(), LiveFacts::default());
 

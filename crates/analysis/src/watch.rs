@@ -161,8 +161,7 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_events::layout::FileHeader;
-    use tacho_events::writer::EventFile;
+    use crate::live::tests::talker_and_listener;
 
     const MS: i64 = 1_000_000;
 
@@ -180,15 +179,7 @@ mod tests {
 
     /// A talker whose messages are published at times and taken so much later, ms; `None`: never.
     fn run(messages: &[(i64, Option<i64>)]) -> (tempfile::TempDir, RunDirectory) {
-        let folder = tempfile::tempdir().expect("folder");
-        let run = RunDirectory::new(folder.path());
-        std::fs::create_dir(run.events()).expect("events");
-        let mut file = EventFile::create(&run.events().join("5-0.events"), FileHeader { pid: 5, ..FileHeader::default() }).expect("file");
-        file.put(1, 1, 17, &[10, 11], &["demo", "/"]).expect("node");
-        file.put(1, 2, 19, &[20, 10, 21, 10], &["/points"]).expect("publisher");
-        file.put(1, 3, 25, &[30, 10, 31, 10], &["/points"]).expect("subscription");
-        file.put(1, 4, 26, &[30, 32], &[]).expect("subscription");
-        file.put(1, 5, 27, &[32, 33], &[]).expect("callback");
+        let (folder, run, mut file) = talker_and_listener();
         for (at, after) in messages {
             let (time, stamp) = ((at * MS) as u64, *at as u64);
             file.put(1, time, 22, &[20, stamp], &[]).expect("rcl_publish");
