@@ -27,6 +27,7 @@ pub struct Repeat<'a> {
 pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
     let mut notes = notes(repeats);
     let topics = topics(repeats, &mut notes);
+    let bag_topics = crate::bag::figures(repeats, &mut notes);
     let (mut callbacks, mut chains) = (callbacks(repeats), chains(repeats));
     crate::emulated::withhold(&mut callbacks, &mut chains, repeats);
     Summary {
@@ -34,6 +35,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         points: workload.map(|w| point(repeats, w)).into_iter().collect(),
         callbacks,
         topics,
+        bag_topics,
         layers: crate::layers::figures(repeats),
         chains,
         executors: threads::executors(repeats),

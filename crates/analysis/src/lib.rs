@@ -1,5 +1,6 @@
 //! Events into tables: messages, callbacks, chains; tables into figures. `docs/figures.md` defines every one.
 
+pub mod bag;
 mod calls;
 mod causes;
 mod chains;
@@ -211,6 +212,7 @@ impl Analysis {
             executors,
             clocks,
             notes,
+            ..Tables::default()
         }
     }
 }

@@ -15,6 +15,12 @@ impl Tables {
         let instances = self.instances.len() as u32;
         let chains: Vec<u32> = other.chains.into_iter().map(|chain| self.chain_row(chain)).collect();
 
+        let bag_topics = self.bag_topics.len() as u32;
+        self.bag_topics.extend(other.bag_topics);
+        self.bag_messages.extend(other.bag_messages.into_iter().map(|mut row| {
+            row.topic += bag_topics;
+            row
+        }));
         let clocks = self.clocks.len() as u32;
         self.clocks.extend(other.clocks);
         self.processes.extend(other.processes.into_iter().map(|mut row| {

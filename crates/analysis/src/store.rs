@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::RunDirectory;
 
 /// Rows of one row group: bounds the memory of who reads.
@@ -132,6 +133,8 @@ tables! {
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
     clocks: HostClock { host, offset_ns, drift_ppm, uncertainty_ns, spans, sent, received }
+    bag_topics: BagTopic { name, datatype, has_header }
+    bag_messages: BagMessage { topic, log_ns, publish_ns, stamp_ns, size_bytes, stretch }
     notes: Note { name, count, text }
 }
 

@@ -1,9 +1,11 @@
 //! `RUN/summary.json`: the figures of a run, every name with its unit, absent where not measured.
 
+mod bag;
 mod callback;
 mod chain;
 mod point;
 
+pub use bag::BagTopicFigures;
 pub use callback::{CallbackFigures, ExecutorFigures, PreemptorFigures};
 pub use chain::{ChainFigures, LateInstance, LatePart, LinkFigures, LostInputs};
 pub use point::{BoardFigures, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
@@ -46,6 +48,9 @@ pub struct Summary {
     /// One entry a topic.
     #[serde(default)]
     pub topics: Vec<TopicFigures>,
+    /// One entry a topic of an imported bag.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub bag_topics: Vec<BagTopicFigures>,
     /// Latency by layers: one entry a topic, and more where not the same layers are known of all its messages.
     #[serde(default)]
     pub layers: Vec<LayerFigures>,

@@ -4,6 +4,7 @@
 
 use crate::rows::Rows;
 use serde::{Deserialize, Serialize};
+use tacho_events::bag::{BagMessage, BagTopic};
 
 /// All tables of one run, as they stand in `RUN/tables/*.parquet`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +45,10 @@ pub struct Tables {
     pub executors: Vec<ExecutorThread>,
     /// One row a host, where there are several: how its clock was related to that of the first.
     pub clocks: Vec<HostClock>,
+    /// One row a topic of an imported bag.
+    pub bag_topics: Vec<BagTopic>,
+    /// One row a message of an imported bag, by topic, in the order of log times.
+    pub bag_messages: Rows<BagMessage>,
     /// What is missing, doubtful or lost, in words, with a count: stands beside every figure that it touches.
     pub notes: Vec<Note>,
 }

@@ -6,6 +6,7 @@
 
 #[macro_use]
 pub mod payload;
+pub mod bag;
 pub mod chunk;
 pub mod clock;
 pub mod follow;

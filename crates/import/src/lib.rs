@@ -1,9 +1,9 @@
-//! CTF traces into events.
+//! CTF traces into events, and bags into what they tell of time.
 //!
 //! [`Reader`] reads LTTng traces (CTF 1.8) of ros2_tracing and CARET and gives the events of [`tacho_events`] in the order of time,
 //! in memory that does not grow with the trace. Packets and metadata are decoded from bytes without I/O and without
 //! panics, whatever the bytes; what cannot be read is named with file and offset in [`Reader::problems`], what the tracer
-//! lost in [`Reader::gaps`]. [`import`] writes a run directory of them.
+//! lost in [`Reader::gaps`]. [`import`] writes a run directory of them. [`mcap`] reads bags, which hold messages and no events.
 //!
 //! ```no_run
 //! let mut reader = tacho_import::Reader::open(&["my_trace".into()])?;
@@ -19,6 +19,7 @@ mod gap;
 mod kernel;
 mod kinds;
 mod layout;
+pub mod mcap;
 pub mod metadata;
 mod names;
 mod packet;

@@ -36,6 +36,12 @@ pub enum Error {
     /// Where the events are to be written, there are some.
     #[error("{0}: holds event files already; expected a new run directory")]
     Taken(PathBuf),
+    /// A bag that is stored otherwise.
+    #[error("{0}: expected a bag in MCAP files; this one becomes such a file by `mcap convert {0} bag.mcap`, or by `ros2 bag convert` with `storage_id: mcap`")]
+    OtherBag(PathBuf),
+    /// A bag and something else are to be one run.
+    #[error("{0}: no bag, beside one; expected traces alone, or the files of one bag")]
+    BagAndOther(PathBuf),
     /// There is a trace, but what it consists of cannot be told.
     #[error("no trace could be read: {0}")]
     NoLayout(String),

@@ -1,0 +1,48 @@
+//! Files of a bag.
+
+use crate::reader::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The MCAP files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which they were written;
+/// `None`: no path is a bag.
+pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        found.push(of_path(path).map_err(|source| Error::Io { path: path.clone(), source })?);
+        if let (Some([]), Some(other)) = (found.last().map(Vec::as_slice), other_bag(path)) {
+            return Err(Error::OtherBag(other));
+        }
+    }
+    if found.iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    match found.iter().position(Vec::is_empty) {
+        Some(other) => Err(Error::BagAndOther(paths[other].clone())),
+        None => Ok(Some(found.concat())),
+    }
+}
+
+fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(if ends_with(path, "mcap") { vec![path.to_path_buf()] } else { vec![] });
+    }
+    let mut found: Vec<PathBuf> = listed(path)?.into_iter().filter(|path| ends_with(path, "mcap")).collect();
+    // bag_2.mcap, then bag_10.mcap.
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    Ok(found)
+}
+
+/// A bag in another format, at this path or in this folder.
+fn other_bag(path: &Path) -> Option<PathBuf> {
+    let files = if path.is_dir() { listed(path).unwrap_or_default() } else { vec![path.to_path_buf()] };
+    files.into_iter().find(|path| ["db3", "bag", "zstd"].iter().any(|ending| ends_with(path, ending)))
+}
+
+fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
+}
+
+fn ends_with(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found == ending)
+}

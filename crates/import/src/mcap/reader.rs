@@ -1,0 +1,369 @@
+//! The messages of a bag: file after file, chunk after chunk.
+
+use super::chunk::{self, ChunkHead};
+use super::definition::begins_with_header;
+use super::record::{opcode, read_up_to, Channel, Fields, Head, MessageHead, Schema, FOOTER_BYTES, MAGIC};
+use super::stamp;
+use crate::reader::Error;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use tacho_events::bag::{BagMessage, BagTopic};
+use tacho_events::{Problems, Progress};
+
+/// What a bag holds besides its messages.
+#[derive(Debug, Clone, Default)]
+pub struct Bag {
+    /// Its topics, those without a message too.
+    pub topics: Vec<BagTopic>,
+    /// Messages handed out.
+    pub messages: u64,
+    /// Log time of the earliest and of the latest, ns since 1970.
+    pub span_ns: Option<(i64, i64)>,
+    /// Damage, and files that were not finished.
+    pub problems: Problems,
+    /// False where `on_progress` ended the reading.
+    pub complete: bool,
+}
+
+/// No definition of a type is longer.
+const DEFINITION_MAX: u64 = 16 << 20;
+/// Bytes between two reports of the progress.
+const PROGRESS_EVERY_BYTES: u64 = 1 << 20;
+/// Unit of [`Progress::chunks`].
+const PROGRESS_UNIT: u64 = 32 << 10;
+/// Bytes of a message that are looked at.
+const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
+
+/// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error: [`Bag::problems`] has it.
+/// `on_progress` is called now and then, and ends the reading by returning false.
+pub fn read_bag(files: &[PathBuf], on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
+    let mut reading = Reading::new(on_message);
+    let lengths: io::Result<Vec<u64>> = files.iter().map(|path| Ok(std::fs::metadata(path)?.len())).collect();
+    let lengths = lengths.map_err(|source| Error::Io { path: files[0].clone(), source })?;
+    let (total, mut done) = (lengths.iter().sum::<u64>(), 0);
+    for (path, length) in files.iter().zip(lengths) {
+        let source = File::open(path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let mut progress = |at: u64, messages| {
+            on_progress(Progress { chunks: (done + at).div_ceil(PROGRESS_UNIT), chunks_total: total.div_ceil(PROGRESS_UNIT), events: messages })
+        };
+        reading.file(path, BufReader::new(source), length, &mut progress);
+        if !reading.bag.complete {
+            break;
+        }
+        done += length;
+    }
+    Ok(reading.bag)
+}
+
+/// The same of one file that is in memory.
+pub fn read_bytes(bytes: &[u8], on_message: &mut dyn FnMut(BagMessage)) -> Bag {
+    let mut reading = Reading::new(on_message);
+    reading.file(Path::new("bag.mcap"), io::Cursor::new(bytes), bytes.len() as u64, &mut |_, _| true);
+    reading.bag
+}
+
+struct Reading<'a> {
+    bag: Bag,
+    on_message: &'a mut dyn FnMut(BagMessage),
+    topics: HashMap<(String, String), u32>,
+    stretch: u32,
+    // Of the file that is being read:
+    path: PathBuf,
+    schemas: HashMap<u16, Schema>,
+    channels: HashMap<u16, Known>,
+    /// Messages of a chunk that is not known to be whole yet, and channels that it brought.
+    pending: Vec<Pending>,
+    brought: Vec<u16>,
+}
+
+/// A channel, and what its messages are.
+struct Known {
+    topic: BagTopic,
+    encoding: String,
+    number: Option<u32>,
+}
+
+struct Pending {
+    channel: u16,
+    message: BagMessage,
+}
+
+/// What is wrong with a file, and at which offset.
+struct Fault {
+    name: &'static str,
+    at: u64,
+    text: String,
+}
+
+impl<'a> Reading<'a> {
+    fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
+        Reading {
+            bag: Bag { complete: true, ..Bag::default() },
+            on_message,
+            topics: HashMap::new(),
+            stretch: 0,
+            path: PathBuf::new(),
+            schemas: HashMap::new(),
+            channels: HashMap::new(),
+            pending: Vec::new(),
+            brought: Vec::new(),
+        }
+    }
+
+    fn file(&mut self, path: &Path, mut source: impl Read + Seek, length: u64, on_progress: &mut dyn FnMut(u64, u64) -> bool) {
+        self.path = path.to_path_buf();
+        self.schemas.clear();
+        self.channels.clear();
+        let read = self.definitions(&mut source, length).and_then(|()| source.seek(SeekFrom::Start(0)));
+        let fault = match read {
+            Ok(_) => self.data(&mut source, length, on_progress),
+            Err(error) => Err(unreadable(0, &error)),
+        };
+        if let Err(fault) = fault {
+            self.say(fault);
+        }
+        // A topic that was recorded and of which nothing came is a topic, too.
+        let mut channels: Vec<u16> = self.channels.keys().copied().collect();
+        channels.sort_unstable();
+        for id in channels {
+            self.number(id);
+        }
+    }
+
+    /// Schemas and channels as a finished file repeats them behind its data: there they are whole even where the chunk that brought them is not.
+    fn definitions(&mut self, source: &mut (impl Read + Seek), length: u64) -> io::Result<()> {
+        let footer = MAGIC.len() as u64 + FOOTER_BYTES + Head::BYTES;
+        let Some(at) = length.checked_sub(footer) else { return Ok(()) };
+        source.seek(SeekFrom::Start(at))?;
+        let mut bytes = [0; FOOTER_BYTES as usize];
+        let head = Head::read(source)?;
+        if head != Some(Head { opcode: opcode::FOOTER, length: FOOTER_BYTES }) || read_up_to(source, &mut bytes)? < bytes.len() {
+            return Ok(());
+        }
+        let start = Fields(&bytes).u64().unwrap_or(0);
+        if start == 0 || start >= at {
+            return Ok(());
+        }
+        source.seek(SeekFrom::Start(start))?;
+        let mut summary = source.take(at - start);
+        while let Ok(Some(head)) = Head::read(&mut summary) {
+            // What is wrong here is no damage of the messages; what is missing then is told where it is needed.
+            if !head.is_known() || head.length > summary.limit() || self.define(head, &mut summary).is_err() {
+                break;
+            }
+        }
+        self.brought.clear();
+        Ok(())
+    }
+
+    /// Reads a file from its first byte to the end of its data.
+    fn data(&mut self, source: &mut impl Read, length: u64, on_progress: &mut dyn FnMut(u64, u64) -> bool) -> Result<(), Fault> {
+        let mut magic = [0; MAGIC.len()];
+        let count = read_up_to(source, &mut magic).map_err(|error| unreadable(0, &error))?;
+        if magic != MAGIC {
+            let found = String::from_utf8_lossy(&magic[..count]).into_owned();
+            return Err(Fault { name: "not-mcap", at: 0, text: format!("begins with {found:?}; an MCAP file begins with \"\\x89MCAP0\\r\\n\"") });
+        }
+        let (mut at, mut told) = (MAGIC.len() as u64, 0);
+        loop {
+            if at - told >= PROGRESS_EVERY_BYTES {
+                told = at;
+                self.bag.complete = on_progress(at, self.bag.messages);
+            }
+            if !self.bag.complete {
+                return Ok(());
+            }
+            let not_finished = |text: String| Fault { name: "not-finished", at, text };
+            let head = match Head::read(source) {
+                Ok(Some(head)) => head,
+                Ok(None) => return Err(not_finished("the file ends without an end of its data: it was still being written, or its writer was killed".into())),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(not_finished(format!("the file ends {} bytes into the head of a record; read up to there", length - at)));
+                }
+                Err(error) => return Err(unreadable(at, &error)),
+            };
+            if !head.is_known() {
+                let text = format!("a record of kind {:#04x}, which there is not; the {} bytes from there on are not read", head.opcode, length - at);
+                return Err(Fault { name: "not-a-record", at, text });
+            }
+            let there = length.saturating_sub(at + Head::BYTES);
+            let cut = head.length > there;
+            match head.opcode {
+                opcode::DATA_END | opcode::FOOTER => return Ok(()),
+                opcode::CHUNK => {
+                    let mut record = source.take(head.length.min(there));
+                    if let Err(fault) = self.chunk(&mut record, at, cut) {
+                        self.say(fault);
+                    }
+                    skip(&mut record).map_err(|error| unreadable(at, &error))?;
+                }
+                _ if cut => {}
+                _ => {
+                    self.record(head, source, at).map_err(|error| unreadable(at, &error))?;
+                    self.commit();
+                }
+            }
+            if cut {
+                let text = format!("the file ends {there} bytes into a record of {}; read up to its last whole message", head.length);
+                return Err(not_finished(text));
+            }
+            at += Head::BYTES + head.length;
+        }
+    }
+
+    /// Reads a record that is wholly there; `at` is its offset, or that of its chunk. One that makes no sense is said, and stepped over.
+    fn record(&mut self, head: Head, source: &mut impl Read, at: u64) -> io::Result<()> {
+        let wrong = match head.opcode {
+            opcode::MESSAGE => self.message(head, source)?,
+            _ => self.define(head, source)?,
+        };
+        if let Some(text) = wrong {
+            self.say(Fault { name: "bad-record", at, text: text + "; it is left out" });
+        }
+        Ok(())
+    }
+
+    /// Takes a schema or channel in, and steps over any other record; gives what is wrong with it.
+    fn define(&mut self, head: Head, source: &mut impl Read) -> io::Result<Option<String>> {
+        if !matches!(head.opcode, opcode::SCHEMA | opcode::CHANNEL) {
+            return skip(&mut source.take(head.length)).map(|()| None);
+        }
+        if head.length > DEFINITION_MAX {
+            skip(&mut source.take(head.length))?;
+            return Ok(Some(format!("a definition of {} bytes; expected {DEFINITION_MAX} at most", head.length)));
+        }
+        let mut content = Vec::new();
+        source.take(head.length).read_to_end(&mut content)?;
+        let whole = match head.opcode {
+            opcode::SCHEMA => Schema::read(&content).map(|schema| {
+                self.schemas.entry(schema.id).or_insert(schema);
+            }),
+            _ => Channel::read(&content).map(|channel| self.add(channel)),
+        };
+        Ok(whole.is_none().then(|| format!("a definition that does not fit its {} bytes", head.length)))
+    }
+
+    /// Takes in a channel that is not known yet.
+    fn add(&mut self, channel: Channel) {
+        if self.channels.contains_key(&channel.id) {
+            return;
+        }
+        let schema = self.schemas.get(&channel.schema);
+        let has_header = schema.filter(|_| matches!(channel.encoding.as_str(), "cdr" | "ros1")).and_then(begins_with_header);
+        let datatype = schema.map_or(String::new(), |schema| schema.name.clone());
+        let topic = BagTopic { name: channel.topic, datatype, has_header };
+        self.brought.push(channel.id);
+        self.channels.insert(channel.id, Known { topic, encoding: channel.encoding, number: None });
+    }
+
+    /// Keeps a message until it is known that it is whole; gives what is wrong with it.
+    fn message(&mut self, head: Head, source: &mut impl Read) -> io::Result<Option<String>> {
+        let mut record = source.take(head.length);
+        let mut start = [0; MESSAGE_START];
+        let count = read_up_to(&mut record, &mut start)?;
+        skip(&mut record)?;
+        if record.limit() > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut fields = Fields(&start[..count]);
+        let Some(MessageHead { channel: of, log_ns, publish_ns }) = MessageHead::read(&mut fields) else {
+            return Ok(Some(format!("a message of {} bytes", head.length)));
+        };
+        let Some(channel) = self.channels.get(&of) else {
+            return Ok(Some(format!("a message of channel {of}, which nothing before it describes")));
+        };
+        let (Ok(log_ns), Ok(published_ns)) = (i64::try_from(log_ns), i64::try_from(publish_ns)) else {
+            return Ok(Some(format!("a message at {} ns, which is no time", log_ns.max(publish_ns))));
+        };
+        let has_stamp = channel.topic.has_header == Some(true);
+        let message = BagMessage {
+            topic: 0,
+            log_ns,
+            // Writers that have only one time write it twice.
+            publish_ns: (published_ns != 0 && published_ns != log_ns).then_some(published_ns),
+            stamp_ns: stamp::of(&channel.encoding, fields.0).filter(|_| has_stamp),
+            size_bytes: head.length - MessageHead::BYTES as u64,
+            stretch: self.stretch,
+        };
+        self.pending.push(Pending { channel: of, message });
+        Ok(None)
+    }
+
+    /// Reads the records of a chunk. Of one whose checksum or compression is wrong none counts; one that the file ends in counts up to there.
+    fn chunk(&mut self, source: &mut impl Read, at: u64, cut: bool) -> Result<(), Fault> {
+        self.brought.clear();
+        let bad = |text: String| Fault { name: "bad-chunk", at, text: format!("a chunk with {text}; its messages are left out") };
+        let head = match ChunkHead::read(source) {
+            Ok(Some(head)) => head,
+            Ok(None) if cut => return Ok(()),
+            Ok(None) => return Err(bad("no head that makes sense".into())),
+            Err(error) => return Err(unreadable(at, &error)),
+        };
+        let read = self.records(&head, source, at);
+        match read {
+            Err(_) if cut => self.commit(),
+            Ok(()) => self.commit(),
+            Err(text) => {
+                self.pending.clear();
+                self.brought.drain(..).for_each(|id| drop(self.channels.remove(&id)));
+                return Err(bad(text));
+            }
+        }
+        Ok(())
+    }
+
+    fn records(&mut self, head: &ChunkHead, source: &mut impl Read, at: u64) -> Result<(), String> {
+        let mut content = chunk::open(head, source.take(head.compressed_bytes))?;
+        loop {
+            match Head::read(&mut content).map_err(|error| error.to_string())? {
+                None => return chunk::check(head, content),
+                Some(record) if !record.is_known() => return Err(format!("a record of kind {:#04x} in it", record.opcode)),
+                Some(record) => self.record(record, &mut content, at).map_err(|error| error.to_string())?,
+            }
+        }
+    }
+
+    /// Hands out what was kept.
+    fn commit(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for Pending { channel, message } in pending.drain(..) {
+            let Some(topic) = self.number(channel) else { continue };
+            let (first, last) = self.bag.span_ns.unwrap_or((message.log_ns, message.log_ns));
+            self.bag.span_ns = Some((first.min(message.log_ns), last.max(message.log_ns)));
+            self.bag.messages += 1;
+            (self.on_message)(BagMessage { topic, ..message });
+        }
+        // Its room is used again.
+        self.pending = pending;
+    }
+
+    /// Number of the topic of a channel.
+    fn number(&mut self, channel: u16) -> Option<u32> {
+        let known = self.channels.get_mut(&channel)?;
+        if known.number.is_none() {
+            let key = (known.topic.name.clone(), known.topic.datatype.clone());
+            let topics = &mut self.bag.topics;
+            known.number = Some(*self.topics.entry(key).or_insert_with(|| {
+                topics.push(known.topic.clone());
+                topics.len() as u32 - 1
+            }));
+        }
+        known.number
+    }
+
+    /// Notes damage: behind it another stretch begins.
+    fn say(&mut self, fault: Fault) {
+        self.stretch += 1;
+        self.bag.problems.add(fault.name, &self.path, fault.at, || fault.text);
+    }
+}
+
+fn unreadable(at: u64, error: &io::Error) -> Fault {
+    Fault { name: "unreadable", at, text: error.to_string() }
+}
+
+fn skip(bytes: &mut impl Read) -> io::Result<()> {
+    io::copy(bytes, &mut io::sink()).map(drop)
+}
