@@ -7,25 +7,65 @@ use crate::progress::Progress;
 use crate::{explain, interrupt, runs};
 use anyhow::Context;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
+use tacho_analysis::bag;
+use tacho_analysis::rows::Rows;
 use tacho_events::run::RunInfo;
-use tacho_import::{Error, Reader};
+use tacho_import::{mcap, Error, Reader};
 use tacho_runner::recording::rfc3339;
 
 pub fn run(options: Import) -> Outcome {
+    match mcap::files(&options.traces).map_err(refused)? {
+        Some(files) => import_bag(&options, &files),
+        None => import_traces(options),
+    }
+}
+
+/// A bag has messages and no events: its tables are made of it directly.
+fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let interrupted = interrupt::catch()?;
-    // Traces that are none are refused before anything is written.
-    let reader = Reader::open(&options.traces).map_err(refused)?;
-    let run = runs::create(options.out.out, &stem(&options.traces[0]))?;
+    let run = runs::create(options.out.out.clone(), &stem(&options.traces[0]))?;
+    let mut messages = Rows::new();
+    let mut progress = Progress::new();
+    let read = mcap::read_bag(files, &mut |message| messages.push(message), &mut |p| {
+        progress.show("reading the bag", p.part());
+        !interrupted.load(Ordering::Relaxed)
+    });
+    progress.finish();
+    let read = read.map_err(refused)?;
+    eprintln!("tacho: {} messages on {} topics", read.messages, read.topics.len());
     let info = RunInfo {
+        verb: "import".into(),
+        duration_s: read.span_ns.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9),
+        cut_short: !read.complete,
+        missing: read.problems.iter().map(ToString::to_string).collect(),
+        ..info()
+    };
+    run.write_info(&info).context("run.json")?;
+    let summary = bag::store(&run, &bag::tables(read.topics, messages)).context("figures of the bag")?;
+    explain::show(&run, &summary, options.json)?;
+    eprintln!("tacho: run: {}", run.path().display());
+    Ok(())
+}
+
+fn info() -> RunInfo {
+    RunInfo {
         command: command(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
         started_at: rfc3339(SystemTime::now()),
         ..RunInfo::default()
-    };
+    }
+}
+
+fn import_traces(options: Import) -> Outcome {
+    let interrupted = interrupt::catch()?;
+    // Traces that are none are refused before anything is written.
+    let reader = Reader::open(&options.traces).map_err(refused)?;
+    let run = runs::create(options.out.out, &stem(&options.traces[0]))?;
     let mut progress = Progress::new();
-    let imported = tacho_import::import(reader, &run, info, &mut |p| {
+    let imported = tacho_import::import(reader, &run, info(), &mut |p| {
         progress.show("reading traces", p.part());
         !interrupted.load(Ordering::Relaxed)
     })

@@ -236,14 +236,14 @@ pub struct Top {
     pub json: bool,
 }
 
-/// Read traces of ros2_tracing and CARET into a run
+/// Read traces of ros2_tracing and CARET, or a bag in MCAP files, into a run
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho import ~/.ros/tracing/my_trace
   tacho import trace-of-car trace-of-roadside -o runs/both")]
 pub struct Import {
-    /// Folders that hold traces, at any depth
+    /// Folders that hold traces, at any depth; or a bag: its folder or its MCAP files
     #[arg(required = true)]
     pub traces: Vec<PathBuf>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 //! An en dash is a figure that was not measured. Text of a trace is printed without its control characters, so that it
 //! cannot steer the terminal.
 
+mod bag;
 mod before_after;
 mod boards;
 mod callbacks;
@@ -84,6 +85,7 @@ impl Terminal {
         let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
         match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
             Some(chain) => self.chain(&mut out, chain),
+            None if !summary.bag_topics.is_empty() => {}
             None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen in this run."),
             None => self.line(&mut out, "\nNo chain of this run has an end-to-end time."),
         }
@@ -94,6 +96,7 @@ impl Terminal {
         self.executors(&mut out, &summary.executors);
         self.preemptors(&mut out, &summary.preemptors);
         self.topics(&mut out, summary);
+        self.bag_topics(&mut out, &summary.bag_topics);
         self.layers(&mut out, &summary.layers);
         self.services(&mut out, &summary.services);
         self.notes(&mut out, &summary.notes, info);
