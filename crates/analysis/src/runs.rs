@@ -31,7 +31,7 @@ pub enum Error {
     RingWentOn(PathBuf),
     /// There is nothing to analyse.
     #[error(
-        "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote"
+        "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote (an imported bag has no events)"
     )]
     NoRun(PathBuf),
 }

@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{0}: holds event files already; expected a new run directory")]
     Taken(PathBuf),
     /// A bag that is stored otherwise.
-    #[error("{0}: expected a bag in MCAP files; this one becomes such a file by `mcap convert {0} bag.mcap`, or by `ros2 bag convert` with `storage_id: mcap`")]
+    #[error("{0}: expected a bag in MCAP files; `mcap convert` makes one of rosbag2's sqlite files and of ROS 1 bags, `zstd -d` of files that were compressed as a whole")]
     OtherBag(PathBuf),
     /// A bag and something else are to be one run.
     #[error("{0}: no bag, beside one; expected traces alone, or the files of one bag")]

@@ -1,7 +1,9 @@
-//! The fuzz targets of traces, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one likes.
+//! The fuzz targets of traces and bags, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one likes.
 
 #[path = "../../../fuzz/checks/ctf.rs"]
 mod ctf;
+#[path = "../../../fuzz/checks/mcap.rs"]
+mod mcap;
 #[path = "../../../fuzz/mutate.rs"]
 mod mutate;
 
@@ -13,4 +15,9 @@ fn any_metadata_is_read_or_refused() {
 #[test]
 fn any_packets_are_read_as_far_as_they_go() {
     mutate::corpus("ctf_packets", 300, ctf::packets);
+}
+
+#[test]
+fn any_bag_is_read_as_far_as_it_goes() {
+    mutate::corpus("mcap", 300, mcap::file);
 }
