@@ -8,12 +8,17 @@ const KIND_TEXT: u16 = 1;
 /// Payload words of one record, `TACHO_MAX_WORDS`.
 const WORDS_MAX: usize = 63;
 
-/// A thread's chunk, its header first, as long as what it holds.
+/// Room of a chunk that is new.
+const ROOM_AT_FIRST: usize = 1024;
+
+/// A thread's chunk, its header first.
 pub struct Chunk {
     tid: u32,
     sequence: u64,
     base: u64,
+    /// As much as there is room for by now, 0 behind what is in use: a system may have thousands of threads that say little.
     bytes: Vec<u8>,
+    length: usize,
 }
 
 impl Chunk {
@@ -28,15 +33,19 @@ impl Chunk {
     }
 
     fn new(tid: u32, sequence: u64, base: u64) -> Chunk {
-        let head = ChunkHeader { tid, sequence, base_ticks: base, dropped_before: 0 };
-        Chunk { tid, sequence, base, bytes: head.write().to_vec() }
+        let mut chunk = Chunk { tid, sequence, base, bytes: vec![0; ROOM_AT_FIRST], length: 0 };
+        chunk.append(&ChunkHeader { tid, sequence, base_ticks: base, dropped_before: 0 }.write());
+        chunk
     }
 
     /// One that another file had, header and records, as this one of its thread.
     pub(crate) fn copied(bytes: &[u8], head: ChunkHeader, sequence: u64) -> Chunk {
-        let mut bytes = bytes.to_vec();
-        bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
-        Chunk { tid: head.tid, sequence, base: head.base_ticks, bytes }
+        let mut chunk = Chunk::new(head.tid, sequence, head.base_ticks);
+        chunk.length = 0;
+        chunk.make_room(bytes.len());
+        chunk.append(bytes);
+        chunk.bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
+        chunk
     }
 
     /// Its number among those of its thread.
@@ -50,23 +59,42 @@ impl Chunk {
         let delta = ticks.wrapping_sub(self.base);
         let text_words = texts.len().div_ceil(8);
         let size = 8 * (1 + words.len() + text_words + text_words.div_ceil(WORDS_MAX));
-        if delta >> 48 != 0 || words.len() > WORDS_MAX || self.bytes.len() + size > CHUNK_SIZE {
+        if delta >> 48 != 0 || words.len() > WORDS_MAX || self.length + size > CHUNK_SIZE {
             return false;
+        }
+        if self.length + size > self.bytes.len() {
+            self.make_room(size);
         }
         let head = |kind: u16, words: usize| (delta << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes();
         for part in texts.chunks(8 * WORDS_MAX) {
-            self.bytes.extend(head(KIND_TEXT, part.len().div_ceil(8)));
-            self.bytes.extend(part);
-            self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+            self.append(&head(KIND_TEXT, part.len().div_ceil(8)));
+            self.append(part);
+            // Bytes behind the last text are 0 already.
+            self.length = self.length.next_multiple_of(8);
         }
-        self.bytes.extend(head(kind, words.len()));
-        words.iter().for_each(|word| self.bytes.extend(word.to_le_bytes()));
+        let (own, payload) = self.bytes[self.length..][..8 * (1 + words.len())].split_at_mut(8);
+        own.copy_from_slice(&head(kind, words.len()));
+        for (into, word) in payload.chunks_exact_mut(8).zip(words) {
+            into.copy_from_slice(&word.to_le_bytes());
+        }
+        self.length += 8 * (1 + words.len());
         true
+    }
+
+    #[cold]
+    fn make_room(&mut self, size: usize) {
+        let length = (self.length + size).max(2 * self.bytes.len());
+        self.bytes.resize(length, 0);
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
     }
 
     /// What it holds, from its header on.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.length]
     }
 }
 

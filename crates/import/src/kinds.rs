@@ -44,33 +44,57 @@ pub(crate) enum Shape {
 }
 
 /// A payload as it stands in the event file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Encoded {
-    pub words: Vec<u64>,
-    pub texts: Vec<Text>,
+    words: [u64; WORDS],
+    word_count: usize,
+    texts: [Text; TEXTS],
+    text_count: usize,
 }
 
 impl Encoded {
-    fn handle(&mut self, value: Handle) {
-        self.words.push(value.0);
+    /// None yet.
+    pub fn new() -> Encoded {
+        Encoded { words: [0; WORDS], word_count: 0, texts: [Text::EMPTY; TEXTS], text_count: 0 }
     }
-    fn signed(&mut self, value: i64) {
-        self.words.push(value as u64);
+
+    pub fn words(&self) -> &[u64] {
+        &self.words[..self.word_count]
     }
+
+    pub fn texts(&self) -> &[Text] {
+        &self.texts[..self.text_count]
+    }
+
+    #[inline(always)]
     fn unsigned(&mut self, value: u64) {
-        self.words.push(value);
+        self.words[self.word_count] = value;
+        self.word_count += 1;
     }
+    #[inline(always)]
+    fn handle(&mut self, value: Handle) {
+        self.unsigned(value.0);
+    }
+    #[inline(always)]
+    fn signed(&mut self, value: i64) {
+        self.unsigned(value as u64);
+    }
+    #[inline(always)]
     fn flag(&mut self, value: bool) {
-        self.words.push(value.into());
+        self.unsigned(value.into());
     }
+    #[inline(always)]
     fn gid(&mut self, value: Gid) {
-        self.words.extend(value.0);
+        value.0.into_iter().for_each(|word| self.unsigned(word));
     }
-    fn text(&mut self, value: Text) {
-        self.texts.push(value);
-    }
+    #[inline(always)]
     fn handles(&mut self, value: Handle) {
-        self.words.push(value.0);
+        self.unsigned(value.0);
+    }
+    #[inline(always)]
+    fn text(&mut self, value: Text) {
+        self.texts[self.text_count] = value;
+        self.text_count += 1;
     }
 }
 
@@ -231,8 +255,9 @@ macro_rules! kinds {
             true
         }
 
-        /// Puts the words and texts of a payload that [`payload`] made into `into`, which is empty.
+        /// Words and texts of a payload that [`payload`] made.
         pub(crate) fn encode(payload: &Payload, into: &mut Encoded) {
+            (into.word_count, into.text_count) = (0, 0);
             match *payload {
                 $(Payload::$Kind { $($field),* } => { $(into.$shape($field);)* })*
                 // Those of our own nodes and recorder: no trace has them.

@@ -38,7 +38,7 @@ pub(crate) type Failed = (PathBuf, io::Error);
 impl Writer {
     /// Into a folder that is there.
     pub fn new(folder: PathBuf) -> Writer {
-        Writer { folder, files: HashMap::new(), threads: Vec::new(), encoded: Encoded::default() }
+        Writer { folder, files: HashMap::new(), threads: Vec::new(), encoded: Encoded::new() }
     }
 
     /// Adds the next event in the order of time, which is of process `pid`.
@@ -50,18 +50,22 @@ impl Writer {
         }
         let fresh = || Thread { process: event.process, pid, chunk: Chunk::first(event.thread.0, ticks) };
         let thread = self.threads[index].get_or_insert_with(fresh);
-        self.encoded.words.clear();
-        self.encoded.texts.clear();
         encode(&event.payload, &mut self.encoded);
-        let mut own = [""; TEXTS];
-        own.iter_mut().zip(&self.encoded.texts).for_each(|(own, text)| *own = texts.get(*text));
-        let own = joined(&own[..self.encoded.texts.len().min(TEXTS)]);
+        let own = match self.encoded.texts() {
+            // Nearly all events.
+            [] => Vec::new(),
+            own => {
+                let mut named = [""; TEXTS];
+                named.iter_mut().zip(own).for_each(|(named, text)| *named = texts.get(*text));
+                joined(&named[..own.len()])
+            }
+        };
         let kind = event.payload.kind();
-        if !thread.chunk.put(ticks, kind, &self.encoded.words, &own) {
+        if !thread.chunk.put(ticks, kind, self.encoded.words(), &own) {
             flush(&self.folder, &mut self.files, thread)?;
             thread.chunk = thread.chunk.after(ticks);
             // No payload that `kinds` makes is larger than a chunk.
-            thread.chunk.put(ticks, kind, &self.encoded.words, &own);
+            thread.chunk.put(ticks, kind, self.encoded.words(), &own);
         }
         Ok(())
     }
@@ -74,7 +78,7 @@ impl Writer {
         for (process, file) in &self.files {
             let Some(facts) = processes.get(process.0 as usize) else { continue };
             let header = FileHeader { dropped: if processes.len() == 1 { dropped } else { 0 }, ..facts.header.clone() };
-            put(&file.path, 0, &header.write(file.chunks), None)?;
+            put(&file.path, 0, &header.write(file.chunks), Some(HEADER_SIZE as u64 + file.chunks * CHUNK_SIZE as u64))?;
         }
         Ok(())
     }
@@ -87,12 +91,11 @@ fn flush(folder: &Path, files: &mut HashMap<ProcessIndex, EventFile>, thread: &T
         path: folder.join(format!("{}-{}.events", thread.pid, thread.process.0)),
         chunks: 0,
     });
-    let (begin, end) = (HEADER_SIZE as u64 + file.chunks * CHUNK_SIZE as u64, HEADER_SIZE as u64 + (file.chunks + 1) * CHUNK_SIZE as u64);
     file.chunks += 1;
-    put(&file.path, begin, thread.chunk.bytes(), Some(end))
+    put(&file.path, HEADER_SIZE as u64 + (file.chunks - 1) * CHUNK_SIZE as u64, thread.chunk.bytes(), None)
 }
 
-/// Writes into a file that is made if it is not there, and that is `length` bytes long then.
+/// Writes into a file that is made if it is not there, and that is `length` bytes long then, where that is said.
 fn put(path: &Path, offset: u64, bytes: &[u8], length: Option<u64>) -> Result<(), Failed> {
     let write = || -> io::Result<()> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;

@@ -5,6 +5,8 @@ use super::record::Schema;
 /// Whether the first field is a `std_msgs/Header`; `None` where the definition is in no language that is read, or cannot be read.
 pub(super) fn begins_with_header(schema: &Schema) -> Option<bool> {
     match schema.encoding.as_str() {
+        // That of an empty message; or its writer had not found it.
+        _ if schema.text.trim().is_empty() => None,
         "ros2msg" | "ros1msg" => Some(first_field(&schema.text).is_some_and(is_header)),
         "ros2idl" => first_member(&schema.text, &schema.name).map(|of| of == "std_msgs::msg::Header"),
         _ => None,
@@ -146,6 +148,7 @@ mod tests {
     #[test]
     fn a_definition_in_another_language_says_nothing() {
         assert_eq!(schema("jsonschema", "Imu", "{}"), None);
-        assert_eq!(schema("protobuf", "Imu", ""), None);
+        assert_eq!(schema("protobuf", "Imu", "x"), None);
+        assert_eq!(schema("ros2msg", "sensor_msgs/msg/Imu", ""), None);
     }
 }
