@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rclpy/hook.h"
 #include "release.h"
 #include "thread.h"
 
@@ -69,6 +70,11 @@ static inline void put_rmw_publish(const void *first, const void *second, int64_
 }
 
 DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), put_rmw_publish(first, second, third);)
+
+/* The last thing that rcl_init does, and before rclpy can have made a node. */
+DEFINE(rcl_init, (const void *context_handle), const uint64_t words[] = {P(context_handle)};
+       thread_put(TACHO_RCL_INIT, words, 1);
+       rclpy_hook();)
 
 /* CPU time beside a callback's wall time: read outside of it, so that the wall time stays what it is without. */
 static inline void put_cpu_time(bool is_end)

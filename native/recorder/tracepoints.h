@@ -2,7 +2,7 @@
  *
  * The functions of tracetools, all releases from 4.1 (Humble) to 8.6 (Kilted, Rolling), as one table: which function
  * becomes which kind of event, with which words. Apart from rmw_publish, which is not in it, a function has the same
- * arguments in every release that has it. callback_start and callback_end stand in tracepoints.c: CPU time may go with them.
+ * arguments in every release that has it. rcl_init, callback_start and callback_end stand in tracepoints.c: more happens there.
  *
  *   TRACEPOINT(name, KIND, (arguments), words ...)
  *   TRACEPOINT_TEXT(name, KIND, (arguments), TEXTS(text ...), words ...)
@@ -10,7 +10,6 @@
  * P(pointer) is one word, I(number) is one word, GID(bytes) two.
  */
 /* clang-format off */
-TRACEPOINT(rcl_init, TACHO_RCL_INIT, (const void *context_handle), P(context_handle))
 TRACEPOINT_TEXT(rcl_node_init, TACHO_RCL_NODE_INIT,
   (const void *node_handle, const void *rmw_handle, const char *name, const char *name_space),
   TEXTS(name, name_space), P(node_handle), P(rmw_handle))

@@ -188,6 +188,8 @@ impl<'a> Tracer<'a> {
     /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.
     fn preempted_ns(&self, hops: &[Hop]) -> Option<i64> {
         let of = |hop: &Hop| match hop.execution {
+            // It has parts, and while the one before awaited, it had no need of a CPU.
+            Some(e) if hop.start_ns < self.seen.executions[e as usize].start_ns => None,
             Some(e) => self.scheduled.preempted_ns(e, self.seen.execution_stream[e as usize], hop.start_ns, hop.output_ns),
             None => (hop.start_ns == hop.output_ns).then_some(0),
         };
@@ -212,7 +214,7 @@ impl<'a> Tracer<'a> {
         for position in (1..path.nodes.len()).rev() {
             let Some(running) = execution else { return Err(PublishedOutside) };
             let (node, topic) = (path.nodes[position], path.topics[position - 1]);
-            let start = seen.executions[running as usize].start_ns;
+            let mut start = seen.executions[running as usize].start_ns;
             let own = || self.usage.taken_in(seen, running, node, topic, time);
             let input = match ties[position - 1].rule {
                 LinkRule::SameCallback => own(),
@@ -231,6 +233,11 @@ impl<'a> Tracer<'a> {
             if from != Some(path.nodes[position - 1]) {
                 return Ok(None);
             }
+            // Taken by a part of the coroutine before this one, it was used from there on.
+            let earlier = input.execution.filter(|taken| *taken != running && resumes(seen, running, *taken));
+            if let Some(earlier) = earlier {
+                start = seen.executions[earlier as usize].start_ns;
+            }
             // A callback that polls may take what came after it began: it starts on it when it takes it.
             let start =
                 if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
@@ -238,8 +245,8 @@ impl<'a> Tracer<'a> {
                 return Ok(None);
             }
             // A message kept for later waits twice: for its own callback, then for the one that uses it.
-            let kept = input.execution != Some(running);
-            let taken_in = if kept { input.execution } else { Some(running) };
+            let kept = input.execution != Some(running) && earlier.is_none();
+            let taken_in = if kept { input.execution } else { earlier.or(Some(running)) };
             let began = match (kept, taken_in) {
                 (true, Some(e)) => seen.executions[e as usize].start_ns.clamp(source.time, start),
                 (true, None) => input.time.clamp(source.time, start),
@@ -380,6 +387,15 @@ impl Trail {
             transport_ns: waits(|w| w.split.transport),
         }
     }
+}
+
+/// Whether one execution goes on with what another began, as parts of one coroutine do.
+fn resumes(seen: &Observed, execution: u32, began: u32) -> bool {
+    let mut part = seen.executions[execution as usize].resumes;
+    while part.is_some_and(|part| part > began) {
+        part = part.and_then(|part| seen.executions[part as usize].resumes);
+    }
+    part == Some(began)
 }
 
 /// The chain passes through a publish call that no callback made.

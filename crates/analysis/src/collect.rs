@@ -2,6 +2,7 @@
 //!
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
+mod callbacks;
 mod responses;
 
 use crate::cpu::CpuClock;
@@ -11,11 +12,13 @@ use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen,
 use crate::preemption::Scheduler;
 use crate::ros1::{self, Ros1};
 use crate::services::{Place, Services};
-use crate::tables::{CallbackKind, Execution, LinkRule, Process};
+use crate::tables::{LinkRule, Process};
 use crate::Options;
+use callbacks::Beginning;
 use responses::is_of_executor;
+use std::collections::HashMap;
 use tacho_events::layout::TickSource;
-use tacho_events::{Duration, Event, Handle, Payload, ProcessFacts, Texts};
+use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
 
 /// State of the events so far, one process and one thread at a time.
 #[derive(Default)]
@@ -26,6 +29,8 @@ pub(crate) struct Collector {
     pub services: Services,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
+    /// The last part of each coroutine, by process and task.
+    coroutines: HashMap<(u32, Handle), u32>,
 }
 
 /// What one thread is in the middle of.
@@ -46,6 +51,8 @@ struct Thread {
     executes: bool,
     /// Execution that handles a response to a request.
     responding: Option<u32>,
+    /// What was said of the callback that starts next.
+    beginning: Beginning,
     /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
     written: Option<u32>,
 }
@@ -146,6 +153,9 @@ impl Collector {
         let handles = &self.handles[process as usize];
         let running = self.threads[stream].running.last().copied();
         self.services.push(&Place { process, stream, now, running, node: &|node| handles.node(node) }, &event.payload, texts);
+        if let Payload::RclpyCallbacks { not_recorded } = event.payload {
+            self.seen.rclpy.hooked(process, texts.get(not_recorded));
+        }
         let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
         if ros1::is_of_roscpp(&event.payload) {
             self.roscpp(event, texts, process, stream, now);
@@ -185,6 +195,10 @@ impl Collector {
             Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
+            Payload::RclpyCoroutine { task, part } => self.threads[stream].beginning.part = Some((task, part)),
+            Payload::RclpyResponse { client, sequence } => {
+                self.threads[stream].beginning.response = self.services.of_client(process, client, sequence);
+            }
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
             Payload::CallbackCpu { cpu_ns, is_end: true } => {
                 if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
@@ -315,57 +329,6 @@ impl Collector {
             }
             _ => self.seen.counters.unknown_annotation += 1,
         }
-    }
-
-    fn start(&mut self, event: &Event, process: u32, stream: usize, callback: Handle, now: i64) {
-        let handles = &mut self.handles[process as usize];
-        let callback = match handles.callbacks.get(&callback) {
-            Some(known) => *known,
-            None => handles.new_callback(&mut self.seen, process, callback),
-        };
-        let execution = self.seen.executions.len() as u32;
-        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: self.ros1.called(stream), start_ns: now, end_ns: None, cpu_ns: None });
-        self.seen.execution_stream.push(stream as u32);
-        self.scheduler.starts(execution, stream as u32);
-        if self.seen.callbacks[callback as usize].kind == CallbackKind::Service {
-            self.services.started(stream, execution);
-        }
-        let thread = &mut self.threads[stream];
-        thread.cpu.starts(thread.running.len());
-        if thread.running.is_empty() {
-            self.seen.streams[stream].executions.push(execution);
-        }
-        thread.running.push(execution);
-        thread.publishing = None;
-        thread.in_callback = None;
-        if let Some(Taking { take: Some(take), .. }) = thread.taking.take() {
-            let row = &mut self.seen.takes[take as usize];
-            let owner = handles.callback_endpoint.get(&callback);
-            if row.execution.is_none() && owner.is_none_or(|e| *e == row.endpoint) {
-                row.execution = Some(execution);
-                thread.in_callback = Some(take);
-            }
-        }
-    }
-
-    fn end(&mut self, process: u32, stream: usize, callback: Handle, now: i64) {
-        let thread = &mut self.threads[stream];
-        let known = self.handles[process as usize].callbacks.get(&callback);
-        let of_it = |e: &u32| Some(&self.seen.executions[*e as usize].callback) == known;
-        match thread.running.iter().rposition(of_it) {
-            Some(position) => {
-                let ended = thread.running[position];
-                let row = &mut self.seen.executions[ended as usize];
-                row.end_ns = Some(now);
-                thread.cpu.ends(position, ended, Duration::from_ns(now - row.start_ns));
-                // What began inside it and did not end (an exception went through) ended no later, when is not known.
-                thread.running.truncate(position);
-            }
-            None => self.seen.counters.end_without_start += 1,
-        }
-        thread.publishing = None;
-        thread.in_callback = None;
-        thread.executing = None;
     }
 
     /// One more sight of a publish call, or the first of a new one.

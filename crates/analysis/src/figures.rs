@@ -5,7 +5,7 @@ use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, Topic
 use crate::tables::{CallbackKind, Delivery, EndpointKind, Note, Tables};
 use crate::threads;
 use crate::Options;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tacho_events::run::RunInfo;
 use tacho_workload::model::Workload;
 
@@ -171,8 +171,8 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
 #[derive(Default)]
 struct CallbackSoFar {
     figures: CallbackFigures,
-    durations_us: Vec<f64>,
-    cpu_us: Vec<f64>,
+    /// Wall and CPU time of each call.
+    calls: Vec<(i64, Option<i64>)>,
     waits_us: Vec<f64>,
     outputs: BTreeMap<String, Series>,
 }
@@ -204,6 +204,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
                         node,
                         topic: callback.topic.clone(),
                         period_ms: callback.period_ns.map(|ns| ns as f64 / NS_PER_MS),
+                        symbol: callback.symbol.clone(),
                         ..CallbackFigures::default()
                     },
                     ..CallbackSoFar::default()
@@ -212,14 +213,30 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
             });
             of_row[row] = Some(index);
         }
-        for execution in tables.executions.iter().filter(measured) {
+        // Of coroutines: the call that a part belongs to.
+        let resumed: HashSet<u32> = tables.executions.iter().filter_map(|e| e.resumes).collect();
+        let mut call_of_part: HashMap<u32, usize> = HashMap::new();
+        for (row, execution) in tables.executions.iter().enumerate().filter(|(_, e)| measured(e)) {
             if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
                 // Its end may be another's whose start was lost.
                 if info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < end && execution.start_ns <= gap.to_ns)) {
                     continue;
                 }
-                order[index].durations_us.push((end - execution.start_ns) as f64 / NS_PER_US);
-                order[index].cpu_us.extend(execution.cpu_ns.map(|ns| ns as f64 / NS_PER_US));
+                let (calls, took) = (&mut order[index].calls, (end - execution.start_ns, execution.cpu_ns));
+                let call = match execution.resumes {
+                    Some(before) => {
+                        let Some(call) = call_of_part.remove(&before) else { continue };
+                        calls[call] = (calls[call].0 + took.0, calls[call].1.zip(took.1).map(|(sum, part)| sum + part));
+                        call
+                    }
+                    None => {
+                        calls.push(took);
+                        calls.len() - 1
+                    }
+                };
+                if resumed.contains(&(row as u32)) {
+                    call_of_part.insert(row as u32, call);
+                }
             }
             if let (Some(index), Some(queued)) = (of_row[execution.callback as usize], execution.queued_ns) {
                 order[index].waits_us.push((execution.start_ns - queued) as f64 / NS_PER_US);
@@ -246,9 +263,9 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         }
     }
     let finish = |so_far: CallbackSoFar| CallbackFigures {
-        count: so_far.durations_us.len() as u64,
-        duration_us: Distribution::of(so_far.durations_us),
-        cpu_us: Distribution::of(so_far.cpu_us),
+        count: so_far.calls.len() as u64,
+        duration_us: Distribution::of(so_far.calls.iter().map(|call| call.0 as f64 / NS_PER_US).collect()),
+        cpu_us: Distribution::of(so_far.calls.iter().filter_map(|call| Some(call.1? as f64 / NS_PER_US)).collect()),
         queue_wait_us: Distribution::of(so_far.waits_us),
         output_period_ms: so_far
             .outputs

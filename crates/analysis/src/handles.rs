@@ -35,6 +35,8 @@ pub(crate) struct Handles {
     half_service: HashMap<Handle, u32>,
     timers: HashMap<Handle, Timer>,
     pub callbacks: HashMap<Handle, u32>,
+    /// Node and service of each client.
+    clients: HashMap<Handle, (Option<u32>, String)>,
     /// What handles the responses to a client, by rmw client.
     pub client_callbacks: HashMap<Handle, u32>,
     /// Endpoint of a subscription callback, by callback.
@@ -119,6 +121,16 @@ impl Handles {
                     own_by_service(seen, callback, &owner);
                 }
                 self.services.insert(service, owner);
+            }
+            Payload::RclClientInit { client, node, name, .. } => {
+                self.clients.insert(client, (self.nodes.get(&node).copied(), texts.get(name).to_string()));
+            }
+            Payload::RclpyClientCallbackAdded { client, callback } => {
+                let callback = self.unowned_callback(seen, process, callback);
+                if let Some((node, service)) = self.clients.get(&client) {
+                    let row = &mut seen.callbacks[callback as usize];
+                    (row.kind, row.node, row.topic) = (CallbackKind::Client, *node, Some(format!("{service} response")));
+                }
             }
             Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
             Payload::RclcppServiceCallbackAdded { service, callback } => {

@@ -30,6 +30,7 @@ mod preemption;
 mod promise;
 mod queue;
 mod reaction;
+mod rclpy;
 mod ros1;
 pub mod rows;
 mod runs;
@@ -164,10 +165,11 @@ impl Analysis {
         notes.extend(layer_notes);
         notes.extend(path_notes);
         notes.extend(chains.notes);
+        notes.extend(rclpy::notes(&seen));
         notes.extend(silent.iter().map(|process| {
             let process = &seen.processes[*process as usize];
             let text = format!(
-                "process {} ({}) emits no callback events, as rclpy does not: callback times, chains and their parts, and queueing \
+                "process {} ({}) shows no callback events, as rclpy by itself does not: callback times, chains and their parts, and queueing \
                  cannot be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
                 process.pid, process.executable);
             Note { name: "no-callback-events".into(), count: 1, text }
@@ -226,7 +228,7 @@ fn lost_events(seen: &observed::Observed, instances: u64) -> Option<Note> {
     (times > 0).then(|| Note { name: "lost-events".into(), count: times, text })
 }
 
-/// Processes that take or publish messages and never show a callback: rclpy has no callback events.
+/// Processes that take or publish messages and never show a callback: rclpy has no callback events of its own.
 fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
     let mut works = vec![false; seen.processes.len()];
     let mut calls_back = vec![false; seen.processes.len()];
@@ -238,6 +240,7 @@ fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
         .iter()
         .filter(|c| c.kind != CallbackKind::Unknown)
         .for_each(|c| calls_back[c.process as usize] = true);
+    seen.rclpy.told().for_each(|p| calls_back[p as usize] = true);
     seen.ros1.processes.iter().for_each(|p| calls_back[*p as usize] = true);
     (0..seen.processes.len() as u32).filter(|p| works[*p as usize] && !calls_back[*p as usize]).collect()
 }

@@ -42,6 +42,7 @@ impl Tables {
         }));
         self.executions.extend(other.executions.into_iter().map(|mut row| {
             row.callback += callbacks;
+            row.resumes = row.resumes.map(|execution| execution + executions);
             row
         }));
         let messages = self.messages.len() as u32;

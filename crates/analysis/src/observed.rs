@@ -38,6 +38,7 @@ pub(crate) struct Observed {
     /// Topics that stand for service calls; only when chains are looked for.
     pub legs: crate::calls::Legs,
     pub ros1: crate::ros1::Found,
+    pub rclpy: crate::rclpy::Hooked,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<u32, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.

@@ -19,6 +19,8 @@ pub(crate) struct Services {
     /// Node and name of each client, by gid, and of each service, by process and rmw handle.
     clients: HashMap<Gid, (Option<u32>, String)>,
     servers: HashMap<(u32, Handle), (Option<u32>, String)>,
+    /// gid of each client by its rcl handle.
+    of_rcl: HashMap<(u32, Handle), Gid>,
     open: HashMap<(Gid, i64), usize>,
     calls: Vec<Call>,
     /// Call whose request a thread took last and has not answered.
@@ -57,8 +59,9 @@ impl Services {
                 self.gids.insert((at.process, rmw_client), gid);
                 self.clients.insert(gid, (None, String::new()));
             }
-            Payload::RclClientInit { node, rmw_client, name, .. } => {
+            Payload::RclClientInit { client, node, rmw_client, name } => {
                 if let Some(gid) = self.gids.get(&(at.process, rmw_client)) {
+                    self.of_rcl.insert((at.process, client), *gid);
                     self.clients.insert(*gid, ((at.node)(node), texts.get(name).to_string()));
                 }
             }
@@ -126,6 +129,16 @@ impl Services {
         if let Some(call) = self.answered.remove(&stream) {
             self.calls[call].response_taken_in = Some(execution);
         }
+    }
+
+    /// The call of a client by its rcl handle, with this sequence number.
+    pub fn of_client(&self, process: u32, client: Handle, sequence: i64) -> Option<usize> {
+        self.open.get(&(*self.of_rcl.get(&(process, client))?, sequence)).copied()
+    }
+
+    /// A callback starts that handles the response of a call.
+    pub fn responded(&mut self, call: usize, execution: u32) {
+        self.calls[call].response_taken_in = Some(execution);
     }
 
     /// Node and service of a client, where its creation was recorded.

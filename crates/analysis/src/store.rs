@@ -107,7 +107,7 @@ tables! {
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
-    executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns }
+    executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {
         publisher, subscription, sequence, publish_ns, arrival_ns, take_ns, callback_ns, execution, published_in, delivery, lost_in, emulated,

@@ -167,7 +167,7 @@ pub enum CallbackKind {
     Timer,
     /// A service request.
     Service,
-    /// The response to a request: from its take until the executor goes on. rclcpp has no events of its own for it.
+    /// The response to a request. rclcpp has no events of its own for it: there from its take until the executor goes on.
     Client,
     /// Not linked to an entity: tracing began late, or the entity emits no event.
     Unknown,
@@ -208,6 +208,8 @@ pub struct Execution {
     /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were recorded, else by its
     /// CPU-time clock where that was; absent where neither was.
     pub cpu_ns: Option<i64>,
+    /// Index into [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
+    pub resumes: Option<u32>,
 }
 
 /// A publish call, whether or not anybody subscribes.

@@ -93,13 +93,21 @@ impl Usage {
         self.published_in.of(execution)
     }
 
-    /// The last message that an execution took on a topic, no later than `until`: a callback that polls uses the newest.
+    /// The last message that an execution, or what it resumes, took on a topic, no later than `until`: a callback that polls uses the newest.
     pub fn taken_in(&self, seen: &Observed, execution: u32, node: u32, topic: u32, until: i64) -> Option<u32> {
-        self.taken_in.of(execution).iter().copied().rfind(|t| {
-            let take = &seen.takes[*t as usize];
+        let of = |take: &u32| {
+            let take = &seen.takes[*take as usize];
             let endpoint = &seen.endpoints[take.endpoint as usize];
             (endpoint.node, endpoint.topic) == (node, topic) && take.time <= until
-        })
+        };
+        let mut part = Some(execution);
+        while let Some(execution) = part {
+            if let Some(take) = self.taken_in.of(execution).iter().copied().rfind(of) {
+                return Some(take);
+            }
+            part = seen.executions[execution as usize].resumes;
+        }
+        None
     }
 
     /// The last message that a node took on a topic, no later than `until`.

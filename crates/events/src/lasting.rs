@@ -40,6 +40,8 @@ impl Payload {
             P::MessageLinkPeriodicAsync { subscription, publisher } | P::MessageLinkPartialSync { subscription, publisher } => {
                 Some([subscription.0, publisher.0])
             }
+            P::RclpyCallbacks { .. } => Some([0, 0]),
+            P::RclpyClientCallbackAdded { callback, .. } => one(callback),
             P::Ros1NodeInit { node, .. } => one(node),
             P::Ros1PublisherInit { publisher, .. } => one(publisher),
             P::Ros1SubscriberLinkInit { link, .. } => one(link),

@@ -309,6 +309,11 @@ macro_rules! with_kinds {
 
             134 CallbackCpu callback_cpu (Recorder, Synchronise, Callback) { cpu_ns: i64, is_end: bool },
 
+            135 RclpyCallbacks rclpy_callbacks (Recorder, Init, Executor) { not_recorded: Text },
+            136 RclpyCoroutine rclpy_coroutine (ClientLibrary, Execute, Callback) { task: Handle, part: u64 },
+            137 RclpyClientCallbackAdded rclpy_client_callback_added (ClientLibrary, Link, Client) { client: Handle, callback: Handle },
+            138 RclpyResponse rclpy_response (ClientLibrary, Take, Response) { client: Handle, sequence: i64 },
+
             143 KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
             144 SchedSwitch sched_switch (Kernel, Switch, Thread)
                 { prev_tid: u64, prev_state: u64, next_tid: u64, prev_comm: Text, next_comm: Text },

@@ -144,7 +144,7 @@ mod tests {
 
     /// Two nodes; instances of (1 ms, 4 ms) and (3 ms, 4 ms), the second sharing the first's last execution.
     fn tables() -> Tables {
-        let execution = |start_ns, end_ns| Execution { callback: 0, tid: 1, queued_ns: None, start_ns, end_ns, cpu_ns: None };
+        let execution = |start_ns, end_ns| Execution { callback: 0, tid: 1, queued_ns: None, start_ns, end_ns, cpu_ns: None, resumes: None };
         let hop = |instance, position, execution| Hop {
             instance,
             position,

@@ -14,10 +14,11 @@ pub(super) fn is_of_executor(payload: &Payload) -> bool {
 }
 
 impl Collector {
-    /// A response was taken. Without events of an executor nobody knows when its handling ends; inside of a callback it is that callback's.
+    /// A response was taken. Without events of an executor nobody knows when its handling ends; inside of a callback it is that callback's;
+    /// and rclpy tells what handles it.
     pub(super) fn start_response(&mut self, event: &Event, process: u32, stream: usize, rmw_client: Handle, now: i64) {
         let thread = &mut self.threads[stream];
-        if !thread.executes || !thread.running.is_empty() {
+        if !thread.executes || !thread.running.is_empty() || self.seen.rclpy.tells(process) {
             return;
         }
         let Some((node, service)) = self.services.client(process, rmw_client) else { return };
@@ -35,7 +36,7 @@ impl Collector {
             self.seen.callbacks.len() as u32 - 1
         });
         let execution = self.seen.executions.len() as u32;
-        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None });
+        self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None, resumes: None });
         self.seen.execution_stream.push(stream as u32);
         self.seen.streams[stream].executions.push(execution);
         self.scheduler.starts(execution, stream as u32);

@@ -21,9 +21,12 @@ pub struct CallbackFigures {
     /// Period of its timer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub period_ms: Option<f64>,
-    /// Complete executions.
+    /// What it was registered as: function, and of Python its file and line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub symbol: Option<String>,
+    /// Complete executions; of a coroutine that awaited something, all of its parts are one.
     pub count: u64,
-    /// Start to end, wall.
+    /// Start to end, wall; of a coroutine the sum of its parts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_us: Option<Distribution>,
     /// CPU time from start to end; absent where neither scheduler events nor the CPU-time clock of the thread were recorded.

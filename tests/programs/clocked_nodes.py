@@ -1,0 +1,143 @@
+"""rclpy nodes whose callbacks note the clock at their first and last line: `timer -> /first -> relay -> /second -> sink`.
+
+usage: clocked_nodes.py EXECUTOR COUNT NODE...    EXECUTOR: single, multi, events; NODE: source, relay, sink, caller, server
+
+Ends when its nodes have done COUNT of what they do, and prints for each callback "<name> <start_ns> <end_ns>" (CLOCK_MONOTONIC).
+`caller` calls the service of `server` from a timer, and awaits the response in a coroutine.
+"""
+
+import functools
+import sys
+import time
+
+import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import String
+
+executor_name, count, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+told = []
+done = rclpy.task.Future()
+left = set(names)
+
+
+def clocked(callback):
+    @functools.wraps(callback)
+    def wrapper(self, *arguments):
+        start_ns = time.monotonic_ns()
+        try:
+            return callback(self, *arguments)
+        finally:
+            told.append((callback.__name__, start_ns, time.monotonic_ns()))
+
+    return wrapper
+
+
+class Counted(Node):
+    """A node that has done its part after `count` calls."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.calls = 0
+
+    def called(self):
+        self.calls += 1
+        if self.calls == count:
+            left.discard(self.get_name())
+            if not left and not done.done():
+                done.set_result(None)
+
+
+class Source(Counted):
+    def __init__(self):
+        super().__init__("source")
+        self.publisher = self.create_publisher(String, "/first", 50)
+        self.create_timer(0.02, self.on_timer)
+
+    @clocked
+    def on_timer(self):
+        if self.publisher.get_subscription_count() and self.calls < count:
+            time.sleep(0.001)
+            self.publisher.publish(String(data=str(self.calls)))
+            self.called()
+
+
+class Relay(Counted):
+    def __init__(self):
+        super().__init__("relay")
+        self.publisher = self.create_publisher(String, "/second", 50)
+        self.create_subscription(String, "/first", self.on_first, 50)
+
+    @clocked
+    def on_first(self, message):
+        time.sleep(0.002)
+        self.publisher.publish(message)
+        self.called()
+
+
+class Sink(Counted):
+    def __init__(self):
+        super().__init__("sink")
+        self.create_subscription(String, "/second", self.on_second, 50)
+
+    @clocked
+    def on_second(self, message):
+        self.called()
+
+
+class Server(Counted):
+    def __init__(self):
+        super().__init__("server")
+        self.create_service(GetParameters, "/ask", self.on_request)
+
+    @clocked
+    def on_request(self, request, response):
+        time.sleep(0.002)
+        self.called()
+        return response
+
+
+class Caller(Counted):
+    def __init__(self):
+        super().__init__("caller")
+        # In the timer's own group the response would wait for the timer's callback, and that for the response.
+        self.asking = self.create_client(GetParameters, "/ask", callback_group=MutuallyExclusiveCallbackGroup())
+        self.answers = self.create_publisher(String, "/answers", 50)
+        self.create_timer(0.02, self.on_timer)
+
+    async def on_timer(self):
+        if self.calls == count or not self.asking.service_is_ready():
+            return
+        start_ns = time.monotonic_ns()
+        time.sleep(0.001)
+        future = self.asking.call_async(GetParameters.Request())
+        told.append(("on_timer part 0", start_ns, time.monotonic_ns()))
+        await future
+        start_ns = time.monotonic_ns()
+        self.answers.publish(String())
+        self.called()
+        told.append(("on_timer part 1", start_ns, time.monotonic_ns()))
+
+
+rclpy.init()
+kinds = {"source": Source, "relay": Relay, "sink": Sink, "server": Server, "caller": Caller}
+nodes = [kinds[name]() for name in names]
+if executor_name == "events":
+    from rclpy.experimental.events_executor import EventsExecutor
+
+    executor = EventsExecutor()
+else:
+    executor = MultiThreadedExecutor(4) if executor_name == "multi" else SingleThreadedExecutor()
+for node in nodes:
+    executor.add_node(node)
+# Without a timeout the events executor of rclpy 9.1 on the Python index never wakes (its deadline overflows).
+while not done.done():
+    executor.spin_until_future_complete(done, timeout_sec=3600.0)
+executor.shutdown()
+for name, start_ns, end_ns in told:
+    print(name, start_ns, end_ns, flush=True)
+for node in nodes:
+    node.destroy_node()
+rclpy.try_shutdown()
