@@ -197,7 +197,7 @@ enum tacho_kind {
 
   /* of rclpy, whose callbacks the recorder wraps (native/recorder/rclpy). A coroutine that awaits leaves its thread: each part of it
    * until then is a callback_start and callback_end. task: the coroutine, until it ended */
-  TACHO_RCLPY_CALLBACKS = 135,         /* nothing; text: why callbacks are not recorded, empty: they are */
+  TACHO_RCLPY_CALLBACKS = 135,         /* nothing; text: why callbacks are not recorded; empty where they are */
   TACHO_RCLPY_COROUTINE = 136,         /* task, part: the callback_start that follows on this thread is part 0, 1, 2 ... of it */
   TACHO_RCLPY_CLIENT_CALLBACK_ADDED = 137, /* client_handle, callback: added to the future of a response */
   TACHO_RCLPY_RESPONSE = 138,          /* client_handle, sequence_number: the callback_start that follows on this thread handles that response */

@@ -1,0 +1,106 @@
+"""Callbacks of unmodified rclpy nodes under `tacho record`, against the clock inside each callback, on every executor."""
+
+import pyarrow.parquet as parquet
+import pytest
+
+from places import PROGRAMS
+
+COUNT = 30
+EXECUTORS = ["single", "multi", "events"]
+
+
+def record(tacho, python, executor, *nodes):
+    """What the nodes noted inside: (name, start_ns, end_ns) of each callback; and the summary."""
+    done = tacho("record", "-o", "run", "--", python, PROGRAMS / "clocked_nodes.py", executor, COUNT, *nodes)
+    rows = [line.rsplit(" ", 2) for line in done.stdout.splitlines() if line.startswith("on_")]
+    return [(name, int(start), int(end)) for name, start, end in rows], tacho.json("explain", "run")
+
+
+def table(tacho, name):
+    return parquet.read_table(tacho.directory / "run/tables" / f"{name}.parquet").to_pylist()
+
+
+def executions_of(tacho, function):
+    """(start_ns, end_ns) of each execution of a Python function, in order; and its callback."""
+    (index, callback), = ((i, c) for i, c in enumerate(table(tacho, "callbacks")) if (c["symbol"] or "").startswith(function + " ("))
+    rows = [e for e in table(tacho, "executions") if e["callback"] == index]
+    return sorted((e["start_ns"], e["end_ns"]) for e in rows), callback
+
+
+@pytest.mark.parametrize("release", ["kilted", "jazzy"])
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_every_callback_is_there_around_the_clock_inside_it(tacho, request, executor, release):
+    python = request.getfixturevalue("ros_python" if release == "kilted" else "ros_python_jazzy")
+    inside, summary = record(tacho, python, executor, "source", "relay", "sink")
+    for function, kind, node in [("Source.on_timer", "timer", "/source"), ("Relay.on_first", "subscription", "/relay"),
+                                 ("Sink.on_second", "subscription", "/sink")]:
+        ours, callback = executions_of(tacho, function)
+        theirs = sorted((start, end) for name, start, end in inside if name == function.split(".")[1])
+        assert len(ours) == len(theirs) >= COUNT
+        error_ns = 10_000  # of the relation between the ticks and the clock
+        for (start, end), (first_line, last_line) in zip(ours, theirs):
+            assert start - error_ns <= first_line <= last_line <= end + error_ns
+        assert callback["kind"] == kind and "clocked_nodes.py:" in callback["symbol"]
+        figures, = (c for c in summary["callbacks"] if c["symbol"] == callback["symbol"])
+        assert (figures["node"], figures["kind"], figures["count"]) == (node, kind, len(theirs))
+        mean_us = sum(end - start for start, end in theirs) / len(theirs) / 1e3
+        assert figures["duration_us"]["mean"] >= mean_us - error_ns / 1e3
+    assert not [n for n in summary["notes"] if n["name"] in ("no-callback-events", "python-callbacks-not-recorded")]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, executor):
+    inside, summary = record(tacho, ros_python, executor, "source", "relay", "sink")
+    chain, = summary["chains"]
+    assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
+    assert (chain["instances"], chain["lost"]) == (COUNT, 0)
+    # Messages come in order, so that the n-th callback of each node handles the n-th message.
+    published = [start for name, start, _ in inside if name == "on_timer"][-COUNT:]
+    heard = [end for name, _, end in inside if name == "on_second"]
+    whole_us = sorted((end - start) / 1e3 for start, end in zip(published, heard))
+    ours = sorted((i["end_to_end_ns"] / 1e3) for i in table(tacho, "instances"))
+    # Ours begins before the first line of the timer and ends after the last line of the sink, by some Python on either side.
+    assert all(mine >= theirs - 10 for mine, theirs in zip(ours, whole_us))
+    for instance in table(tacho, "instances"):
+        parts = ["computation_ns", "alignment_ns", "queueing_ns", "transport_ns"]
+        assert sum(instance[part] for part in parts) + (instance["preemption_ns"] or 0) == instance["end_to_end_ns"]
+        assert instance["computation_ns"] >= 3_000_000  # slept in the source and in the relay
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, ros_python, executor):
+    inside, summary = record(tacho, ros_python, executor, "caller", "server")
+    callbacks = {i: c for i, c in enumerate(table(tacho, "callbacks"))}
+    (timer,) = (i for i, c in callbacks.items() if (c["symbol"] or "").startswith("Caller.on_timer ("))
+    executions = table(tacho, "executions")
+    parts = [(i, e) for i, e in enumerate(executions) if e["callback"] == timer]
+    resumed = [(executions[e["resumes"]], e) for _, e in parts if e["resumes"] is not None]
+    # Only what the callback did is in its parts, not what it awaited; one that returned at once has a single part.
+    assert len(resumed) == COUNT
+    for name, of_parts in [("on_timer part 0", [a for a, _ in resumed]), ("on_timer part 1", [b for _, b in resumed])]:
+        theirs = sorted((start, end) for n, start, end in inside if n == name)
+        assert len(theirs) == COUNT
+        for part, (start, end) in zip(sorted(of_parts, key=lambda e: e["start_ns"]), theirs):
+            assert part["start_ns"] - 10_000 <= start <= end <= part["end_ns"] + 10_000
+    figures, = (c for c in summary["callbacks"] if (c.get("symbol") or "").startswith("Caller.on_timer ("))
+    assert figures["count"] == len(parts) - COUNT
+    worked = sum(end - start for name, start, end in inside if name.startswith("on_timer"))
+    took = figures["duration_us"]["mean"] * figures["count"] * 1e3
+    assert worked - 10_000 * COUNT <= took
+    # The server works for 2 ms: what is awaited is not in it.
+    assert took < sum(b["end_ns"] - a["start_ns"] for a, b in resumed) - 2_000_000 * COUNT
+    service, = (s for s in summary["services"] if s["service"] == "/ask")
+    assert (service["complete"], service["unanswered"]) == (COUNT, 0)
+    chain, = (c for c in summary["chains"] if c["path"] == ["/caller", "/ask request", "/server", "/ask response", "/caller"])
+    assert chain["instances"] == COUNT
+
+
+def test_rclpy_that_is_not_as_expected_is_left_as_it_was_and_said_so(tacho, ros_python):
+    (tacho.directory / "sitecustomize.py").write_text(
+        "import rclpy.client\ndel rclpy.client.Client.get_pending_request\n")
+    tacho.environment["PYTHONPATH"] = str(tacho.directory)
+    inside, summary = record(tacho, ros_python, "single", "source", "relay", "sink")
+    assert len(inside) >= 3 * COUNT
+    note, = (n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded")
+    assert "get_pending_request" in note["text"]
+    assert summary["callbacks"] == []
