@@ -171,6 +171,7 @@ export interface CallbackFigures {
   node?: string;
   topic?: string;
   period_ms?: number;
+  symbol?: string;
   count: number;
   duration_us?: Distribution;
   queue_wait_us?: Distribution;

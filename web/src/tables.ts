@@ -76,7 +76,7 @@ function runTables({ summary }: Run): HTMLElement[] {
           value: (callback) =>
             callback.topic ??
             (callback.period_ms === undefined
-              ? `${callback.kind} ${callback.callback}`
+              ? `${callback.kind} ${callback.symbol ?? callback.callback}`
               : `${callback.kind} of ${callback.period_ms} ms`),
         },
         { title: "count", value: (callback) => callback.count },

@@ -34,7 +34,7 @@ impl Terminal {
             let what = match (&callback.topic, callback.period_ms) {
                 (Some(topic), _) => topic.clone(),
                 (None, Some(period)) => format!("{} {period} ms", callback.kind),
-                (None, None) => format!("{} {}", callback.kind, callback.callback),
+                (None, None) => format!("{} {}", callback.kind, callback.symbol.as_ref().unwrap_or(&callback.callback)),
             };
             let mut cells = vec![
                 callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)),
