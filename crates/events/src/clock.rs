@@ -130,12 +130,16 @@ fn thin(sorted: &[Sync]) -> Vec<Sync> {
     kept
 }
 
-/// Ticks a second of this machine's own counter against CLOCK_MONOTONIC, measured over 20 ms (good to some 10 ppm).
+/// Ticks a second of this machine's own counter against CLOCK_MONOTONIC, measured once over 20 ms (good to some 10 ppm).
 pub(crate) fn measured_frequency_hz(source: TickSource) -> Option<f64> {
-    let (ticks, from) = (counter(source)?, std::time::Instant::now());
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    let (later, to) = (counter(source)?, from.elapsed());
-    Some(later.wrapping_sub(ticks) as f64 / to.as_secs_f64())
+    static MEASURED: std::sync::OnceLock<Option<f64>> = std::sync::OnceLock::new();
+    counter(source)?;
+    *MEASURED.get_or_init(|| {
+        let (ticks, from) = (counter(source)?, std::time::Instant::now());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let (later, to) = (counter(source)?, from.elapsed());
+        Some(later.wrapping_sub(ticks) as f64 / to.as_secs_f64())
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
