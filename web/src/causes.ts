@@ -9,6 +9,7 @@ import { sortable } from "./sortable";
 export const KINDS: Record<string, string> = {
   computation: "computation of",
   preemption: "preempted by",
+  interrupt: "interrupted by",
   transport: "transport on",
   wake_up: "waiting for the wake-up of",
   executor_busy: "executor busy with",

@@ -50,9 +50,9 @@ type Parts = BTreeMap<Key, Part>;
 /// Explains late instances and lost inputs of all chains.
 pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption], fates: &Fates<'_>) -> Vec<Cause> {
     let mut preempted: HashMap<u32, Vec<u32>> = HashMap::new();
-    // A thread is the first row that names it.
+    // A thread, or an interrupt, is the first row that names it.
     let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
-    for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state == OffCpu::Runnable) {
+    for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
         threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
         if let Some(execution) = row.execution {
             preempted.entry(execution).or_default().push(index as u32);
@@ -151,7 +151,7 @@ struct Explainer<'a> {
 impl Explainer<'_> {
     /// Everything that the instance with this last hop consists of.
     fn parts(&self, last: &Hop) -> Parts {
-        let output = Output { execution: last.execution, time: last.output_ns };
+        let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Parts::new();
         let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output) else {
             return parts;
@@ -161,6 +161,13 @@ impl Explainer<'_> {
         }
         hops.iter().for_each(|hop| self.computation(hop, &mut parts));
         parts
+    }
+
+    /// The publish call that the last hop of an instance is, where a path ends with one that is stated.
+    fn output_of(&self, last: &Hop) -> Option<u32> {
+        self.made_of.path.output?;
+        let published = self.tracer.usage.published_in(last.execution?);
+        published.iter().copied().rfind(|p| self.tracer.seen.publications[*p as usize].time == last.output_ns)
     }
 
     fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Parts) {
@@ -195,7 +202,8 @@ impl Explainer<'_> {
                 taken += to - from;
                 let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
                 let part = Part { ns: to - from, from_ns: Some(from), execution: hop.execution };
-                add(parts, (hop.position, CauseKind::Preemption, who), part);
+                let kind = if row.state == OffCpu::Interrupted { CauseKind::Interrupt } else { CauseKind::Preemption };
+                add(parts, (hop.position, kind, who), part);
             }
         }
         let who = match hop.execution {
@@ -262,7 +270,7 @@ impl Explainer<'_> {
             let on_next = |p: &&u32| {
                 let endpoint = seen.publications[**p as usize].endpoint.filter(|e| *e != INTERNAL);
                 let endpoint = endpoint.map(|e| &seen.endpoints[e as usize]);
-                endpoint.is_some_and(|e| e.node == node && path.topics.get(position).is_none_or(|t| e.topic == *t))
+                endpoint.is_some_and(|e| e.node == node && path.output_of(position).is_none_or(|t| e.topic == t))
             };
             let next = match tie.rule {
                 LinkRule::SameCallback => {

@@ -55,6 +55,8 @@ pub(crate) struct Tracer<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     pub execution: Option<u32>,
+    /// Its publish call; absent where it is the end of a callback.
+    pub publication: Option<u32>,
     pub time: i64,
 }
 
@@ -126,14 +128,14 @@ impl<'a> Tracer<'a> {
     fn trace_path(&mut self, path: Path, tables: &mut Chains) {
         let last = path.nodes.len() - 1;
         let ties: Vec<Tie> = (1..=last)
-            .map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.topics.get(i).copied()))
+            .map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)))
             .collect();
         if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
             return;
         }
         let chain = tables.chains.len() as u32;
         let (mut outside, mut weakest) = (0u64, None);
-        let mut outputs = self.outputs(path.nodes[last], path.topics[last - 1], ties[last - 1].rule);
+        let mut outputs = self.outputs(&path, ties[last - 1].rule);
         outputs.sort_by_key(|o| o.time);
         let mut worst = 0;
         let mut descents: Vec<(u32, i64)> = Vec::new();
@@ -171,6 +173,7 @@ impl<'a> Tracer<'a> {
         for (topic, node) in path.topics.iter().zip(&path.nodes[1..]) {
             words.extend([self.seen.topics.names[*topic as usize].clone(), named(*node)]);
         }
+        words.extend(path.output.map(|topic| self.seen.topics.names[topic as usize].clone()));
         let origins = self.origins(&path);
         tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
         let lost = self.without_descendant(&path, &origins, &descents, worst);
@@ -209,7 +212,7 @@ impl<'a> Tracer<'a> {
     /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
     pub fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
         let seen = self.seen;
-        let mut trail = Trail::default();
+        let mut trail = Trail { origin: output.publication, ..Trail::default() };
         let (mut execution, mut time) = (output.execution, output.time);
         for position in (1..path.nodes.len()).rev() {
             let Some(running) = execution else { return Err(PublishedOutside) };
@@ -222,8 +225,8 @@ impl<'a> Tracer<'a> {
                 LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
                 LinkRule::Match => trail
                     .origin
-                    .zip(path.topics.get(position))
-                    .and_then(|(made, output)| self.ties.matched(node, topic, *output, made)),
+                    .zip(path.output_of(position))
+                    .and_then(|(made, output)| self.ties.matched(node, topic, output, made)),
                 LinkRule::Unrelated => None,
             };
             let Some(input) = input.map(|i| &seen.takes[i as usize]) else { return Ok(None) };
@@ -294,32 +297,33 @@ impl<'a> Tracer<'a> {
         Ok(Some(trail))
     }
 
-    /// The outputs of a chain's last node that `topic` may lead to: its last publish call in each execution, else the end of
-    /// each callback that took a message.
-    fn outputs(&self, node: u32, topic: u32, rule: LinkRule) -> Vec<Output> {
+    /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on the topic that
+    /// is stated where one is, else the end of each callback that took a message.
+    fn outputs(&self, path: &Path, rule: LinkRule) -> Vec<Output> {
         let seen = self.seen;
+        let (node, topic) = (path.nodes[path.nodes.len() - 1], path.topics[path.topics.len() - 1]);
         let of_node =
-            |p: &u32| seen.publications[*p as usize].endpoint.is_some_and(|e| {
+            |p: &u32| seen.publications[*p as usize].endpoint.filter(|e| *e != INTERNAL).is_some_and(|e| {
                 let endpoint = &seen.endpoints[e as usize];
-                endpoint.node == node && !seen.legs.is_leg(endpoint.topic)
+                endpoint.node == node && path.output.map_or(!seen.legs.is_leg(endpoint.topic), |output| endpoint.topic == output)
             });
         let mut outputs = Vec::new();
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last as usize].time;
-                if rule == LinkRule::Latest || self.usage.taken_in(seen, *execution, node, topic, time).is_some() {
-                    outputs.push(Output { execution: Some(*execution), time });
+                if rule != LinkRule::SameCallback || self.usage.taken_in(seen, *execution, node, topic, time).is_some() {
+                    outputs.push(Output { execution: Some(*execution), publication: Some(*last), time });
                 }
             }
         }
-        if !outputs.is_empty() || rule == LinkRule::Latest {
+        if !outputs.is_empty() || rule != LinkRule::SameCallback || path.output.is_some() {
             return outputs;
         }
         let takes = self.usage.takes(node, topic);
         let mut executions: Vec<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution).collect();
         executions.dedup();
         let ends = executions.into_iter().filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
-        ends.map(|(execution, time)| Output { execution: Some(execution), time }).collect()
+        ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
     /// Publications of the first node that led to nothing. Those after the last one that did may still be on their way for as long as

@@ -3,6 +3,7 @@
 use crate::figures::Repeat;
 use crate::summary::{ChainFigures, Distribution, LateInstance, LostInputs, LatePart, LinkFigures};
 use crate::tables::{CauseKind, Tables};
+use crate::Options;
 use std::collections::{BTreeMap, HashMap};
 
 const NS_PER_MS: f64 = 1e6;
@@ -16,7 +17,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
     let index: HashMap<(String, Vec<String>), usize> =
         chains.iter().enumerate().map(|(i, c)| ((c.name.clone(), c.path.clone()), i)).collect();
     let mut of_inputs: Vec<[Vec<f64>; 3]> = vec![Default::default(); chains.len()];
-    for (repeat, Repeat { tables, .. }) in repeats.iter().enumerate() {
+    for (repeat, Repeat { tables, options, .. }) in repeats.iter().enumerate() {
         let chain_of: Vec<Option<usize>> =
             tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()).collect();
         for row in &tables.inputs {
@@ -27,8 +28,11 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
             age.extend(since(row.last_used_ns, Some(row.start_ns)));
             held.extend(since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)));
         }
-        for (row, chain) in tables.chains.iter().zip(&chain_of) {
+        let waits = pending(tables, options);
+        for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(waits) {
             let Some(chain) = chain.map(|c| &mut chains[c]) else { continue };
+            let waits = waits.map(|ns| ns as f64 / NS_PER_MS);
+            chain.reaction_pending_ms = chain.reaction_pending_ms.into_iter().chain(waits).reduce(f64::max);
             if let Some(deadline) = row.deadline_ns {
                 let ms = deadline as f64 / NS_PER_MS;
                 chain.deadline_ms = Some(ms);
@@ -63,6 +67,28 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
         chain.worst.truncate(if chain.critical || chain.deadline_ms.is_some() { SHOWN } else { SHOWN_OF_OTHERS });
         chain.lost_inputs.sort_by_key(|loss| std::cmp::Reverse(loss.inputs));
     }
+}
+
+/// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the window, or of the first
+/// process on the path that ended in order: what was shut down need not react. One that was killed should have.
+fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
+    let end = tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(i64::MIN);
+    let end_of = |node: &String| {
+        let process = &tables.processes[tables.nodes.iter().find(|n| n.name == *node)?.process as usize];
+        (process.ended == Some(true)).then_some(process.last_ns)
+    };
+    let ends: Vec<i64> = tables
+        .chains
+        .iter()
+        .map(|chain| chain.path.iter().step_by(2).filter_map(end_of).chain(options.measured_to_ns).fold(end, i64::min))
+        .collect();
+    let mut waits: Vec<Option<i64>> = vec![None; tables.chains.len()];
+    for row in tables.inputs.iter().filter(|row| row.reflected_ns.is_none()) {
+        let since = ends[row.chain as usize] - row.previous_ns.unwrap_or(row.start_ns);
+        let longest = &mut waits[row.chain as usize];
+        *longest = (*longest).max(Some(since).filter(|ns| *ns > 0));
+    }
+    waits
 }
 
 /// The links of a path, in its order.

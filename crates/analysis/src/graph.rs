@@ -1,5 +1,7 @@
 //! The graph of nodes and topics, and the paths through it.
 
+mod between;
+
 use crate::calls::Legs;
 use crate::link::Linked;
 use crate::observed::Observed;
@@ -19,10 +21,19 @@ pub(crate) struct Path {
     pub name: String,
     pub nodes: Vec<u32>,
     pub topics: Vec<u32>,
+    /// What its last node publishes, where that is stated; else whatever it publishes, or the end of its callback.
+    pub output: Option<u32>,
     /// Whether somebody asked for it.
     pub named: bool,
     /// By when an instance must be through.
     pub deadline_ns: Option<i64>,
+}
+
+impl Path {
+    /// What the node at a position publishes on the way.
+    pub fn output_of(&self, position: usize) -> Option<u32> {
+        self.topics.get(position).copied().or(self.output)
+    }
 }
 
 /// Edges between nodes: a topic that one publishes and another subscribes to, and the two ways of services that were called.
@@ -42,13 +53,20 @@ pub(crate) fn paths(
     let graph = Graph::new(seen, linked, workload);
     let mut notes = Vec::new();
     let mut paths = named(&graph, seen, workload, stated, &mut notes);
+    for chain in &stated.chains {
+        if let Some(ends) = &chain.between {
+            let (found, note) = between::between(&graph, seen, linked, &chain.name, ends);
+            paths.extend(found);
+            notes.extend(note);
+        }
+    }
     let mut all = Vec::new();
     let whole = graph.source_to_sink(seen, &mut all);
     if !whole {
         let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are looked at, the others are not: name a chain in the workload or a links file");
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
-    let known = |p: &Path, paths: &[Path]| paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics);
+    let known = |p: &Path, paths: &[Path]| paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics && k.output == p.output);
     for path in all {
         if !known(&path, &paths) {
             paths.push(path);
@@ -71,7 +89,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
             path.deadline_ns = chain.deadline.map(|d| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX));
             found = true;
         }
-        if !found && chain.nodes.is_empty() {
+        if !found && chain.nodes.is_empty() && chain.between.is_none() {
             let text = format!("a deadline is stated for chain {}, and no chain has that name", chain.name);
             notes.push(Note { name: "chain-not-found".into(), count: 1, text });
         }
@@ -110,7 +128,7 @@ fn named(
                     let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t as usize].as_str()).collect();
                     let name =
                         if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
-                    paths.push(Path { name, nodes: nodes.clone(), topics, named: true, deadline_ns: None });
+                    paths.push(Path { name, nodes: nodes.clone(), topics, output: None, named: true, deadline_ns: None });
                 }
             }
             _ => notes.push(Note {
@@ -220,6 +238,7 @@ impl<'a> Graph<'a> {
                 name: format!("{} to {to}", name(nodes[0])),
                 nodes: nodes.clone(),
                 topics: topics.clone(),
+                output: None,
                 named: false,
                 deadline_ns: None,
             });

@@ -5,6 +5,7 @@
 //! not recorded): then a thread leaves a CPU on which it never came, or comes where it never left, and what lies between is not told. Nothing is told of a thread that acts while the kernel says that it is off the CPU: then the ids of
 //! program and kernel are not of one pid namespace.
 
+use crate::interrupts::{Interrupt, Served, Taken};
 use crate::observed::Observed;
 use crate::tables::{Execution, Note, OffCpu, Preemption};
 use crate::Options;
@@ -53,6 +54,7 @@ struct Cpu {
     last_ns: Option<i64>,
     /// Threads that wait for it.
     waiting: Vec<u32>,
+    served: Served,
 }
 
 #[derive(Default)]
@@ -185,6 +187,7 @@ impl Scheduler {
     ) {
         let host = &mut self.hosts[self.host_of[process as usize] as usize];
         let mut ended = Vec::new();
+        let mut taken = None;
         match *payload {
             Payload::SchedSwitch { prev_tid, prev_state, next_tid, prev_comm, next_comm } => {
                 host.name(prev_tid as u32, prev_comm, texts);
@@ -206,6 +209,10 @@ impl Scheduler {
                 let waker = Some(waker_tid as u32).filter(|tid| *tid != 0);
                 ended.extend(host.wakes(thread, target_cpu as u32, now).map(|off| (thread, off, waker)));
             }
+            Payload::IrqEntry { irq, name } => taken = host.serves(cpu).enter(Interrupt::Irq { irq, name }, now),
+            Payload::IrqExit { irq } => taken = host.serves(cpu).exit(Interrupt::Irq { irq, name: Text::EMPTY }, now),
+            Payload::SoftirqEntry { vector } => taken = host.serves(cpu).enter(Interrupt::Softirq { vector }, now),
+            Payload::SoftirqExit { vector } => taken = host.serves(cpu).exit(Interrupt::Softirq { vector }, now),
             Payload::KernelEventsLost { count } if count > 0 => host.forget(cpu, now),
             _ => {}
         }
@@ -214,6 +221,10 @@ impl Scheduler {
         }
         host.last_ns = Some(host.last_ns.map_or(now, |last| last.max(now)));
         host.cpus.entry(cpu).or_default().last_ns = Some(now);
+        if let Some((stream, row)) = taken.and_then(|taken| host.interrupted(cpu, taken, &running, executions, texts)) {
+            self.rows.push((stream, row));
+            return; // nobody came or went
+        }
         for (thread, off, waker) in ended {
             let to = now;
             let (from, measured_to) = (off.since, self.options.measured_to_ns.unwrap_or(i64::MAX));
@@ -222,6 +233,7 @@ impl Scheduler {
             match off.why {
                 OffCpu::Runnable => sums.runnable_ns += in_window,
                 OffCpu::Blocked => sums.blocked_ns += in_window,
+                OffCpu::Interrupted => {} // it is on the CPU
             }
             let Some(stream) = host.threads[thread as usize].stream else { continue };
             let stack = running(stream);
@@ -239,7 +251,7 @@ impl Scheduler {
             match off.why {
                 OffCpu::Runnable if pieces.last().is_none_or(|(_, until)| *until < to) => pieces.push((0, to)),
                 OffCpu::Blocked => pieces.push((waker.unwrap_or(0), to)),
-                OffCpu::Runnable => {}
+                OffCpu::Runnable | OffCpu::Interrupted => {}
             }
             let mut begins = from;
             for (by, until) in pieces {
@@ -393,6 +405,7 @@ impl Host {
             }
         }
         cpu.switched = Some((now, next));
+        cpu.served.forget();
     }
 
     fn leaves(&mut self, thread: u32, cpu: u32, runnable: bool, measured: bool, now: i64) {
@@ -450,6 +463,32 @@ impl Host {
         }
     }
 
+    fn serves(&mut self, cpu: u32) -> &mut Served {
+        &mut self.cpus.entry(cpu).or_default().served
+    }
+
+    /// The row of time that an interrupt took from a callback; `None`: the CPU was nobody's, or its thread was in no callback.
+    fn interrupted<'a>(
+        &self,
+        cpu: u32,
+        (interrupt, from, to): Taken,
+        running: impl Fn(u32) -> &'a [u32],
+        executions: &[Execution],
+        texts: &Texts,
+    ) -> Option<(u32, Preemption)> {
+        let (_, tid) = self.cpus.get(&cpu)?.switched?;
+        let thread = &self.threads[*self.by_tid.get(&tid)? as usize];
+        let State::On(since) = thread.state else { return None };
+        let (stream, from) = (thread.stream?, from.max(since));
+        let execution = *running(stream).last()?;
+        let from = from.max(executions[execution as usize].start_ns);
+        let (by_tid, by_comm) = (None, Some(interrupt.words(texts)));
+        let row = Preemption {
+            process: 0, tid, execution: Some(execution), from_ns: from, to_ns: to, state: OffCpu::Interrupted, woken: false, cpu, by_tid, by_comm,
+        };
+        (from < to).then_some((stream, row))
+    }
+
     fn waits_no_more(&mut self, thread: u32) {
         if let State::Off(Off { cpu, why: OffCpu::Runnable, .. }) = &self.threads[thread as usize].state {
             if let Some(cpu) = self.cpus.get_mut(cpu) {
@@ -462,13 +501,15 @@ impl Host {
     fn forget(&mut self, cpu: u32, now: i64) {
         let from = self.cpus.get(&cpu).and_then(|cpu| cpu.last_ns).unwrap_or(i64::MIN);
         add(&mut self.gaps, (from, now));
-        self.cpus.values_mut().for_each(|cpu| cpu.waiting.clear());
+        for cpu in self.cpus.values_mut() {
+            cpu.waiting.clear();
+            cpu.served.forget();
+        }
         for thread in &mut self.threads {
             thread.state = State::Unknown;
             thread.acted_off = None;
         }
     }
-
 }
 
 /// Adds a gap that ends no earlier than those before; those inside it are one with it, so that begins and ends stand in order.

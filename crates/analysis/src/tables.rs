@@ -340,7 +340,7 @@ pub struct Layers {
 pub struct Chain {
     /// Name from the workload, else made of its first and last node.
     pub name: String,
-    /// Node, topic, node, topic ... node.
+    /// Node, topic, node, topic ... node; then the topic of its output, where one was stated as its end.
     pub path: Vec<String>,
     /// Of all paths the one with the highest worst-case end-to-end time (study E).
     pub critical: bool,
@@ -406,10 +406,12 @@ pub enum OffCpu {
     Runnable,
     /// It waits: for a lock, a device, a page, a time.
     Blocked,
+    /// It was on the CPU, and this served an interrupt.
+    Interrupted,
 }
 
-/// An interval in which a thread that executes callbacks was off the CPU: inside a callback, or outside of one between its wake-up and its
-/// getting a CPU. Waiting for work outside of callbacks is no row. Known only where scheduler events were recorded.
+/// An interval in which a thread that executes callbacks could not execute: off the CPU inside a callback, or outside of one between its wake-up
+/// and its getting a CPU; or inside a callback while its CPU served an interrupt. Waiting for work outside of callbacks is no row. Known only where scheduler events were recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preemption {
     /// Index into [`Tables::processes`].
@@ -431,7 +433,7 @@ pub struct Preemption {
     /// Runnable: the thread that had that CPU; a row each where several had it in turn. Blocked: the thread that woke it. Absent where no
     /// thread did (an idle CPU, an interrupt) or it is not known.
     pub by_tid: Option<u32>,
-    /// Its name.
+    /// Its name; the interrupt's, `eth0 (irq 27)`.
     pub by_comm: Option<String>,
 }
 
@@ -551,6 +553,8 @@ pub enum CauseKind {
     Computation,
     /// Inside a callback of the chain, with the CPU taken away.
     Preemption,
+    /// Inside a callback of the chain, while its CPU served an interrupt.
+    Interrupt,
     /// Publish call to message there.
     Transport,
     /// Message there, executor neither awake for it nor in a callback.
@@ -583,6 +587,7 @@ impl CauseKind {
         match self {
             CauseKind::Computation => "computation of",
             CauseKind::Preemption => "preempted by",
+            CauseKind::Interrupt => "interrupted by",
             CauseKind::Transport => "transport on",
             CauseKind::WakeUp => "waiting for the wake-up of",
             CauseKind::ExecutorBusy => "executor busy with",

@@ -106,11 +106,11 @@ fn nodes_of_threads(tables: &Tables) -> HashMap<(u32, u32), Vec<String>> {
     callbacks.into_iter().map(|(thread, callbacks)| (thread, names(callbacks))).collect()
 }
 
-/// Who had the CPU while a callback could have gone on, most time first.
+/// Who had the CPU while a callback could have gone on, threads and interrupts, most time first.
 pub(crate) fn preemptors(repeats: &[Repeat<'_>]) -> Vec<PreemptorFigures> {
     let mut by_name: BTreeMap<Option<&str>, (u64, i64, i64)> = BTreeMap::new();
     for Repeat { tables, options, .. } in repeats {
-        let kept = tables.preemptions.iter().filter(|row| row.execution.is_some() && row.state == OffCpu::Runnable && options.measures(row.from_ns));
+        let kept = tables.preemptions.iter().filter(|row| row.execution.is_some() && row.state != OffCpu::Blocked && options.measures(row.from_ns));
         for row in kept {
             let ns = row.to_ns - row.from_ns;
             let (count, total, longest) = by_name.entry(row.by_comm.as_deref()).or_default();

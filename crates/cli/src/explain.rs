@@ -7,18 +7,20 @@ use crate::runs;
 use anyhow::Context;
 use std::io::IsTerminal;
 use std::path::Path;
+use tacho_analysis::limits::{judge, Limit, Verdict};
 use tacho_analysis::lints::LINTS;
 use tacho_analysis::summary::{Finding, Summary};
 use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
 use tacho_report::Terminal;
-use tacho_workload::links::{self, Links, Rule, StatedLink};
+use tacho_workload::links::{self, Between, Links, Rule, StatedChain, StatedLink};
 use tacho_workload::Workload;
 
 pub fn run(options: Explain) -> Outcome {
     let run = runs::open(&options.run)?;
     options.allow.iter().chain(&options.deny).try_for_each(|name| known_lint(name))?;
-    let mut summary = figures(&run, options.links.as_deref())?;
+    let way = way(&options);
+    let mut summary = figures(&run, options.links.as_deref(), way.as_ref())?;
     if options.suggest {
         return runs::print_text(&suggestion(&summary));
     }
@@ -28,7 +30,12 @@ pub fn run(options: Explain) -> Outcome {
     if let Some(name) = &options.chain {
         known_chain(&summary, name)?;
     }
-    show_chain(&run, &summary, options.chain.as_deref(), options.json)?;
+    if let Some(way) = &way {
+        found(way, &summary)?;
+    }
+    let chain = way.map(|way| way.name).or(options.chain);
+    show_chain(&run, &summary, chain.as_deref(), options.json)?;
+    let kept = limits(&options.limit, chain.as_deref(), &summary)?;
     let denied = |finding: &&Finding| options.deny.contains(&finding.lint);
     let found: Vec<&Finding> = summary.findings.iter().flatten().filter(denied).collect();
     for finding in &found {
@@ -38,7 +45,38 @@ pub fn run(options: Explain) -> Outcome {
         let text = format!("{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it anew", run.path().display());
         return Err(Failure::Usage(text));
     }
-    if found.is_empty() { Ok(()) } else { Err(Failure::Code(1)) }
+    if found.is_empty() && kept { Ok(()) } else { Err(Failure::Code(1)) }
+}
+
+/// The chain that `--from` and `--to` ask for; late is what takes longer than the limit.
+fn way(options: &Explain) -> Option<StatedChain> {
+    let (from, to) = options.from.clone().zip(options.to.clone())?;
+    let deadline = options.limit.iter().find_map(Limit::of_instances);
+    Some(StatedChain { name: format!("{from} to {to}"), nodes: Vec::new(), between: Some(Between { from, to }), deadline })
+}
+
+/// A usage error, with what the run says of it, where nothing leads that way.
+fn found(way: &StatedChain, summary: &Summary) -> Outcome {
+    if summary.chains.iter().any(|chain| chain.name == way.name) {
+        return Ok(());
+    }
+    let why = ["chain-not-found", "no-callback-events", "clocks-not-related"];
+    let notes = summary.notes.iter().filter(|note| why.contains(&note.name.as_str())).map(|note| format!("; {}", note.text));
+    Err(Failure::Usage(format!("{}: no chain{}", way.name, notes.collect::<String>())))
+}
+
+/// Says of each limit whether it was kept, of the chain of this name or the critical one; whether all were.
+fn limits(limits: &[Limit], chain: Option<&str>, summary: &Summary) -> Result<bool, Failure> {
+    if limits.is_empty() {
+        return Ok(true);
+    }
+    let critical = summary.chains.iter().find(|chain| chain.critical).map(|chain| chain.name.as_str());
+    let Some(name) = chain.or(critical) else {
+        return Err(Failure::Usage("no chain was seen in this run: there is nothing to limit".into()));
+    };
+    let verdicts: Vec<Verdict> = limits.iter().map(|limit| judge(limit, name, &summary.chains)).collect();
+    verdicts.iter().for_each(|verdict| eprintln!("tacho: {}", verdict.text));
+    Ok(verdicts.iter().all(|verdict| verdict.kept))
 }
 
 fn known_lint(name: &str) -> Outcome {
@@ -60,23 +98,24 @@ fn known_chain(summary: &Summary, name: &str) -> Outcome {
 
 /// The figures of a run: as they stand in it, or, where it ended before they were written or a links file says otherwise, analysed
 /// now; reading a run never changes it.
-fn figures(run: &RunDirectory, links: Option<&Path>) -> Result<Summary, Failure> {
+fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) -> Result<Summary, Failure> {
     // A sweep that runs, or was killed, has points that its own figures do not tell yet.
     let told = run.points()?.is_empty() || run.info().is_ok_and(|info| !info.cut_short);
-    if run.summary().is_file() && told && links.is_none() {
+    if run.summary().is_file() && told && links.is_none() && way.is_none() {
         return Ok(tacho_analysis::store::read_summary(run).context("figures of the run")?);
     }
     if !run.points()?.is_empty() {
-        if let Some(links) = links {
-            return Err(Failure::Usage(format!("{}: this run is a sweep; give {}/points/NAME with it", links.display(), run.path().display())));
+        if links.is_some() || way.is_some() {
+            return Err(Failure::Usage(format!("{0}: this run is a sweep; ask that of {0}/points/NAME", run.path().display())));
         }
         return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
     }
-    let stated = match links {
+    let mut stated = match links {
         Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())
             .map_err(|errors| Failure::Usage(errors.to_string()))?,
         None => Links::default(),
     };
+    stated.chains.extend(way.cloned());
     let workload = workload(run)?;
     let mut progress = Progress::new();
     let analysed =

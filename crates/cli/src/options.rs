@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use tacho_analysis::limits::Limit;
 use tacho_analysis::watch::Trigger;
 
 /// Where does the time go between sensor and actuator, and how do I get it back?
@@ -182,7 +183,7 @@ pub struct Record {
     pub json: bool,
     /// Record programs that are running already, by their process ids, until ^C or their end: needs root, costs them some microseconds
     /// an event, and names what was made before only in part
-    #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["command", "max_mib"])]
+    #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["command", "cpu_time"])]
     pub attach: Vec<u32>,
     /// Detach after this long, with its unit: 30s
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "attach")]
@@ -259,17 +260,28 @@ pub struct Import {
 Examples:
   tacho explain runs/latest
   tacho explain runs/latest --chain 'lidar to brake'
+  tacho explain runs/latest --from /points --to /brake --limit 'reaction 150ms'
   tacho explain runs/latest --suggest > links.yaml         which input made which output, to be corrected
   tacho explain runs/latest --links links.yaml --deny deadline-missed
   tacho explain runs/latest --json | jq '.chains[] | select(.critical)'
 
-Exit codes: 0 done, 1 a finding of --deny, 2 bad usage or a bad file.")]
+Exit codes: 0 done, 1 a limit that was not kept or a finding of --deny, 2 bad usage or a bad file.")]
 pub struct Explain {
     /// Run directory
     pub run: PathBuf,
     /// Explain this chain [default: the critical one]
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub chain: Option<String>,
+    /// Explain the way from here: a topic (from whoever publishes it on), else a node
+    #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
+    pub from: Option<String>,
+    /// Explain the way to here: a topic (to the publish call on it), else a node
+    #[arg(long, value_name = "END", requires = "from")]
+    pub to: Option<String>,
+    /// Exit 1 if the worst case of the chain that is explained is above this: 'end-to-end TIME', 'reaction TIME', 'age TIME',
+    /// 'age-held TIME'; or if it was not measured. More than once for several
+    #[arg(long, value_name = "LIMIT", conflicts_with = "suggest")]
+    pub limit: Vec<Limit>,
     /// Links file that states which input made which output, chains, and their deadlines
     #[arg(long, value_name = "FILE")]
     pub links: Option<PathBuf>,

@@ -62,8 +62,9 @@ fn attached(options: Record) -> Outcome {
     let interrupted = interrupt::catch()?;
     let ring = ring(&options, &run)?;
     let pids = options.attach.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let wanted = attach::Wanted { limit: options.duration, max_bytes: Some(options.max_mib << 20), scheduler: options.scheduler.when(), ring };
     let on_attached = || eprintln!("tacho: attached to {pids}; ^C ends the recording, the programs go on");
-    let recorded = attach::record(&options.attach, &run, interrupted, options.duration, ring, on_attached);
+    let recorded = attach::record(&options.attach, &run, interrupted, wanted, on_attached);
     let (info, processes) = recorded.map_err(|error| match error {
         attach::Error::Process { .. } => Failure::Usage(error.to_string()),
         error => Failure::Fault(error.into()),

@@ -113,6 +113,9 @@ pub struct SchedulerEvents {
     pub switches: u64,
     /// Wake-ups written.
     pub wakeups: u64,
+    /// Interrupts and softirqs written; none from context switches.
+    #[serde(default)]
+    pub interrupts: u64,
     /// Events of the whole machine that the kernel had no room for.
     pub lost: u64,
 }

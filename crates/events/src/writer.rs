@@ -46,6 +46,11 @@ impl EventFile {
         Ok(EventFile { file, header, chunks: 0, threads: HashMap::new() })
     }
 
+    /// Bytes that it takes, once all is flushed.
+    pub fn bytes(&self) -> u64 {
+        HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64
+    }
+
     /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is given that one's
     /// ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could not hold it.
     pub fn put(&mut self, tid: u32, ticks: u64, kind: u16, words: &[u64], texts: &[&str]) -> io::Result<()> {
@@ -90,7 +95,7 @@ impl EventFile {
 
     /// Brings what was put, and the header, into the file.
     pub fn flush(&mut self) -> io::Result<()> {
-        let needed = HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64;
+        let needed = self.bytes();
         if self.file.metadata()?.len() < needed {
             self.file.set_len(needed)?;
         }

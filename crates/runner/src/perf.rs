@@ -163,9 +163,9 @@ fn ioctl(event: &OwnedFd, request: libc::c_ulong, argument: libc::c_int) -> io::
 }
 
 /// Waits until one of the rings is a quarter full, or for so long.
-pub(crate) fn wait(rings: &[Ring], milliseconds: i32) -> io::Result<()> {
+pub(crate) fn wait<'a>(rings: impl IntoIterator<Item = &'a Ring>, milliseconds: i32) -> io::Result<()> {
     let mut events: Vec<libc::pollfd> =
-        rings.iter().map(|ring| libc::pollfd { fd: ring.event.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
+        rings.into_iter().map(|ring| libc::pollfd { fd: ring.event.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
     // SAFETY: the list is as long as said.
     match unsafe { libc::poll(events.as_mut_ptr(), events.len() as _, milliseconds) } {
         -1 => match io::Error::last_os_error() {

@@ -10,6 +10,7 @@
 //!     /map -> /objects: unrelated
 //! chains:
 //!   braking: {nodes: [/lidar, /fusion, /brake], deadline: 100 ms}
+//!   obstacle to brake: {from: /points, to: /brake}
 //! ";
 //! let stated = tacho_workload::links::parse(text, "links.yaml")?;
 //! assert_eq!(stated.links[0].rule, tacho_workload::links::Rule::Latest);
@@ -68,10 +69,21 @@ pub struct StatedLink {
 pub struct StatedChain {
     /// Its name.
     pub name: String,
-    /// Node names, source first; empty where the chain has this name already and only its deadline is stated.
+    /// Node names, source first; empty where its ends are stated, or the chain has this name already and only its deadline is stated.
     pub nodes: Vec<String>,
+    /// Its two ends, instead of nodes: every path between them.
+    pub between: Option<Between>,
     /// An instance that takes longer is late.
     pub deadline: Option<Duration>,
+}
+
+/// Where chains begin and end; each a topic, else a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Between {
+    /// A topic: from whoever publishes it on, over it.
+    pub from: String,
+    /// A topic: to the publish call on it.
+    pub to: String,
 }
 
 /// What a links file says.
@@ -83,7 +95,7 @@ pub struct Links {
     pub chains: Vec<StatedChain>,
 }
 
-const SHAPE: &str = "a map with `links:` (node to `INPUT -> OUTPUT: RULE`) and `chains:` (name to `{nodes: [...], deadline: 100 ms}`)";
+const SHAPE: &str = "a map with `links:` (node to `INPUT -> OUTPUT: RULE`) and `chains:` (name to `{nodes: [...], deadline: 100 ms}` or `{from: /points, to: /brake}`)";
 const RULES: &str = "one of `same callback`, `latest`, `match`, `unrelated`";
 
 /// Reads a links file. All mistakes are reported at once, each with its line.
@@ -151,10 +163,18 @@ fn links_of(node: Name<'_>, topics: &Yaml, found: &mut Links, report: &mut Repor
 }
 
 fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedChain> {
-    let mut chain = StatedChain { name: name.into(), nodes: Vec::new(), deadline: None };
+    let mut chain = StatedChain { name: name.into(), nodes: Vec::new(), between: None, deadline: None };
+    let (mut from, mut to) = (None, None);
     let mut whole = true;
     for ((key, span), value) in entries(yaml, "`{nodes: [...], deadline: 100 ms}`", report) {
         match key {
+            "from" | "to" => match scalar(value) {
+                Some(name) => *(if key == "from" { &mut from } else { &mut to }) = Some(name.to_owned()),
+                None => {
+                    report.error("not-an-end", value.span, "no end of a chain", value.describe(), "a topic or a node");
+                    whole = false;
+                }
+            },
             "nodes" => match &value.value {
                 Value::List(items) if items.len() > 1 && items.iter().all(|item| scalar(item).is_some()) => {
                     chain.nodes = items.iter().filter_map(scalar).map(String::from).collect();
@@ -176,10 +196,19 @@ fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedCh
                 }
             },
             other => {
-                unknown(span, other, &["nodes", "deadline"], report);
+                unknown(span, other, &["nodes", "from", "to", "deadline"], report);
                 whole = false;
             }
         }
+    }
+    match (from, to) {
+        (None, None) => {}
+        (Some(from), Some(to)) if chain.nodes.is_empty() => chain.between = Some(Between { from, to }),
+        _ if whole => {
+            report.error("not-a-chain", yaml.span, "not the ends of a chain", yaml.describe(), "`from:` and `to:`, both, and no `nodes:`");
+            whole = false;
+        }
+        _ => {}
     }
     whole.then_some(chain)
 }
@@ -284,12 +313,14 @@ mod tests {
 
     #[test]
     fn every_mistake_is_told_with_its_line() {
-        let text = "links:\n  /a:\n    /in: latest\n    /in -> /out: newest\n    -> /out: match\nchain: {}\nchains:\n  c: {nodes: [/a], deadline: 5}\n  c: {}\n";
+        let text = "links:\n  /a:\n    /in: latest\n    /in -> /out: newest\n    -> /out: match\nchain: {}\nchains:\n  c: {nodes: [/a], deadline: 5}\n  c: {}\n  \
+                    d: {from: /points}\n  e: {nodes: [/a, /b], from: /points, to: /brake}\n";
         let errors = parse(text, "links.yaml").expect_err("mistakes").errors;
         let found: Vec<_> = errors.iter().map(|e| (e.line, e.name)).collect();
         assert_eq!(
             found,
-            [(3, "no-arrow"), (4, "unknown-rule"), (5, "no-topic"), (6, "unknown-key"), (8, "not-a-chain"), (8, "not-a-time"), (9, "duplicate")]
+            [(3, "no-arrow"), (4, "unknown-rule"), (5, "no-topic"), (6, "unknown-key"), (8, "not-a-chain"), (8, "not-a-time"), (9, "duplicate"),
+             (10, "not-a-chain"), (11, "not-a-chain")]
         );
         assert!(errors[1].to_string().contains("links.yaml:4:"), "{}", errors[1]);
         assert!(errors[3].expected.contains("did you mean `chains`?"), "{}", errors[3]);

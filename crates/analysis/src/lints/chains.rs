@@ -11,14 +11,24 @@ const NAMED: usize = 4;
 
 pub const DEADLINE: Lint = Lint {
     name: "deadline-missed",
-    finds: "instances of a chain took longer than its deadline",
+    finds: "instances of a chain took longer than its deadline, or none came through",
     check: |facts| {
         let tables = facts.tables;
         let case = |(row, chain): (usize, &crate::tables::Chain)| {
             let deadline = chain.deadline_ns?;
             let all: Vec<i64> = tables.instances.iter().filter(|i| i.chain == row as u32).map(|i| i.end_to_end_ns).collect();
             let late = all.iter().filter(|ns| **ns > deadline).count();
-            let worst = *all.iter().max()?;
+            let Some(worst) = all.iter().max().copied() else {
+                // Of several paths of one name, one that nothing takes is no failure.
+                let other = |i: &crate::tables::Instance| tables.chains[i.chain as usize].name == chain.name;
+                return (!tables.instances.iter().any(other)).then(|| Case {
+                    subject: chain.name.clone(),
+                    evidence: format!("no instance came through; {} inputs without an output", chain.lost),
+                    cost: format!("nothing kept its deadline of {}", time(deadline)),
+                    next: "what became of its inputs stands with the chain".into(),
+                    weight: chain.lost as f64,
+                });
+            };
             (late > 0).then(|| Case {
                 subject: chain.name.clone(),
                 evidence: format!("{late} of {} instances took longer than {}; the longest {}", all.len(), time(deadline), time(worst)),

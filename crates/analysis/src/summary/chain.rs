@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChainFigures {
     /// Name.
     pub name: String,
-    /// Node, topic, node ... node.
+    /// Node, topic, node ... node; then the topic of its output, where one was stated as its end.
     pub path: Vec<String>,
     /// Highest worst case of all paths.
     pub critical: bool,
@@ -45,6 +45,9 @@ pub struct ChainFigures {
     /// An input change that was just missed to the first output that reflects it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reaction_time_ms: Option<Distribution>,
+    /// At the end, so long had a change waited that no output reflects: the reaction to it takes longer. Absent where none waited.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reaction_pending_ms: Option<f64>,
     /// From an input to the last output that still uses it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub data_age_ms: Option<Distribution>,

@@ -5,8 +5,9 @@ use crate::options::Top;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tacho_events::RunDirectory;
-use tacho_runner::attach;
+use tacho_runner::{attach, ring};
 
 /// A run directory that grows.
 pub struct Source {
@@ -37,7 +38,11 @@ impl Source {
         let (begun, has_begun) = std::sync::mpsc::channel();
         let recording = std::thread::Builder::new().name("tacho-attach".into()).spawn({
             let (run, stop, pids) = (run.clone(), stop.clone(), options.attach.clone());
-            move || attach::record(&pids, &run, &stop, None, None, || begun.send(()).unwrap_or_default()).map(drop)
+            // What lies behind the window is let go of.
+            let span = (2 * options.window).max(Duration::from_secs(10));
+            let ring = Some(ring::Wanted { span, after: Duration::ZERO, most_saves: 0, watch: None });
+            let wanted = attach::Wanted { ring, ..attach::Wanted::default() };
+            move || attach::record(&pids, &run, &stop, wanted, || begun.send(()).unwrap_or_default()).map(drop)
         })?;
         let pids: Vec<String> = options.attach.iter().map(u32::to_string).collect();
         let source = Source { run, title: format!("attached to {}", pids.join(", ")), attached: Some(Attached { stop, recording, _folder: folder }) };

@@ -45,7 +45,7 @@ impl Terminal {
 
     pub(super) fn preemptors(&self, out: &mut String, preemptors: &[PreemptorFigures]) {
         let mut table = Table::new([
-            Column::text("thread"),
+            Column::text("thread or interrupt"),
             Column::number("times"),
             Column::number("total ms"),
             Column::number("longest ms"),

@@ -10,7 +10,7 @@ mod library;
 mod probes;
 mod run;
 
-pub use run::record;
+pub use run::{record, Wanted};
 
 use crate::clock::monotonic_ns;
 use crate::machine;
@@ -24,6 +24,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use tacho_events::layout::FileHeader;
+use tacho_events::run::EventGap;
 use tacho_events::writer::EventFile;
 
 /// Longest that records stay in the rings.
@@ -32,8 +33,6 @@ const DRAIN_EVERY_MS: i32 = 50;
 const SETTLED_NS: i64 = 5_000_000;
 const PERF_RECORD_LOST: u32 = 2;
 const PERF_RECORD_SAMPLE: u32 = 9;
-/// Kind of `events.h`: count of records that a CPU's ring had no room for.
-const KERNEL_EVENTS_LOST: u16 = 143;
 
 /// Why a process cannot be attached to.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +50,9 @@ pub enum Error {
     /// The kernel does not let this user probe.
     #[error("attaching needs uprobes: {0}")]
     NotPermitted(String),
+    /// Scheduler events were asked for and cannot be had.
+    #[error("scheduler events: {0}")]
+    Scheduler(String),
     /// Nothing can be let go of there.
     #[error(transparent)]
     Ring(#[from] crate::ring::Error),
@@ -74,18 +76,29 @@ pub struct Attached {
     pub unreadable: u64,
     /// Whether the node's name is only the program's.
     pub node_unnamed: bool,
+    /// Events that came when its file was as large as it may get.
+    pub beyond_limit: u64,
 }
 
 /// Running programs that are being recorded.
 pub struct Attach {
     tracefs: Tracefs,
-    rings: Vec<Ring>,
+    rings: Vec<CpuRing>,
     /// By the tracepoint's id.
     probes: HashMap<u16, Probe>,
     defined: Vec<String>,
     processes: BTreeMap<u32, Process>,
     waiting: Vec<Call>,
+    /// Most that a file takes.
+    max_bytes: u64,
     lost: u64,
+    gaps: Vec<EventGap>,
+}
+
+/// Calls on a CPU, and when the last one was.
+struct CpuRing {
+    ring: Ring,
+    last_ns: i64,
 }
 
 struct Probe {
@@ -110,8 +123,8 @@ struct Call {
 }
 
 impl Attach {
-    /// Probes the processes and makes their files in `events`, which is there.
-    pub fn start(pids: &[u32], events: &Path) -> Result<Attach, Error> {
+    /// Probes the processes and makes their files in `events`, which is there; none grows beyond `max_bytes`.
+    pub fn start(pids: &[u32], events: &Path, max_bytes: Option<u64>) -> Result<Attach, Error> {
         let mut libraries: BTreeMap<(u64, u64), Library> = BTreeMap::new();
         let mut processes = BTreeMap::new();
         for pid in pids {
@@ -125,14 +138,16 @@ impl Attach {
             move |error: io::Error| Error::NotPermitted(format!("{what}: {error}; run tacho as root, on a kernel with CONFIG_UPROBE_EVENTS"))
         };
         let tracefs = Tracefs::open().map_err(not_permitted("tracefs"))?;
-        let mut attach = Attach { tracefs, rings: Vec::new(), probes: HashMap::new(), defined: Vec::new(), processes, waiting: Vec::new(), lost: 0 };
+        let mut attach = Attach { tracefs, rings: Vec::new(), probes: HashMap::new(), defined: Vec::new(), processes, waiting: Vec::new(), max_bytes: max_bytes.unwrap_or(u64::MAX), lost: 0, gaps: Vec::new() };
         attach.remove_leftovers();
         for (index, library) in libraries.values().enumerate() {
             attach.define(index, library)?;
         }
         let cpus = perf::online_cpus()?;
         let ids: Vec<u64> = attach.probes.keys().map(|id| u64::from(*id)).collect();
-        attach.rings = perf::open_tracepoints(&cpus, &ids).map_err(not_permitted("perf_event_open"))?;
+        let begun = monotonic_ns();
+        let rings = perf::open_tracepoints(&cpus, &ids).map_err(not_permitted("perf_event_open"))?;
+        attach.rings = rings.into_iter().map(|ring| CpuRing { ring, last_ns: begun }).collect();
         Ok(attach)
     }
 
@@ -174,9 +189,9 @@ impl Attach {
 
     /// Reads what has happened until now, after waiting a little for it; whether any of the processes still runs.
     pub fn read(&mut self) -> io::Result<bool> {
-        perf::wait(&self.rings, DRAIN_EVERY_MS)?;
+        perf::wait(self.rings.iter().map(|cpu| &cpu.ring), DRAIN_EVERY_MS)?;
         let settled = monotonic_ns() - SETTLED_NS;
-        self.drain()?;
+        self.drain();
         self.write(settled)?;
         Ok(self.processes.keys().any(|pid| runs(*pid)))
     }
@@ -186,9 +201,14 @@ impl Attach {
         self.lost
     }
 
-    /// Takes the probes out, and ends the files.
-    pub fn finish(mut self) -> io::Result<Vec<Attached>> {
-        self.drain()?;
+    /// When they were lost, as far as that was not told yet.
+    pub fn gaps(&mut self) -> Vec<EventGap> {
+        std::mem::take(&mut self.gaps)
+    }
+
+    /// Takes the probes out, and ends the files; when events were lost, too, as far as that was not told yet.
+    pub fn finish(mut self) -> io::Result<(Vec<Attached>, Vec<EventGap>)> {
+        self.drain();
         self.write(i64::MAX)?;
         self.rings.clear();
         for name in std::mem::take(&mut self.defined) {
@@ -198,22 +218,26 @@ impl Attach {
         for (pid, mut process) in std::mem::take(&mut self.processes) {
             process.facts.told = process.earlier.told;
             process.facts.unreadable = process.earlier.unreadable;
-            process.file.header.dropped = self.lost;
+            process.file.header.dropped = self.lost + process.facts.beyond_limit;
             match runs(pid) {
                 true => process.file.flush()?, // it goes on, unseen
                 false => process.file.finish()?,
             }
             attached.push(process.facts);
         }
-        Ok(attached)
+        Ok((attached, std::mem::take(&mut self.gaps)))
     }
 
-    fn drain(&mut self) -> io::Result<()> {
-        for ring in &mut self.rings {
-            let (probes, processes, waiting, lost) = (&self.probes, &mut self.processes, &mut self.waiting, &mut self.lost);
-            let mut failed = Ok(());
+    fn drain(&mut self) {
+        for CpuRing { ring, last_ns } in &mut self.rings {
+            let (probes, processes, waiting) = (&self.probes, &self.processes, &mut self.waiting);
+            let (lost, gaps) = (&mut self.lost, &mut self.gaps);
             ring.drain(|bytes| match parse(bytes) {
-                Some(Record::Call { time, pid, tid, raw }) if processes.contains_key(&pid) => {
+                Some(Record::Call { time, pid, tid, raw }) => {
+                    *last_ns = time;
+                    if !processes.contains_key(&pid) {
+                        return;
+                    }
                     let probe = raw.first_chunk::<2>().and_then(|id| probes.get(&u16::from_le_bytes(*id)));
                     let read = probe.and_then(|probe| Some((probe, probes::read(&probe.fields, raw)?)));
                     if let Some((probe, (words, texts))) = read {
@@ -221,19 +245,15 @@ impl Attach {
                         waiting.push(Call { time, pid, tid, kind: probe.function.kind, words, texts });
                     }
                 }
-                Some(Record::Lost { count }) => {
+                Some(Record::Lost { time, count }) => {
                     *lost += count;
-                    // Which process's it was is not told: the gap is in all of them.
-                    let now = monotonic_ns() as u64;
-                    for (pid, process) in processes.iter_mut() {
-                        failed = std::mem::replace(&mut failed, Ok(())).and(process.file.put(*pid, now, KERNEL_EVENTS_LOST, &[count], &[]));
-                    }
+                    // Which process's they were is not told: they lack in all of them.
+                    add_gap(gaps, EventGap { from_ns: *last_ns, to_ns: time, events: Some(count), cause: TOO_FAST.into() });
+                    *last_ns = time;
                 }
-                _ => {}
+                None => {}
             });
-            failed?;
         }
-        Ok(())
     }
 
     fn write(&mut self, settled: i64) -> io::Result<()> {
@@ -241,6 +261,10 @@ impl Attach {
         let ready = self.waiting.partition_point(|call| call.time <= settled);
         for call in self.waiting.drain(..ready) {
             let Some(process) = self.processes.get_mut(&call.pid) else { continue };
+            if process.file.bytes() >= self.max_bytes {
+                process.facts.beyond_limit += 1;
+                continue;
+            }
             for (kind, words, texts) in process.earlier.before(call.tid, call.kind, &call.words) {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 process.file.put(call.tid, call.time as u64, kind, &words, &texts)?;
@@ -249,7 +273,10 @@ impl Attach {
             process.file.put(call.tid, call.time as u64, call.kind, &call.words, &texts)?;
             process.facts.events += 1;
         }
-        self.processes.values_mut().try_for_each(|process| process.file.flush())
+        self.processes.values_mut().try_for_each(|process| {
+            process.file.header.dropped = self.lost + process.facts.beyond_limit;
+            process.file.flush()
+        })
     }
 }
 
@@ -285,17 +312,30 @@ impl Process {
         };
         let file = EventFile::create(&events.join(format!("{pid}-{}.events", header.start.monotonic_ns)), header)?;
         let memory = File::open(format!("/proc/{pid}/mem"))?;
-        let facts = Attached { pid, command, events: 0, told: 0, unreadable: 0, node_unnamed: named.is_none() };
+        let facts = Attached { pid, command, events: 0, told: 0, unreadable: 0, node_unnamed: named.is_none(), beyond_limit: 0 };
         Ok(Process { file, earlier: Earlier::new(memory, node_name), facts })
     }
 }
 
 enum Record<'a> {
     Call { time: i64, pid: u32, tid: u32, raw: &'a [u8] },
-    Lost { count: u64 },
+    Lost { time: i64, count: u64 },
 }
 
-/// A record of perf_event_open(2): samples hold TID, TIME and RAW.
+const TOO_FAST: &str = "calls came faster than tacho could read them";
+
+/// Those that follow each other directly, or lie in each other, are one.
+fn add_gap(gaps: &mut Vec<EventGap>, gap: EventGap) {
+    match gaps.last_mut().filter(|last| last.to_ns >= gap.from_ns && gap.to_ns >= last.from_ns) {
+        Some(last) => {
+            (last.from_ns, last.to_ns) = (last.from_ns.min(gap.from_ns), last.to_ns.max(gap.to_ns));
+            last.events = last.events.zip(gap.events).map(|(a, b)| a + b);
+        }
+        None => gaps.push(gap),
+    }
+}
+
+/// A record of perf_event_open(2): samples hold TID, TIME and RAW; of all others these but RAW stand at the end.
 fn parse(bytes: &[u8]) -> Option<Record<'_>> {
     let u32_at = |at: usize| bytes.get(at..)?.first_chunk::<4>().map(|word| u32::from_le_bytes(*word));
     let u64_at = |at: usize| bytes.get(at..)?.first_chunk::<8>().map(|word| u64::from_le_bytes(*word));
@@ -304,7 +344,7 @@ fn parse(bytes: &[u8]) -> Option<Record<'_>> {
             let size = u32_at(24)? as usize;
             Some(Record::Call { pid: u32_at(8)?, tid: u32_at(12)?, time: u64_at(16)? as i64, raw: bytes.get(28..28 + size)? })
         }
-        PERF_RECORD_LOST => Some(Record::Lost { count: u64_at(16)? }),
+        PERF_RECORD_LOST => Some(Record::Lost { count: u64_at(16)?, time: u64_at(32)? as i64 }),
         _ => None,
     }
 }
@@ -371,8 +411,20 @@ mod tests {
         bytes[0] = PERF_RECORD_SAMPLE as u8;
         bytes[24] = 12;
         assert!(matches!(parse(&bytes), Some(Record::Call { raw: [_, ..], .. })));
+        let lost = [2u32, 40 << 16].map(u32::to_le_bytes).concat();
+        let lost = [lost, [77u64, 12, 0, 5_000].map(u64::to_le_bytes).concat()].concat();
+        assert!(matches!(parse(&lost), Some(Record::Lost { time: 5_000, count: 12 })));
         bytes[24] = 13;
         assert!(parse(&bytes).is_none());
         assert!(parse(&bytes[..3]).is_none());
+    }
+
+    #[test]
+    fn gaps_that_touch_each_other_are_one() {
+        let gap = |from_ns, to_ns| EventGap { from_ns, to_ns, events: Some(1), cause: TOO_FAST.into() };
+        let mut gaps = Vec::new();
+        [gap(10, 20), gap(20, 25), gap(5, 12), gap(40, 50)].into_iter().for_each(|found| add_gap(&mut gaps, found));
+        let told: Vec<_> = gaps.iter().map(|gap| (gap.from_ns, gap.to_ns, gap.events)).collect();
+        assert_eq!(told, [(5, 25, Some(3)), (40, 50, Some(1))]);
     }
 }

@@ -5,30 +5,53 @@ use crate::clock::ClockSync;
 use crate::machine::machine;
 use crate::ring;
 use crate::recording::rfc3339;
+use crate::scheduler_events::{SchedulerEvents, When};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use tacho_events::run::RunInfo;
+use tacho_events::run::{RunInfo, SchedulerEvents as Facts};
 use tacho_events::RunDirectory;
 
-/// Records running processes until all have ended, `stop` is set, or `limit` is over; `on_attached` is called when every call from then on
+/// What is recorded, and for how long.
+#[derive(Default)]
+pub struct Wanted {
+    /// Until then, where there is an end.
+    pub limit: Option<Duration>,
+    /// Most that one process's file takes; what comes after is dropped and counted, in a ring the oldest goes. `None`: as much as there is.
+    pub max_bytes: Option<u64>,
+    /// Scheduler events of the kernel.
+    pub scheduler: When,
+    /// Only the last of it is kept.
+    pub ring: Option<ring::Wanted>,
+}
+
+/// Records running processes until all have ended, `stop` is set, or the limit is over; `on_attached` is called when every call from then on
 /// is recorded. `run.json` is there from the start, marked as cut
-/// short, so that a run whose tacho was killed is a run, too. With a ring only the last of it is kept.
+/// short, so that a run whose tacho was killed is a run, too.
 pub fn record(
     pids: &[u32],
     run: &RunDirectory,
     stop: &AtomicBool,
-    limit: Option<Duration>,
-    ring: Option<ring::Wanted>,
+    wanted: Wanted,
     on_attached: impl FnOnce(),
 ) -> Result<(RunInfo, Vec<Attached>), Error> {
+    let Wanted { limit, max_bytes, scheduler, ring } = wanted;
     if ring.is_some() {
         ring::block_signal();
     }
     let events = run.events();
     std::fs::create_dir_all(&events)?;
-    let mut attach = Attach::start(pids, &events)?;
+    // In a ring the oldest makes room.
+    let mut attach = Attach::start(pids, &events, max_bytes.filter(|_| ring.is_none()))?;
+    let (scheduler, why_not) = match scheduler {
+        When::Off => (None, None),
+        when => match SchedulerEvents::start_on(&events, pids) {
+            Ok(started) => (Some(started), None),
+            Err(why) if when == When::Required => return Err(Error::Scheduler(why)),
+            Err(why) => (None, Some(why)),
+        },
+    };
     let clock = ClockSync::start(&events.join("clock.sync"))?;
     let mut info = RunInfo {
         verb: "record".into(),
@@ -43,7 +66,7 @@ pub fn record(
     run.write_info(&info)?;
     let going = match ring {
         Some(ring) => {
-            let files = ring::Ring::new(run, ring.span, None)?;
+            let files = ring::Ring::new(run, ring.span, max_bytes)?;
             Some(ring::Going::start(files, ring, info.clone(), run)?)
         }
         None => None,
@@ -54,7 +77,11 @@ pub fn record(
     // A full disk ends the recording; what was written stays.
     let mut failed: Option<io::Error> = None;
     while !over() {
-        match attach.read() {
+        let read = attach.read();
+        let gaps = attach.gaps();
+        going.iter().for_each(|going| going.lost(&gaps));
+        info.gaps.extend(gaps);
+        match read {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
@@ -65,8 +92,13 @@ pub fn record(
     }
     info.duration_s = start.elapsed().as_secs_f64();
     let lost = attach.lost();
+    info.scheduler = match scheduler {
+        Some(scheduler) => Some(scheduler.finish()?),
+        None => why_not.map(|why| Facts { why_not: Some(why), ..Facts::default() }),
+    };
     let outcome = going.map(ring::Going::finish).transpose()?;
-    let attached = attach.finish()?;
+    let (attached, gaps) = attach.finish()?;
+    info.gaps.extend(gaps);
     clock.finish()?;
     info.cut_short = failed.is_some();
     info.missing = missing(&attached, lost);
@@ -99,12 +131,15 @@ fn missing(attached: &[Attached], lost: u64) -> Vec<String> {
                 process.told
             ));
         }
+        if process.beyond_limit > 0 {
+            missing.push(format!("{who}: {} events dropped: its file was as large as --max-mib lets it get", process.beyond_limit));
+        }
         if process.unreadable > 0 {
             missing.push(format!("{who}: {} publishers and subscriptions whose topic could not be read", process.unreadable));
         }
     }
     if lost > 0 {
-        missing.push(format!("{lost} events were lost: they came faster than tacho could read them"));
+        missing.push(format!("{lost} events were lost: they came faster than tacho could read them (gaps in run.json: when)"));
     }
     missing
 }

@@ -5,11 +5,11 @@ use super::Ring;
 use crate::clock::monotonic_ns;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tacho_events::run::{Ring as Facts, RunInfo};
+use tacho_events::run::{EventGap, Ring as Facts, RunInfo};
 use tacho_events::RunDirectory;
 
 const TURN: Duration = Duration::from_millis(100);
@@ -37,6 +37,7 @@ pub struct Wanted {
 pub struct Going {
     stop: Sender<()>,
     held: Arc<AtomicBool>,
+    gaps: Arc<Mutex<Vec<EventGap>>>,
     thread: JoinHandle<Outcome>,
 }
 
@@ -61,6 +62,7 @@ struct Keeper {
     ring: Ring,
     wanted: Wanted,
     info: RunInfo,
+    gaps: Arc<Mutex<Vec<EventGap>>>,
     run: RunDirectory,
     door: Option<Door>,
     pending: Vec<Pending>,
@@ -103,7 +105,8 @@ impl Going {
             failures.push(why);
         });
         let facts = Facts { span_s: wanted.span.as_secs_f64(), ..Facts::default() };
-        let keeper = Keeper { ring, wanted, info, run: run.clone(), door: door.ok(), pending: Vec::new(), facts, failures, watched_ns: 0, hold_off_until_ns: i64::MIN };
+        let gaps = Arc::new(Mutex::new(Vec::new()));
+        let keeper = Keeper { ring, wanted, info, gaps: gaps.clone(), run: run.clone(), door: door.ok(), pending: Vec::new(), facts, failures, watched_ns: 0, hold_off_until_ns: i64::MIN };
         let (stop, stopped) = channel();
         let held = Arc::new(AtomicBool::new(false));
         let is_held = held.clone();
@@ -117,12 +120,17 @@ impl Going {
             }
             keeper.end()
         })?;
-        Ok(Going { stop, held, thread })
+        Ok(Going { stop, held, gaps, thread })
     }
 
     /// The recorded command has ended: its last seconds are those that count, however long what it left behind goes on.
     pub fn hold(&self) {
         self.held.store(true, Ordering::Relaxed);
+    }
+
+    /// Events were lost: saves tell of it.
+    pub fn lost(&self, gaps: &[EventGap]) {
+        self.gaps.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(gaps);
     }
 
     /// Saves what is still due, and ends the thread.
@@ -192,7 +200,8 @@ impl Keeper {
         }
         let number = self.facts.saves + 1;
         let to = self.run.save(number);
-        self.ring.save(&to, self.info.clone(), why, to_ns).map_err(|error| error.to_string())?;
+        let gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.ring.save(&to, RunInfo { gaps, ..self.info.clone() }, why, to_ns).map_err(|error| error.to_string())?;
         self.facts.saves = number;
         Ok(format!("saves/{number:03}"))
     }

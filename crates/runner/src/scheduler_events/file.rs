@@ -1,6 +1,6 @@
 //! The event file of the kernel: pid 0, chunks that belong to CPUs (docs/event-file.md).
 
-use super::records::{Comm, Record};
+use super::records::{Comm, Interrupt, Record};
 use crate::clock;
 use crate::machine;
 use std::borrow::Cow;
@@ -14,6 +14,10 @@ const CLOCK_SYNC: u16 = 2;
 const KERNEL_EVENTS_LOST: u16 = 143;
 const SCHED_SWITCH: u16 = 144;
 const SCHED_WAKEUP: u16 = 145;
+const IRQ_ENTRY: u16 = 146;
+const IRQ_EXIT: u16 = 147;
+const SOFTIRQ_ENTRY: u16 = 148;
+const SOFTIRQ_EXIT: u16 = 149;
 
 /// Least distance of two clock readings in the file.
 const SYNC_EVERY_NS: i64 = 1_000_000_000;
@@ -56,6 +60,12 @@ impl KernelFile {
                 let news = self.news(time, tid, Some(comm), names);
                 self.file.put(cpu, ticks, SCHED_WAKEUP, &[tid.into(), target_cpu.into(), waker.into()], &[&text(&news)])
             }
+            Record::Interrupt(interrupt) => match interrupt {
+                Interrupt::Irq { irq, name } => self.file.put(cpu, ticks, IRQ_ENTRY, &[irq.into()], &[&text(&name)]),
+                Interrupt::IrqEnd { irq } => self.file.put(cpu, ticks, IRQ_EXIT, &[irq.into()], &[]),
+                Interrupt::Softirq { vector } => self.file.put(cpu, ticks, SOFTIRQ_ENTRY, &[vector.into()], &[]),
+                Interrupt::SoftirqEnd { vector } => self.file.put(cpu, ticks, SOFTIRQ_EXIT, &[vector.into()], &[]),
+            },
             Record::Lost { count } => self.file.put(cpu, ticks, KERNEL_EVENTS_LOST, &[count], &[]),
             Record::Fork { .. } | Record::Exit { .. } | Record::Name { .. } => Ok(()),
         }
@@ -105,7 +115,7 @@ impl KernelFile {
 }
 
 /// What stands before the NUL.
-fn text(comm: &Comm) -> Cow<'_, str> {
+fn text(comm: &[u8]) -> Cow<'_, str> {
     let end = comm.iter().position(|byte| *byte == 0).unwrap_or(comm.len());
     String::from_utf8_lossy(&comm[..end])
 }

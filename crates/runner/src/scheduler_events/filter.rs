@@ -1,18 +1,20 @@
-//! Which scheduler events a run keeps: those of threads of the processes that it started, and whoever runs on a CPU that one of
-//! these threads waits for. So who preempted is always there, and the rest of the machine is not.
+//! Which scheduler events a run keeps: those of threads of the processes that it started or attached to, interrupts that come to a CPU while one
+//! of these threads has it, and whoever runs on a CPU that one of them waits for. So who preempted is always there, and the rest of the machine is not.
 
 use super::records::{Comm, Record, DEAD};
 use std::collections::{HashMap, HashSet};
 
 /// What was seen so far, in the order of time.
 pub(super) struct Filter {
-    /// This process: what it forks is followed, its own threads are not.
-    root: u32,
+    /// This process, where what it forks is followed; its own threads are not.
+    root: Option<u32>,
     processes: HashSet<u32>,
     threads: HashMap<u32, Thread>,
     /// Followed threads that wait for each CPU.
     waiting_for: HashMap<u32, u32>,
     names: HashMap<u32, Comm>,
+    /// Who came last on each CPU.
+    on_cpu: HashMap<u32, u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,8 +26,14 @@ struct Thread {
 
 impl Filter {
     /// Follows what `root` starts from now on.
-    pub fn new(root: u32) -> Filter {
-        Filter { root, processes: HashSet::new(), threads: HashMap::new(), waiting_for: HashMap::new(), names: HashMap::new() }
+    pub fn new(root: Option<u32>) -> Filter {
+        Filter { root, processes: HashSet::new(), threads: HashMap::new(), waiting_for: HashMap::new(), names: HashMap::new(), on_cpu: HashMap::new() }
+    }
+
+    /// Follows a thread of a process that runs already, and the threads and processes that this makes from now on.
+    pub fn follow(&mut self, pid: u32, tid: u32) {
+        self.processes.insert(pid);
+        self.threads.insert(tid, Thread::default());
     }
 
     /// Names that the kernel told apart from switches.
@@ -38,8 +46,8 @@ impl Filter {
         match *record {
             Record::Fork { pid, tid, parent_pid } => {
                 let of_a_followed = self.processes.contains(&pid);
-                let child_of_a_followed = pid != parent_pid && (parent_pid == self.root || self.processes.contains(&parent_pid));
-                if pid != self.root && (of_a_followed || child_of_a_followed) {
+                let child_of_a_followed = pid != parent_pid && (Some(parent_pid) == self.root || self.processes.contains(&parent_pid));
+                if Some(pid) != self.root && (of_a_followed || child_of_a_followed) {
                     self.processes.insert(pid);
                     self.forget(tid);
                     self.threads.insert(tid, Thread::default());
@@ -68,12 +76,15 @@ impl Filter {
                 if goes.is_some_and(|thread| thread.exiting) || (goes.is_some() && prev_state & DEAD != 0) {
                     self.forget(prev);
                 }
+                self.on_cpu.insert(cpu, next);
                 let comes = self.runs(next);
                 goes.is_some() || comes || waited_for
             }
+            Record::Interrupt(_) => self.on_cpu.get(&cpu).is_some_and(|tid| self.threads.contains_key(tid)),
             Record::Lost { .. } => {
                 // Who waits is not known any more.
                 self.waiting_for.clear();
+                self.on_cpu.clear();
                 self.threads.values_mut().for_each(|thread| thread.waits_for = None);
                 true
             }
@@ -108,6 +119,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler_events::records::Interrupt;
 
     const TACHO: u32 = 10;
     const NODE: u32 = 100;
@@ -121,7 +133,7 @@ mod tests {
     }
 
     fn following() -> Filter {
-        let mut filter = Filter::new(TACHO);
+        let mut filter = Filter::new(Some(TACHO));
         filter.keeps(0, &Record::Fork { pid: NODE, tid: NODE, parent_pid: TACHO });
         filter
     }
@@ -141,6 +153,17 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_processes_that_run_already_are_followed_and_those_that_they_make_later() {
+        let mut filter = Filter::new(None);
+        [NODE, 101].iter().for_each(|tid| filter.follow(NODE, *tid));
+        filter.keeps(0, &Record::Fork { pid: NODE, tid: 102, parent_pid: NODE });
+        filter.keeps(0, &Record::Fork { pid: 900, tid: 900, parent_pid: TACHO });
+        for (tid, followed) in [(NODE, true), (101, true), (102, true), (900, false), (500, false)] {
+            assert_eq!(filter.keeps(0, &switch(0, 0, tid)), followed, "{tid}");
+        }
+    }
+
+    #[test]
     fn all_who_run_on_a_cpu_that_a_followed_thread_waits_for_are_kept_and_nobody_else() {
         let mut filter = following();
         assert!(filter.keeps(0, &switch(NODE, 0, 500)), "preempted by 500");
@@ -153,6 +176,17 @@ mod tests {
         assert!(filter.keeps(1, &switch(600, 0, 601)), "it waits for CPU 1 now");
         assert!(filter.keeps(1, &switch(601, 0, NODE)));
         assert!(!filter.keeps(1, &switch(600, 0, 601)));
+    }
+
+    #[test]
+    fn interrupts_are_kept_where_a_followed_thread_has_the_cpu() {
+        let irq = Record::Interrupt(Interrupt::IrqEnd { irq: 27 });
+        let mut filter = following();
+        assert!(!filter.keeps(0, &irq), "who has it is not known yet");
+        filter.keeps(0, &switch(500, 1, NODE));
+        assert!(filter.keeps(0, &irq) && !filter.keeps(1, &irq));
+        filter.keeps(0, &switch(NODE, 0, 500));
+        assert!(!filter.keeps(0, &irq));
     }
 
     #[test]

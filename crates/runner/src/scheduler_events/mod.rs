@@ -1,8 +1,8 @@
 //! Scheduler events of the kernel, recorded beside those of the programs: who ran on which CPU, and who was kept from it.
 //!
 //! perf_event_open(2) on every CPU, drained by a thread of tacho into an event file of pid 0 (docs/event-file.md). No LTTng, no daemon. Two
-//! sources: the tracepoints `sched:sched_switch`, `sched_wakeup` and `sched_wakeup_new`, which carry names and wake-ups; where they
-//! may not be read, the kernel's own context-switch records, which tell who follows whom. Kept is what concerns threads of
+//! sources: the tracepoints `sched:sched_switch`, `sched_wakeup` and `sched_wakeup_new`, which carry names and wake-ups, with those of
+//! interrupts (`irq:irq_handler_entry` ...); where they may not be read, the kernel's own context-switch records, which tell who follows whom. Kept is what concerns threads of
 //! the recorded processes, and whoever runs on a CPU that one of them waits for: the rest of the machine is not written.
 
 mod file;
@@ -14,7 +14,7 @@ use file::KernelFile;
 use filter::Filter;
 use crate::perf::{self, Ring};
 use crate::tracefs::Tracefs;
-use records::{Layout, Offsets, Record};
+use records::{Interrupt, Layout, Offsets, Record};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,10 +58,25 @@ impl SchedulerEvents {
     /// Starts recording into `events`, which is there. The processes that count are those that this one starts from now on, and their
     /// descendants. The error says what to do.
     pub fn start(events: &Path) -> Result<SchedulerEvents, String> {
+        Self::start_with(events, || Filter::new(Some(std::process::id())))
+    }
+
+    /// The same for processes that run already, with their threads, those made later too.
+    pub fn start_on(events: &Path, pids: &[u32]) -> Result<SchedulerEvents, String> {
+        Self::start_with(events, || {
+            let mut filter = Filter::new(None);
+            pids.iter().for_each(|pid| threads(*pid).for_each(|tid| filter.follow(*pid, tid)));
+            filter
+        })
+    }
+
+    /// `filter` is called when each new thread is told already: one that is made meanwhile is told, or listed, or both.
+    fn start_with(events: &Path, filter: impl FnOnce() -> Filter) -> Result<SchedulerEvents, String> {
         let (source, rings) = open()?;
+        let filter = filter();
         let file = KernelFile::create(events).map_err(|error| format!("{}: {error}", events.display()))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let drain = Drain { rings, file, filter: Filter::new(std::process::id()), waiting: Vec::new(), facts: Facts::default(), source };
+        let drain = Drain { rings, file, filter, waiting: Vec::new(), facts: Facts::default(), source };
         let stopped = stop.clone();
         let thread = std::thread::Builder::new()
             .name("tacho-scheduler".into())
@@ -75,6 +90,12 @@ impl SchedulerEvents {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| io::Error::other("the thread that reads scheduler events panicked"))?
     }
+}
+
+/// Ids of a process's threads; none where it has ended.
+fn threads(pid: u32) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
 /// The best source that this process may use, on every CPU that is there.
@@ -98,11 +119,13 @@ fn open() -> Result<(Source, Vec<Ring>), String> {
 fn sched_layout() -> Result<Layout, String> {
     let folder = Tracefs::open().map_err(|error| format!("tracefs: {error}"))?;
     let read = |event: &str| -> Result<Offsets, String> {
-        let path = format!("events/sched/{event}/format");
+        let path = format!("events/{event}/format");
         let text = folder.read(&path).map_err(|error| format!("tracefs {path}: {error}"))?;
         Offsets::parse(&text).map_err(|found| format!("tracefs {path}: {found}"))
     };
-    Layout::new(read("sched_switch")?, [read("sched_wakeup")?, read("sched_wakeup_new")?])
+    let layout = Layout::new(read("sched/sched_switch")?, [read("sched/sched_wakeup")?, read("sched/sched_wakeup_new")?])?;
+    let of = |event: &str| read(&format!("irq/{event}"));
+    layout.with_interrupts([of("irq_handler_entry")?, of("irq_handler_exit")?, of("softirq_entry")?, of("softirq_exit")?])
 }
 
 /// What to do where nothing is permitted.
@@ -183,6 +206,7 @@ impl Drain {
             match record {
                 Record::Switch { .. } => self.facts.switches += 1,
                 Record::Wakeup { .. } => self.facts.wakeups += 1,
+                Record::Interrupt(Interrupt::Irq { .. } | Interrupt::Softirq { .. }) => self.facts.interrupts += 1,
                 Record::Lost { count } => self.facts.lost += count,
                 _ => {}
             }

@@ -35,9 +35,23 @@ pub(super) enum Record {
     Exit { tid: u32 },
     /// A thread has a name.
     Name { tid: u32, comm: Comm },
+    /// A CPU begins or ends to serve an interrupt.
+    Interrupt(Interrupt),
     /// Records that the ring had no room for.
     Lost { count: u64 },
 }
+
+/// Of a device, or a softirq.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    Irq { irq: u32, name: IrqName },
+    IrqEnd { irq: u32 },
+    Softirq { vector: u32 },
+    SoftirqEnd { vector: u32 },
+}
+
+/// Name of an interrupt's handler, cut to fit.
+pub(super) type IrqName = [u8; 32];
 
 /// Where a tracepoint's fields are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -91,6 +105,16 @@ pub(super) struct Layout {
     next_comm: usize,
     next_pid: usize,
     wakeups: [WakeupLayout; 2],
+    interrupts: Option<Interrupts>,
+}
+
+/// Where the fields of irq:irq_handler_entry, irq_handler_exit, softirq_entry and softirq_exit are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Interrupts {
+    /// Id of each, and where its number is.
+    each: [(u64, usize); 4],
+    /// Of the first: where it says where the name is.
+    name: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,12 +142,23 @@ impl Layout {
             next_comm: switch.of("next_comm", 16)?,
             next_pid: switch.of("next_pid", 4)?,
             wakeups: [wakeup(&wakeups[0])?, wakeup(&wakeups[1])?],
+            interrupts: None,
         })
     }
 
+    /// With irq_handler_entry, irq_handler_exit, softirq_entry and softirq_exit, in this order.
+    pub fn with_interrupts(self, of: [Offsets; 4]) -> Result<Layout, String> {
+        let [entry, exit, soft_entry, soft_exit] = &of;
+        let number = |of: &Offsets, name: &str| Ok::<_, String>((of.id, of.of(name, 4)?));
+        let each = [number(entry, "irq")?, number(exit, "irq")?, number(soft_entry, "vec")?, number(soft_exit, "vec")?];
+        let interrupts = Some(Interrupts { each, name: entry.of("name", 4)? });
+        Ok(Layout { interrupts, ..self })
+    }
+
     /// Tracepoints to open.
-    pub fn ids(&self) -> [u64; 3] {
-        [self.switch_id, self.wakeups[0].id, self.wakeups[1].id]
+    pub fn ids(&self) -> Vec<u64> {
+        let interrupts = self.interrupts.iter().flat_map(|interrupts| interrupts.each).map(|(id, _)| id);
+        [self.switch_id, self.wakeups[0].id, self.wakeups[1].id].into_iter().chain(interrupts).collect()
     }
 }
 
@@ -168,6 +203,16 @@ pub(super) fn of_tracepoints(record: &[u8], layout: &Layout) -> Option<(i64, Rec
             next_comm: Some(raw.array(layout.next_comm)?),
         }));
     }
+    let interrupt = layout.interrupts.as_ref().and_then(|of| Some((of, of.each.iter().position(|(known, _)| *known == id)?)));
+    if let Some((of, which)) = interrupt {
+        let number = raw.u32(of.each[which].1)?;
+        return Some((time, Record::Interrupt(match which {
+            0 => Interrupt::Irq { irq: number, name: irq_name(&raw, of.name)? },
+            1 => Interrupt::IrqEnd { irq: number },
+            2 => Interrupt::Softirq { vector: number },
+            _ => Interrupt::SoftirqEnd { vector: number },
+        })));
+    }
     let wakeup = layout.wakeups.iter().find(|wakeup| wakeup.id == id)?;
     let in_interrupt = raw.array::<1>(layout.common_flags)?[0] & IN_INTERRUPT != 0;
     Some((time, Record::Wakeup {
@@ -176,6 +221,15 @@ pub(super) fn of_tracepoints(record: &[u8], layout: &Layout) -> Option<(i64, Rec
         waker: if in_interrupt { 0 } else { raw.u32(layout.common_pid)? },
         comm: raw.array(wakeup.comm)?,
     }))
+}
+
+/// __data_loc: u16 offset, u16 length with the NUL.
+fn irq_name(raw: &Bytes<'_>, place: usize) -> Option<IrqName> {
+    let (start, length) = (raw.u16(place)? as usize, raw.u16(place + 2)? as usize);
+    let bytes = raw.0.get(start..start.checked_add(length)?)?;
+    let mut name = [0; 32];
+    name.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    Some(name)
 }
 
 /// Time and content of a record of a ring of context switches. Each switch stands there twice, out and in; out tells why.
@@ -297,6 +351,29 @@ mod tests {
             raw[32..36].copy_from_slice(&1u32.to_le_bytes());
             let expected = Record::Wakeup { tid: 100, target_cpu: 1, waker: told, comm: comm("ndt") };
             assert_eq!(of_tracepoints(&sample(9, &raw), &layout()), Some((9, expected)), "{flags:#x}");
+        }
+    }
+
+    #[test]
+    fn interrupts_are_read_with_the_name_of_their_handler() {
+        let field = |name: &str, at: usize| format!("\tfield:int {name};\toffset:{at};\tsize:4;\tsigned:1;\n");
+        let of = |id: u64, fields: String| Offsets::parse(&format!("ID: {id}\n{fields}")).unwrap();
+        let entry = of(80, field("irq", 8) + &field("name", 12));
+        let layout = layout().with_interrupts([entry, of(81, field("irq", 8)), of(82, field("vec", 8)), of(83, field("vec", 8))]).unwrap();
+        assert_eq!(layout.ids(), [372, 374, 375, 80, 81, 82, 83]);
+        let mut name = [0; 32];
+        name[..4].copy_from_slice(b"eth0");
+        let expected = [
+            Interrupt::Irq { irq: 27, name }, Interrupt::IrqEnd { irq: 27 }, Interrupt::Softirq { vector: 27 }, Interrupt::SoftirqEnd { vector: 27 },
+        ];
+        for (id, expected) in (80u16..).zip(expected) {
+            let mut raw = vec![0; 16];
+            raw[0..2].copy_from_slice(&id.to_le_bytes());
+            raw[8..12].copy_from_slice(&27u32.to_le_bytes());
+            raw[12..16].copy_from_slice(&(16u32 | 5 << 16).to_le_bytes());
+            raw.extend(b"eth0\0");
+            assert_eq!(of_tracepoints(&sample(9, &raw), &layout), Some((9, Record::Interrupt(expected))), "{id}");
+            assert_eq!(of_tracepoints(&sample(9, &raw[..11]), &layout), None, "cut short");
         }
     }
 
