@@ -1,7 +1,11 @@
 """Callbacks that compute while another thread takes their CPU. Prints, as JSON, what the clocks of this process and the counts of the
 kernel say of them: the independent answer to what `tacho record --scheduler on` tells.
 
-Fires the trace points of callbacks itself, through the preloaded recorder."""
+Fires the trace points of callbacks itself, through the preloaded recorder; or, given a libtracetools, through that, once a line has come: by
+then somebody has attached to it. Then in a thread that is made only after that.
+
+usage: beside_a_burner.py FOLDER [TRACETOOLS]
+"""
 
 import ctypes
 import json
@@ -47,6 +51,14 @@ def counts():
     return {"voluntary": usage.ru_nvcsw, "involuntary": usage.ru_nivcsw, "on_cpu_ns": on_cpu, "waiting_ns": waiting}
 
 
+def attached(folder, tracetools):
+    ctypes.CDLL(tracetools, ctypes.RTLD_GLOBAL)
+    sys.stdin.readline()
+    thread = threading.Thread(target=main, args=[folder])
+    thread.start()
+    thread.join()
+
+
 def main(folder):
     cpu = max(os.sched_getaffinity(0))
     stop, ran = os.path.join(folder, "stop"), os.path.join(folder, "ran")
@@ -82,4 +94,4 @@ def main(folder):
     print(json.dumps({"tid": threading.get_native_id(), "callbacks": callbacks, "burned": burned, **deltas}))
 
 
-main(sys.argv[1])
+main(sys.argv[1]) if len(sys.argv) == 2 else attached(*sys.argv[1:])

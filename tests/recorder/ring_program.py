@@ -1,7 +1,7 @@
 """A talker and a listener in one process, by the trace points of Kilted: publishes at a steady rate and calls back at once. Prints once a
 second how many messages it published in it, as `second NUMBER COUNT FROM_NS TO_NS`, then `end`.
 
-usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE]    while SLOW_FILE is there, callbacks begin 150 ms late
+usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE | wait]    while SLOW_FILE is there, callbacks begin 150 ms late; wait: for a line
 """
 
 import ctypes
@@ -11,8 +11,9 @@ import threading
 import time
 
 library, rate, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-slow_file = sys.argv[4] if len(sys.argv) > 4 else None
-ctypes.CDLL(library)  # by it the recorder knows the release
+waits = sys.argv[4:] == ["wait"]
+slow_file = sys.argv[4] if len(sys.argv) > 4 and not waits else None
+ctypes.CDLL(library, ctypes.RTLD_GLOBAL)  # by it the recorder knows the release; without a recorder its functions are called
 trace = ctypes.CDLL(None)
 P, I = ctypes.c_void_p, ctypes.c_int64
 
@@ -28,6 +29,8 @@ execute, rmw_take = call("rclcpp_executor_execute", P), call("rmw_take", P, P, I
 rcl_take, rclcpp_take = call("rcl_take", P), call("rclcpp_take", P)
 start, end = call("callback_start", P, ctypes.c_bool), call("callback_end", P)
 NODE, PUBLISHER, SUBSCRIPTION = 0x10, (0x20, 0x21), (0x30, 0x31, 0x32, 0x33)
+if waits:
+    sys.stdin.readline()
 gid = (ctypes.c_uint8 * 16)(*range(16))
 
 call("rcl_node_init", P, P, ctypes.c_char_p, ctypes.c_char_p)(NODE, 0x11, b"demo", b"/")

@@ -1,5 +1,6 @@
 """Programs that run already, recorded by uprobes: what was recorded is what they called, and what they say of it themselves."""
 
+import json
 import os
 import subprocess
 import sys
@@ -61,6 +62,54 @@ def test_every_call_is_recorded_with_its_arguments(tacho, release):
     assert len(called) > 30
     assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
     assert file.dropped == 0 and file.closed == 1
+
+
+def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on_a_bounded_disk(tacho):
+    # 4,000 events a second, for five times as long as the ring; node, topic and callback are made in its first moment.
+    tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
+    command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "500", "15", "wait"]
+    run, most = tacho.directory / "run", 0
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+        loaded(program.pid)
+        recording = tacho.start("record", "--attach", program.pid, "--ring", "3s", "--json", "-o", run)
+        for word in ("keeping the last", "attached to"):
+            assert word in (line := recording.stderr.readline()), line + recording.stderr.read()
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        seconds = []
+        while (line := program.stdout.readline()).startswith("second"):
+            seconds.append(tuple(map(int, line.split()[1:])))
+            files = [path.stat() for path in (run / "events").glob("*.events")]
+            most = max(most, sum(512 * file.st_blocks for file in files))
+            length = sum(file.st_size for file in files)
+    figures, _ = ended(recording)
+    assert most < 0.6 * length, f"{most} bytes on the disk of {length} that were written"
+    info, figures = json.loads((run / "run.json").read_text()), json.loads(figures)
+    begin = info["measured_from_ns"]
+    assert seconds[5][3] < begin, "the first seconds are gone"
+    assert [(t["topic"], t["publishers"], t["subscribers"]) for t in figures["topics"]] == [("/points", ["/demo"], ["/demo"])]
+    assert [(c["node"], c["topic"]) for c in figures["callbacks"]] == [("/demo", "/points")]
+    published = [row["publish_ns"] for row in parquet.read_table(run / "tables" / "publications.parquet").to_pylist()]
+    # A machine that is busy with other things may lose some: then it says when.
+    gaps = [(gap["from_ns"], gap["to_ns"]) for gap in info.get("gaps", [])]
+    whole = [s for s in seconds if s[2] >= begin and not any(to >= s[2] and from_ns <= s[3] for from_ns, to in gaps)]
+    assert whole or gaps
+    for _, count, first, last in whole:
+        assert sum(first <= ns <= last for ns in published) == count
+
+
+def test_what_does_not_fit_is_dropped_and_counted(tacho):
+    tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
+    command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "20000", "6", "wait"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+        recording = attach(tacho, program.pid, run="run", options=["--max-mib", 1])
+        program.communicate("go\n")
+    _, err = ended(recording)
+    assert "--max-mib" in err and "events dropped" in err, err
+    (process,) = parquet.read_table(tacho.directory / "run" / "tables" / "processes.parquet").to_pylist()
+    assert process["dropped_events"] > 0
+    (file,) = (tacho.directory / "run" / "events").glob("*.events")
+    assert file.stat().st_size <= (1 << 20) + 32768
 
 
 def lines(process, word):

@@ -6,12 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
 
+from places import ROOT
+
 PROGRAM = Path(__file__).with_name("beside_a_burner.py")
+TRACETOOLS = ROOT / "build/native/recorder/tests/kilted/lib/libtracetools.so"
 
 pytestmark = [
     pytest.mark.timing,
@@ -113,6 +117,29 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     if said["waiting_ns"]:
         within(thread["runnable_ns"], said["waiting_ns"], 0.05)
     assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]
+
+
+@pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="attaching needs uprobes")
+def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_later(tacho):
+    folder = tacho.directory / "program"
+    folder.mkdir()
+    command = [sys.executable, PROGRAM, folder, TRACETOOLS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+        while TRACETOOLS.name not in Path(f"/proc/{program.pid}/maps").read_text():
+            assert program.poll() is None
+            time.sleep(0.005)
+        recording = tacho.start("record", "--attach", program.pid, "--scheduler", "on", "-o", "run")
+        first = recording.stderr.readline()
+        assert "attached to" in first, first + recording.stderr.read()
+        said = json.loads(program.communicate("go\n", timeout=120)[0])
+    _, err = recording.communicate(timeout=120)
+    assert recording.returncode == 0, err
+    run = tacho.directory / "run"
+    assert json.loads((run / "run.json").read_text())["scheduler"]["source"] == "tracepoints"
+    executions = measured(run)
+    # Outside of the clocks that the program reads stand the traps, some microseconds each.
+    check_cpu_times(run, executions, said)
+    check_burner(run, executions, said)
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare makes the pid namespace")
