@@ -78,6 +78,45 @@ def test_suggested_links_are_read_back_and_a_deadline_fails(tacho, bench, tmp_pa
     tacho("explain", bench, "--deny", "deadline-missed")
 
 
+def test_any_two_ends_have_a_reaction_time_and_limits_that_fail(tacho, bench):
+    figures = tacho.json("explain", bench, "--from", "/points", "--to", "/objects")
+    way = chain(figures, "/points to /objects")
+    assert way["path"] == ["/sensor", "/points", "/fusion", "/objects"]
+    braking = chain(figures, "braking")
+    # It ends at the publish call, where the whole chain goes on to the brake.
+    assert way["instances"] >= braking["instances"] > 0
+    assert way["end_to_end_ms"]["mean"] < braking["end_to_end_ms"]["mean"]
+    assert way["reaction_time_ms"]["max"] > way["end_to_end_ms"]["min"]
+
+    asked = ["explain", bench, "--from", "/points", "--to", "/brake"]
+    kept = tacho(*asked, "--limit", "reaction 60 s", "--limit", "end-to-end 60s")
+    assert kept.stderr.count(": kept, the worst of /points to /brake is") == 2
+    assert "Chain /points to /brake" in kept.stdout
+    failed = tacho(*asked, "--limit", "reaction 60 s", "--limit", "age 1us", expect=1)
+    assert "age 0.001 ms: not kept" in failed.stderr
+    tacho("explain", bench, "--limit", "reaction 60 s")
+    assert "not kept" in tacho("explain", bench, "--chain", "braking", "--limit", "age-held 1 ns", expect=1).stderr
+    assert "/nowhere is no topic" in tacho("explain", bench, "--from", "/points", "--to", "/nowhere", expect=2).stderr
+    assert "such as 'reaction 150 ms'" in tacho("explain", bench, "--limit", "reacts 1 s", expect=2).stderr
+
+
+def test_a_limit_is_not_kept_where_nothing_came_through(tacho):
+    (tacho.directory / "deaf.yaml").write_text(
+        "middleware: inproc\n"
+        "nodes:\n"
+        "  sensor: {process: all, publishes: {/points: {size: 64 B, rate: 100 Hz}}}\n"
+        "  fusion: {process: all, on: timer 0.01 Hz, subscribes: [/points], publishes: {/objects: {}}}\n"
+        "  brake:  {process: all, subscribes: [/objects]}\n"
+        "chains: {braking: [sensor, fusion, brake]}\n"
+        "run: {duration: 1 s}\n"
+    )
+    tacho("bench", "deaf.yaml", "-o", "deaf")
+    asked = ["explain", "deaf", "--from", "/points", "--to", "/objects"]
+    assert "nothing of /points to /objects was measured" in tacho(*asked, "--limit", "reaction 60 s", expect=1).stderr
+    (tacho.directory / "links.yaml").write_text("chains:\n  braking: {deadline: 60 s}\n")
+    assert "denied: deadline-missed" in tacho("explain", "deaf", "--links", "links.yaml", "--deny", "deadline-missed", expect=1).stderr
+
+
 def test_mistakes_are_named(tacho, bench, tmp_path):
     assert "expected one of" in tacho("explain", bench, "--deny", "no-such-lint", expect=2).stderr
     links = tmp_path / "links.yaml"

@@ -30,7 +30,7 @@ pub(crate) fn note(seen: &Observed) -> Option<Note> {
         count: nodes.len() as u64,
         text: format!(
             "nodes that subscribe to {CLOCK}, as those with use_sim_time do: {shown}{more}. All times here are real time; their timers may follow \
-             simulated time, whose speed the events do not tell, so timer-drift leaves them out and no chain runs over {CLOCK}"
+             simulated time, whose speed the events do not tell, so lints that compare with a timer's period leave them out and no chain runs over {CLOCK}"
         ),
     })
 }

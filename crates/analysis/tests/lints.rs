@@ -9,6 +9,8 @@ use tacho_analysis::{summarise, Options, Repeat};
 use tacho_events::testing::FileBuilder;
 use tacho_workload::Workload;
 
+/// Handles of a subscription to simulated time.
+const CLOCK: u64 = 0x900;
 const OTHER: u64 = 0x100;
 
 fn summary_of(tables: &Tables, workload: Option<&Workload>) -> Summary {
@@ -211,6 +213,11 @@ fn timer_drift() {
     assert_eq!(cases(&busy, "timer-drift"), []);
     let simulated = ticking(&[10; 30], 1_020).at(5_000).another_subscription(OTHER, "/clock");
     assert_eq!(cases(&simulated, "timer-drift"), [], "it may follow simulated time");
+    // At half speed a period of 1000 is 2000 of real time: a callback of 1200 is none too long.
+    let at_half_speed = ticking(&[1_200; 10], 2_000).at(5_000).another_subscription(OTHER, "/clock");
+    assert_eq!(cases(&at_half_speed, "callback-exceeds-period"), []);
+    let starved = held_up(400).another_subscription(CLOCK, "/clock");
+    assert_eq!(cases(&starved, "starved-callback"), []);
     let tables = scene::tables(&simulated);
     assert!(tables.notes.iter().any(|n| n.name == "simulated-time" && n.text.contains("/talker")), "{:?}", tables.notes);
 }

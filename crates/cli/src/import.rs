@@ -71,6 +71,11 @@ fn import_traces(options: Import) -> Outcome {
     })
     .map_err(refused)?;
     progress.finish();
+    // The run is there; its analysis can be made anew by whoever reads it.
+    interrupt::release()?;
+    if !imported.complete {
+        eprintln!("tacho: interrupted: what was read until then is analysed");
+    }
     eprintln!("tacho: {} events of {} processes", imported.events, imported.processes);
 
     let mut progress = Progress::new();

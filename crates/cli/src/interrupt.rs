@@ -26,3 +26,33 @@ pub fn catch() -> io::Result<&'static AtomicBool> {
     }
     Ok(&ASKED)
 }
+
+/// From now on the first ends the program as usual: nothing is left that must stop in order.
+pub fn release() -> io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the default disposition.
+        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_was_caught_ends_the_program_again_once_it_is_released() {
+        let disposition = || {
+            // SAFETY: asks only; a zeroed sigaction is a valid place for the answer.
+            unsafe {
+                let mut now: libc::sigaction = std::mem::zeroed();
+                assert_eq!(libc::sigaction(libc::SIGINT, std::ptr::null(), &mut now), 0);
+                now.sa_sigaction
+            }
+        };
+        super::catch().unwrap();
+        assert_ne!(disposition(), libc::SIG_DFL);
+        super::release().unwrap();
+        assert_eq!(disposition(), libc::SIG_DFL);
+    }
+}

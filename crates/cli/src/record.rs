@@ -69,6 +69,7 @@ fn attached(options: Record) -> Outcome {
         attach::Error::Process { .. } => Failure::Usage(error.to_string()),
         error => Failure::Fault(error.into()),
     })?;
+    interrupt::release()?; // what is left is the analysis, which can be made anew
     info.missing.iter().for_each(|missing| eprintln!("tacho: {missing}"));
     if processes.iter().any(|process| process.events > 0) {
         show(&run, options.json)?;

@@ -128,7 +128,7 @@ pub const TIMER_DRIFT: Lint = Lint {
     finds: "a timer does not keep its period though its callback leaves it time",
     check: |facts| {
         let case = |(callback, period, ran): (u32, i64, &[Ran])| {
-            if ran.len() <= DRIFT_INTERVALS || ran.iter().any(|r| r.end_ns - r.start_ns > period) || on_simulated_time(facts, callback) {
+            if ran.len() <= DRIFT_INTERVALS || ran.iter().any(|r| r.end_ns - r.start_ns > period) {
                 return None;
             }
             let process = facts.tables.callbacks[callback as usize].process;
@@ -153,12 +153,6 @@ pub const TIMER_DRIFT: Lint = Lint {
         facts.timers().filter_map(case).collect()
     },
 };
-
-/// A node that subscribes to /clock may have timers that follow it: their period is no real time.
-fn on_simulated_time(facts: &Facts<'_>, callback: u32) -> bool {
-    let node = facts.tables.callbacks[callback as usize].node;
-    facts.tables.endpoints.iter().any(|e| Some(e.node) == node && crate::simulated::is_clock(e))
-}
 
 pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",

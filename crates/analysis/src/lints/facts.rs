@@ -2,8 +2,8 @@
 
 use crate::figures::Repeat;
 use crate::queue::Traffic;
-use crate::tables::{CallbackKind, Delivery, Execution, LostIn, Message, Tables};
-use std::collections::HashMap;
+use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, Message, Tables};
+use std::collections::{HashMap, HashSet};
 use tacho_workload::model::Workload;
 
 /// An execution that ended.
@@ -117,9 +117,11 @@ impl<'a> Facts<'a> {
         Traffic { taken: &received.taken, published: self.published.get(topic).map_or(&[][..], Vec::as_slice) }
     }
 
-    /// Timers with a period, and their executions.
+    /// Timers with a period of real time, and their executions. Those of a node that subscribes to /clock may follow simulated time.
     pub fn timers(&self) -> impl Iterator<Item = (u32, i64, &[Ran])> {
-        self.tables.callbacks.iter().enumerate().filter_map(|(row, callback)| {
+        let simulated: HashSet<u32> = self.tables.endpoints.iter().filter(|e| crate::simulated::is_clock(e)).map(|e| e.node).collect();
+        let real = move |callback: &&Callback| callback.node.is_none_or(|node| !simulated.contains(&node));
+        self.tables.callbacks.iter().enumerate().filter(move |(_, callback)| real(callback)).filter_map(|(row, callback)| {
             let period = callback.period_ns.filter(|p| *p > 0 && callback.kind == CallbackKind::Timer)?;
             Some((row as u32, period, self.of_callback[row].as_slice()))
         })
