@@ -12,11 +12,15 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use tacho_analysis::bag;
 use tacho_analysis::rows::Rows;
-use tacho_events::run::RunInfo;
+use tacho_events::join;
+use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_import::{mcap, Error, Reader};
 use tacho_runner::recording::rfc3339;
 
 pub fn run(options: Import) -> Outcome {
+    if options.traces.iter().all(|path| join::is_recording(path)) {
+        return join_runs(&options);
+    }
     match mcap::files(&options.traces).map_err(refused)? {
         Some(files) => import_bag(&options, &files),
         None => import_traces(options),
@@ -50,6 +54,19 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     Ok(())
 }
 
+/// Recordings of several hosts or containers, as one run.
+fn join_runs(options: &Import) -> Outcome {
+    let recordings: Vec<RunDirectory> = options.traces.iter().map(RunDirectory::new).collect();
+    let run = runs::create(options.out.out.clone(), &stem(&options.traces[0]))?;
+    let info = RunInfo { verb: "import".into(), ..info() };
+    let joined = join::join(&recordings, &run, info).map_err(|error| match error {
+        join::Error::Run { .. } => Failure::Usage(error.to_string()),
+        error => Failure::Fault(error.into()),
+    })?;
+    joined.missing.iter().for_each(|missing| eprintln!("tacho: {missing}"));
+    analysed(&run, options.json)
+}
+
 fn info() -> RunInfo {
     RunInfo {
         command: command(),
@@ -77,12 +94,15 @@ fn import_traces(options: Import) -> Outcome {
         eprintln!("tacho: interrupted: what was read until then is analysed");
     }
     eprintln!("tacho: {} events of {} processes", imported.events, imported.processes);
+    analysed(&run, options.json)
+}
 
+fn analysed(run: &RunDirectory, json: bool) -> Outcome {
     let mut progress = Progress::new();
-    let summary = tacho_analysis::analyse_and_store(&run, None, &mut |p| progress.show("analysing events", p.part()))
+    let summary = tacho_analysis::analyse_and_store(run, None, &mut |p| progress.show("analysing events", p.part()))
         .context("analysis of the run")?;
     progress.finish();
-    explain::show(&run, &summary, options.json)?;
+    explain::show(run, &summary, json)?;
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
 }

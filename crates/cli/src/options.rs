@@ -237,14 +237,15 @@ pub struct Top {
     pub json: bool,
 }
 
-/// Read traces of ros2_tracing and CARET, or a bag in MCAP files, into a run
+/// Read traces of ros2_tracing and CARET, or a bag in MCAP files, into a run; or join recordings of several hosts
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho import ~/.ros/tracing/my_trace
-  tacho import trace-of-car trace-of-roadside -o runs/both")]
+  tacho import trace-of-car trace-of-roadside -o runs/both
+  tacho import runs/car runs/roadside -o runs/both       what tacho recorded on each")]
 pub struct Import {
-    /// Folders that hold traces, at any depth; or a bag: its folder or its MCAP files
+    /// Folders that hold traces, at any depth; or a bag: its folder or its MCAP files; or run directories of recordings, to be one run
     #[arg(required = true)]
     pub traces: Vec<PathBuf>,
     #[command(flatten)]

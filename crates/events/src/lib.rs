@@ -11,6 +11,7 @@ pub mod chunk;
 pub mod clock;
 pub mod follow;
 pub mod holes;
+pub mod join;
 pub mod kept;
 mod lasting;
 pub mod layout;

@@ -1,0 +1,174 @@
+//! Several recordings of one system, as one run: of the hosts of a car, or of the containers of a host.
+//!
+//! What is joined are event files. Those of one boot share a clock; clocks of several boots are related by the messages between them, in analysis.
+
+use crate::layout::{FileHeader, HEADER_SIZE};
+use crate::run::{RunDirectory, RunInfo};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Why runs cannot be joined.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// One of them is not of the kind.
+    #[error("{path}: {found}")]
+    Run {
+        /// The run directory.
+        path: PathBuf,
+        /// What is wrong, and what was expected.
+        found: String,
+    },
+    /// A file of a run.
+    #[error("{path}: {cause}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |cause| Error::Io { path: path.to_owned(), cause }
+}
+
+/// Whether a path is a run directory with events of its own.
+pub fn is_recording(path: &Path) -> bool {
+    path.join("run.json").is_file() && path.join("events").is_dir()
+}
+
+/// Copies the events of `runs` into `to`, whose directory is there, and writes its `run.json`, made of `info` and theirs; nothing of `runs` is
+/// changed. What analysis made of them is not taken over.
+pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<RunInfo, Error> {
+    let mut of_runs = Vec::new();
+    for run in runs {
+        if run.events().join("kept").exists() {
+            let found = "its recording is a ring that goes on; expected what `tacho record --save` saved of it".into();
+            return Err(Error::Run { path: run.path().to_owned(), found });
+        }
+        of_runs.push((run, run.info().map_err(at(run.path()))?, event_files(run)?));
+    }
+    let boots: BTreeSet<&str> = of_runs.iter().flat_map(|(.., files)| files.iter().map(|(_, boot)| boot.as_str())).collect();
+    let one_clock = boots.len() < 2;
+    let mut joined = info;
+    let events = to.events();
+    fs::create_dir(&events).map_err(at(&events))?;
+    let mut clocks = Vec::new();
+    for (number, (run, info, files)) in of_runs.iter().enumerate() {
+        let bounds = info.measured_from_ns.or(info.measured_to_ns);
+        if let (false, Some(_)) = (one_clock, bounds) {
+            let found = "only a part of it is measured (a bench, or a ring), and which part is told by a clock that the other runs do not have; \
+                         expected whole recordings of each host";
+            return Err(Error::Run { path: run.path().to_owned(), found: found.into() });
+        }
+        for (path, _) in files {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Two containers may have the same process ids.
+            let copy = events.join(format!("{name}").replace(".events", &format!("-{number}.events")));
+            fs::copy(path, &copy).map_err(at(path))?;
+        }
+        let sync = run.events().join("clock.sync");
+        match fs::read(&sync) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {} // an imported trace has none
+            read => clocks.extend(read.map_err(at(&sync))?),
+        }
+        joined.duration_s = joined.duration_s.max(info.duration_s);
+        joined.measured_from_ns = joined.measured_from_ns.max(info.measured_from_ns);
+        joined.measured_to_ns = [joined.measured_to_ns, info.measured_to_ns].into_iter().flatten().min();
+        joined.processes.extend(info.processes.iter().cloned());
+        joined.versions.extend(info.versions.clone());
+        joined.cut_short |= info.cut_short;
+        let said = |text: &String| format!("{}: {text}", run.path().display());
+        joined.missing.extend(info.missing.iter().map(said));
+        match one_clock {
+            true => joined.gaps.extend(info.gaps.iter().cloned()),
+            false => joined.missing.extend(info.gaps.iter().map(|gap| {
+                said(&format!("events were lost from {} to {} ns of its clock ({})", gap.from_ns, gap.to_ns, gap.cause))
+            })),
+        }
+    }
+    if one_clock {
+        let path = events.join("clock.sync");
+        fs::write(&path, clocks).map_err(at(&path))?;
+    }
+    to.write_info(&joined).map_err(at(to.path()))?;
+    Ok(joined)
+}
+
+/// Each with the boot that it is of.
+fn event_files(run: &RunDirectory) -> Result<Vec<(PathBuf, String)>, Error> {
+    let events = run.events();
+    let entries: io::Result<Vec<PathBuf>> = fs::read_dir(&events).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut files = Vec::new();
+    for path in entries.map_err(at(&events))?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "events")) {
+        let mut page = Vec::new();
+        File::open(&path).and_then(|file| file.take(HEADER_SIZE as u64).read_to_end(&mut page)).map_err(at(&path))?;
+        // One without a header has nothing in it; reading says so.
+        let boot = FileHeader::read(&page).map_or_else(|_| None, |header| Some(header.boot_id));
+        files.extend(boot.map(|boot| (path, boot)));
+    }
+    if files.is_empty() {
+        return Err(Error::Run { path: run.path().to_owned(), found: "has no events of its own; expected a run that was recorded".into() });
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::FileBuilder;
+    use crate::Reader;
+
+    /// A run of one process that has one event.
+    fn recorded(folder: &Path, name: &str, boot: &str, info: RunInfo) -> RunDirectory {
+        let path = folder.join(name);
+        fs::create_dir(&path).unwrap();
+        let builder = FileBuilder::new().process(7).header(|header| header.boot_id = boot.into()).at(10).rcl_init(1);
+        let run = builder.write(&path).unwrap();
+        run.write_info(&info).unwrap();
+        run
+    }
+
+    fn to(folder: &Path) -> RunDirectory {
+        let run = RunDirectory::new(folder.join("joined"));
+        fs::create_dir(run.path()).unwrap();
+        run
+    }
+
+    #[test]
+    fn processes_of_one_id_stay_apart_and_what_is_missing_names_its_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = |missing: &str| RunInfo { missing: vec![missing.into()], ..RunInfo::default() };
+        let runs = [recorded(folder.path(), "car", "a", info("one")), recorded(folder.path(), "roadside", "b", info("two"))];
+        let to = to(folder.path());
+        let joined = join(&runs, &to, RunInfo::default()).unwrap();
+        assert!(joined.missing[0].ends_with("car: one") && joined.missing[1].ends_with("roadside: two"), "{:?}", joined.missing);
+        let reader = Reader::open(&to).unwrap();
+        assert_eq!(reader.processes().iter().map(|p| (p.header.pid, p.header.boot_id.as_str())).collect::<Vec<_>>(), [(7, "a"), (7, "b")]);
+        assert_eq!(to.info().unwrap(), joined);
+    }
+
+    #[test]
+    fn windows_of_one_clock_are_cut_to_what_all_have_and_of_several_clocks_refused() {
+        let part = |from, to| RunInfo { measured_from_ns: Some(from), measured_to_ns: Some(to), ..RunInfo::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let runs = [recorded(folder.path(), "x", "a", part(10, 50)), recorded(folder.path(), "y", "a", part(20, 60))];
+        let joined = join(&runs, &to(folder.path()), RunInfo::default()).unwrap();
+        assert_eq!((joined.measured_from_ns, joined.measured_to_ns), (Some(20), Some(50)));
+        let folder = tempfile::tempdir().unwrap();
+        let runs = [recorded(folder.path(), "x", "a", part(10, 50)), recorded(folder.path(), "y", "b", RunInfo::default())];
+        let error = join(&runs, &to(folder.path()), RunInfo::default()).unwrap_err().to_string();
+        assert!(error.contains("expected whole recordings"), "{error}");
+    }
+
+    #[test]
+    fn a_ring_that_goes_on_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = recorded(folder.path(), "x", "a", RunInfo::default());
+        fs::create_dir(run.events().join("kept")).unwrap();
+        assert!(join(&[run], &to(folder.path()), RunInfo::default()).unwrap_err().to_string().contains("--save"));
+    }
+}
