@@ -63,6 +63,11 @@ def test_a_run_is_never_written_over(tacho):
     assert (tacho.directory / "run" / "run.json").read_text() == "{}"
 
 
+def test_a_program_that_there_is_not_takes_no_run_directory(tacho):
+    assert "no-such-program: no such program" in tacho("record", "-o", "run", "--", "no-such-program", expect=2).stderr
+    assert not (tacho.directory / "run").exists()
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_the_verbs(tacho, shell):
     assert "explain" in tacho("completions", shell).stdout

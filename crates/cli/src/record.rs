@@ -15,6 +15,7 @@ use tacho_events::RunDirectory;
 use tacho_runner::clock::monotonic_ns;
 use tacho_runner::attach;
 use tacho_runner::install::Installation;
+use tacho_runner::preload;
 use tacho_runner::recording::{self, Error, Wanted};
 use tacho_runner::ring;
 
@@ -29,6 +30,11 @@ pub fn run(options: Record) -> Outcome {
         return attached(options);
     }
     let installation = Installation::find().context("installation")?;
+    // A slip of the pen takes no run directory.
+    if preload::find_program(&options.command[0]).is_none() {
+        let program = options.command[0].to_string_lossy();
+        return Err(Failure::Usage(format!("{program}: no such program, or none that may be run; expected one of PATH, or a path")));
+    }
     let name = Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
     let run = runs::create(options.out.out.clone(), &name)?;
     let wanted = Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
@@ -66,7 +72,11 @@ fn attached(options: Record) -> Outcome {
     let on_attached = || eprintln!("tacho: attached to {pids}; ^C ends the recording, the programs go on");
     let recorded = attach::record(&options.attach, &run, interrupted, wanted, on_attached);
     let (info, processes) = recorded.map_err(|error| match error {
-        attach::Error::Process { .. } => Failure::Usage(error.to_string()),
+        attach::Error::Process { .. } => {
+            // Nothing was attached to, so nothing is in it; should something be there all the same, it stays.
+            let _stays = std::fs::remove_dir(run.events()).and_then(|()| std::fs::remove_dir(run.path()));
+            Failure::Usage(error.to_string())
+        }
         error => Failure::Fault(error.into()),
     })?;
     interrupt::release()?; // what is left is the analysis, which can be made anew

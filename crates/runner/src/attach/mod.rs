@@ -127,10 +127,11 @@ impl Attach {
     pub fn start(pids: &[u32], events: &Path, max_bytes: Option<u64>) -> Result<Attach, Error> {
         let mut libraries: BTreeMap<(u64, u64), Library> = BTreeMap::new();
         let mut processes = BTreeMap::new();
-        for pid in pids {
-            let refused = |found: String| Error::Process { pid: *pid, name: in_brackets(&command(*pid)), found };
-            let library = library::of_process(*pid).map_err(refused)?;
-            processes.insert(*pid, Process::new(*pid, library.release, events).map_err(|error| refused(error.to_string()))?);
+        let refused = |pid: u32| move |found: String| Error::Process { pid, name: in_brackets(&command(pid)), found };
+        let found: Vec<(u32, Library)> = pids.iter().map(|pid| Ok((*pid, library::of_process(*pid).map_err(refused(*pid))?))).collect::<Result<_, Error>>()?;
+        for (pid, library) in found {
+            let process = Process::new(pid, library.release, events).map_err(|error| refused(pid)(error.to_string()))?;
+            processes.insert(pid, process);
             libraries.insert(library.identity, library);
         }
         let not_permitted = |what: &str| {
