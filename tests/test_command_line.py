@@ -2,7 +2,7 @@
 
 import pytest
 
-VERBS = ["bench", "record", "import", "explain", "tune", "report", "check", "doctor", "schema", "completions"]
+VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "check", "doctor", "schema", "completions"]
 
 
 def test_help_lists_every_verb(tacho):

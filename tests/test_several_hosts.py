@@ -78,7 +78,7 @@ def test_clocks_that_are_apart_are_related_within_the_uncertainty_that_is_said(r
     offset, uncertainty = other["offset_ns"], other["uncertainty_ns"]
     assert abs(offset - AHEAD_NS) <= uncertainty, other
     # No more than a message takes there and back.
-    assert uncertainty <= min(truth["/ping"]) + min(truth["/pong"]) + 100_000, (other, truth)
+    assert uncertainty <= max(truth["/ping"]) + max(truth["/pong"]) + 1_000_000, (other, truth)
     assert "clocks-related" in text and "roadside" in text
     found = latencies(folder / "two-clocks")
     for topic, rows in truth.items():

@@ -6,6 +6,7 @@ import pty
 import select
 import struct
 import subprocess
+import sys
 import time
 from fcntl import ioctl
 from termios import TIOCSWINSZ
@@ -13,7 +14,9 @@ from termios import TIOCSWINSZ
 import pyte
 import pytest
 
-from places import PROGRAMS
+from places import PROGRAMS, ROOT
+
+TRACETOOLS = ROOT / "build/native/recorder/tests/kilted/lib/libtracetools.so"
 
 
 @pytest.fixture
@@ -86,6 +89,28 @@ def test_on_a_terminal_until_q(tacho, recorded):
         process.kill()
         process.wait()
         os.close(controller)
+
+
+def test_forty_components_of_one_process_are_forty_rows_and_one_chain(tacho):
+    command = [sys.executable, PROGRAMS / "components.py", TRACETOOLS, 40, 20]
+    run = tacho.directory / "run"
+    recording = tacho.start("record", "-o", run, "--", *command, start_new_session=True)
+    try:
+        limit, found = time.monotonic() + 90, {"chains": []}
+        while not [chain for chain in found["chains"] if chain["instances"] > 10]:
+            assert recording.poll() is None and time.monotonic() < limit, found
+            done = tacho.start("top", run, "--once", "--json", "--window", "2s")
+            out, _ = done.communicate(timeout=60)
+            found = json.loads(out) if done.returncode == 0 else found
+    finally:
+        os.killpg(recording.pid, 9)
+        recording.communicate()
+    assert found["processes"] == 1
+    components = [f"/car/component_{number:02}" for number in range(40)]
+    assert sorted(callback["node"] for callback in found["callbacks"]) == components[1:]
+    assert {(topic["publishers"][0], *topic["subscribers"]) for topic in found["topics"]} == {*zip(components, components[1:]), (components[39],)}
+    (chain,) = found["chains"]
+    assert chain["path"][::2] == components
 
 
 def test_what_is_no_run_is_said(tacho):

@@ -70,12 +70,13 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
 }
 
 /// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the window, or of the first
-/// process on the path that ended in order: what was shut down need not react. One that was killed should have.
+/// process on the path that ended in order (of a trace: that ended): what was shut down need not react. One that was killed should have.
 fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
-    let end = tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(i64::MIN);
+    // The kernel's events go on when nothing else does.
+    let end = tables.processes.iter().filter(|process| process.pid != 0).map(|process| process.last_ns).max().unwrap_or(i64::MIN);
     let end_of = |node: &String| {
         let process = &tables.processes[tables.nodes.iter().find(|n| n.name == *node)?.process as usize];
-        (process.ended == Some(true)).then_some(process.last_ns)
+        (process.ended != Some(false)).then_some(process.last_ns)
     };
     let ends: Vec<i64> = tables
         .chains
