@@ -66,6 +66,8 @@ export interface Summary {
   points: Point[];
   callbacks: CallbackFigures[];
   topics: TopicFigures[];
+  /** Of an imported bag. */
+  bag_topics?: BagTopicFigures[];
   /** Absent in runs of before there were any. */
   layers?: LayerFigures[];
   chains: ChainFigures[];
@@ -176,6 +178,17 @@ export interface CallbackFigures {
   duration_us?: Distribution;
   queue_wait_us?: Distribution;
   output_period_ms: [topic: string, period: number][];
+}
+
+export interface BagTopicFigures {
+  topic: string;
+  datatype: string;
+  messages: number;
+  rate_hz?: number;
+  gap_ms?: Distribution;
+  jitter_ms?: Distribution;
+  age_ms?: Distribution;
+  publish_to_log_ms?: Distribution;
 }
 
 export interface TopicFigures {

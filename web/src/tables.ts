@@ -1,5 +1,5 @@
 // All figures, as tables.
-import type { CallbackFigures, ChainFigures, Page, Run, TopicFigures } from "./data";
+import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, Run, TopicFigures } from "./data";
 import { h, section } from "./dom";
 import { choice } from "./choice";
 import { sortable } from "./sortable";
@@ -105,6 +105,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "max", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.max },
       ]),
     ),
+    ...(summary.bag_topics === undefined ? [] : bagTopics(summary.bag_topics)),
     ...titled(
       "Communication as a whole",
       "",
@@ -128,6 +129,27 @@ function runTables({ summary }: Run): HTMLElement[] {
       ]),
     ),
   ];
+}
+
+function bagTopics(topics: BagTopicFigures[]): HTMLElement[] {
+  return titled(
+    "Topics of the bag",
+    "Gaps from one log time to the next; ages from the stamp in the header to the log time, by the clocks of two hosts.",
+    topics,
+    sortable<BagTopicFigures>(topics, [
+      { title: "topic", value: (topic) => topic.topic },
+      { title: "type", value: (topic) => topic.datatype },
+      { title: "messages", value: (topic) => topic.messages },
+      { title: "rate", unit: "Hz", decimals: 2, value: (topic) => topic.rate_hz },
+      { title: "median gap", unit: "ms", decimals: 2, value: (topic) => topic.gap_ms?.median },
+      { title: "longest gap", unit: "ms", decimals: 2, value: (topic) => topic.gap_ms?.max },
+      { title: "jitter, p99", unit: "ms", decimals: 2, value: (topic) => topic.jitter_ms?.p99 },
+      { title: "median age", unit: "ms", decimals: 2, value: (topic) => topic.age_ms?.median },
+      { title: "p99 age", unit: "ms", decimals: 2, value: (topic) => topic.age_ms?.p99 },
+      { title: "greatest age", unit: "ms", decimals: 2, value: (topic) => topic.age_ms?.max },
+      { title: "publish to log", unit: "ms", decimals: 2, value: (topic) => topic.publish_to_log_ms?.median },
+    ]),
+  );
 }
 
 function titled(title: string, lead: string, rows: readonly unknown[], table: HTMLElement): HTMLElement[] {
