@@ -41,8 +41,10 @@ impl Signal {
     pub fn raise(&self) {
         match self {
             Signal::Condition { raised, changed } => {
-                *raised.lock().unwrap_or_else(PoisonError::into_inner) = true;
-                changed.notify_one();
+                // A wake-up is a system call, even where nobody waits: one is enough until somebody has taken it down.
+                if !std::mem::replace(&mut *raised.lock().unwrap_or_else(PoisonError::into_inner), true) {
+                    changed.notify_one();
+                }
             }
             // It fails only where it has been raised 2^64 - 2 times.
             Signal::Descriptor(event) => drop((&*event).write(&1u64.to_ne_bytes())),
