@@ -46,6 +46,7 @@ pub mod summary;
 pub mod tables;
 mod threads;
 mod ties;
+mod udpros;
 mod usage;
 mod wait;
 pub mod watch;
@@ -161,6 +162,7 @@ impl Analysis {
         notes.extend(scheduled.notes);
         notes.extend(lost_events(&seen, chains.left_out));
         notes.extend(starved::note(&messages, workload));
+        notes.extend(udpros::note(&messages, &publications, |endpoint| seen.process_of(endpoint), workload));
         notes.extend(linked.notes);
         notes.extend(simulated::note(&seen));
         notes.extend(message_notes);
