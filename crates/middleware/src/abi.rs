@@ -55,6 +55,8 @@ pub type OnData = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type RawSession = *mut c_void;
 pub type RawPublisher = *mut c_void;
 pub type RawSubscription = *mut c_void;
+pub type Borrow = unsafe extern "C" fn(RawPublisher, *mut c_int, *mut *const c_void, *mut c_char) -> *mut c_void;
+pub type Publish = unsafe extern "C" fn(RawPublisher, *const Header, *mut c_char) -> c_int;
 
 #[repr(C)]
 pub struct Table {
@@ -78,8 +80,8 @@ pub struct Table {
     ) -> RawSubscription,
     pub publisher_matched: unsafe extern "C" fn(RawPublisher, *mut c_char) -> c_int,
     pub subscription_matched: unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int,
-    pub borrow: unsafe extern "C" fn(RawPublisher, *mut c_int, *mut *const c_void, *mut c_char) -> *mut c_void,
-    pub publish: unsafe extern "C" fn(RawPublisher, *const Header, *mut c_char) -> c_int,
+    pub borrow: Borrow,
+    pub publish: Publish,
     pub take: unsafe extern "C" fn(RawSubscription, *mut RawMessage, *mut c_char) -> c_int,
     pub give_back: unsafe extern "C" fn(RawSubscription, *mut RawMessage),
     pub descriptor: Option<unsafe extern "C" fn(RawSubscription, *mut c_char) -> c_int>,
@@ -88,4 +90,6 @@ pub struct Table {
 pub type OnMessage = unsafe extern "C" fn(*mut c_void, *const RawMessage);
 /// `tacho_call_within`, exported beside the table where a plugin has it.
 pub type CallWithin = unsafe extern "C" fn(RawSubscription, i64, OnMessage, *mut c_void, *mut c_char) -> c_int;
+/// `tacho_wake`, where a plugin has it.
+pub type Wake = unsafe extern "C" fn(RawSubscription);
 pub type Entry = unsafe extern "C" fn() -> *const Table;

@@ -23,4 +23,4 @@ mod session;
 pub use abi::Header;
 pub use error::Error;
 pub use library::{available, listed, Found, Middleware};
-pub use session::{Buffer, Endpoint, Handle, Message, NodeHandle, Publisher, Received, Session, Subscription};
+pub use session::{Buffer, Endpoint, Handle, Message, NodeHandle, Publisher, Received, Session, Subscription, Waker, NO_LIMIT};

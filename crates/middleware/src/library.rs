@@ -4,7 +4,6 @@ use crate::abi;
 use crate::session::Session;
 use crate::Error;
 use std::ffi::{c_char, CStr};
-use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "libtacho_";
@@ -19,6 +18,7 @@ const RECORDER: &str = "recorder";
 pub struct Middleware {
     pub(crate) table: &'static abi::Table,
     pub(crate) call_within: Option<abi::CallWithin>,
+    pub(crate) wake: Option<abi::Wake>,
 }
 
 // The table is constant, and middleware.h asks that a session can be used from several threads.
@@ -101,11 +101,12 @@ impl Middleware {
             entry().as_ref()
         };
         let found = table.map_or(0, |table| table.abi);
-        // SAFETY: the type is the one of middleware.h. Without the symbol there is no such function, as most have none.
+        // SAFETY: the types are those of middleware.h. Without the symbol there is no such function, as most have none.
         let call_within = unsafe { library.get::<abi::CallWithin>(b"tacho_call_within\0") }.ok().map(|function| *function);
+        let wake = unsafe { library.get::<abi::Wake>(b"tacho_wake\0") }.ok().map(|function| *function);
         std::mem::forget(library);
         match table {
-            Some(table) if found == abi::ABI => Ok(Middleware { table, call_within }),
+            Some(table) if found == abi::ABI => Ok(Middleware { table, call_within, wake }),
             _ => Err(Error::Abi { path, found, expected: abi::ABI }),
         }
     }
@@ -149,6 +150,11 @@ impl Middleware {
         self.call_within.is_some()
     }
 
+    /// Whether its subscriptions have a [`Waker`](crate::Waker), and need no limit there.
+    pub fn has_wake(&self) -> bool {
+        self.wake.is_some()
+    }
+
     /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.
     pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
         Session::open(*self, domain, transport, address)
@@ -168,25 +174,34 @@ unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
 }
 
 /// Calls into the plugin with room for its words; negative results become errors with them.
-#[inline]
-pub(crate) fn checked(
-    action: impl FnOnce() -> String,
-    call: impl FnOnce(*mut c_char) -> i32,
-) -> Result<i32, Error> {
-    // Not zeroed as a whole: this is on the way of every message.
-    let mut words = [const { MaybeUninit::<c_char>::uninit() }; abi::ERROR_SIZE];
-    words[0].write(0);
-    let result = call(words.as_mut_ptr().cast::<c_char>());
-    if result >= 0 {
-        return Ok(result);
-    }
-    Err(refused(action(), &mut words))
+pub(crate) fn checked(action: impl FnOnce() -> String, call: impl FnOnce(*mut c_char) -> i32) -> Result<i32, Error> {
+    Words::new().checked(action, call)
 }
 
-#[cold]
-fn refused(action: String, words: &mut [MaybeUninit<c_char>; abi::ERROR_SIZE]) -> Error {
-    words[abi::ERROR_SIZE - 1].write(0);
-    // SAFETY: inside the buffer; what comes before that NUL is the plugin's text with its own, or the one from before the call.
-    let cause = unsafe { CStr::from_ptr(words.as_ptr().cast::<c_char>()) }.to_string_lossy().into_owned();
-    Error::Refused { action, cause }
+/// Room for a plugin's words. What every message passes keeps one, which is not touched unless a call fails.
+pub(crate) struct Words(Box<[c_char; abi::ERROR_SIZE]>);
+
+impl Words {
+    pub(crate) fn new() -> Words {
+        Words(Box::new([0; abi::ERROR_SIZE]))
+    }
+
+    /// As [`checked`].
+    #[inline]
+    pub(crate) fn checked(&mut self, action: impl FnOnce() -> String, call: impl FnOnce(*mut c_char) -> i32) -> Result<i32, Error> {
+        let result = call(self.0.as_mut_ptr());
+        if result >= 0 {
+            return Ok(result);
+        }
+        Err(self.refused(action()))
+    }
+
+    #[cold]
+    fn refused(&mut self, action: String) -> Error {
+        self.0[abi::ERROR_SIZE - 1] = 0;
+        // SAFETY: inside the buffer; what comes before that NUL is the plugin's text with its own, or none.
+        let cause = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy().into_owned();
+        self.0[0] = 0;
+        Error::Refused { action, cause }
+    }
 }

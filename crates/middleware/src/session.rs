@@ -1,7 +1,7 @@
 //! Sessions and their endpoints.
 
 use crate::abi::{self, Header};
-use crate::library::{checked, Middleware};
+use crate::library::{checked, Middleware, Words};
 use crate::Error;
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::os::fd::RawFd;
@@ -117,7 +117,9 @@ impl Session {
             raw = unsafe { (self.0.middleware.table.advertise)(self.0.raw, config, handle, error) };
             raw.is_null()
         })?;
-        Ok(Publisher { session: self.clone(), raw, handle, size: endpoint.size, topic: endpoint.topic.into() })
+        let table = self.0.middleware.table;
+        let (borrow, publish, words) = (table.borrow, table.publish, Words::new());
+        Ok(Publisher { raw, borrow, publish, words, handle, size: endpoint.size, topic: endpoint.topic.into(), session: self.clone() })
     }
 
     /// Adds a subscription to a node. `on_data` is called from any thread of the middleware at least once after each
@@ -141,7 +143,8 @@ impl Session {
             };
             raw.is_null()
         })?;
-        Ok(Subscription { session: self.clone(), raw, handle, topic: endpoint.topic.into() })
+        let words = Words::new();
+        Ok(Subscription { session: self.clone(), raw, words, handle, topic: endpoint.topic.into() })
     }
 
     fn endpoint(
@@ -181,21 +184,21 @@ pub struct Buffer<'a> {
 
 /// A publisher of a topic. One thread at a time.
 pub struct Publisher {
-    session: Session,
     raw: abi::RawPublisher,
+    /// Of the table, at hand.
+    borrow: abi::Borrow,
+    publish: abi::Publish,
+    words: Words,
     handle: Handle,
     size: usize,
     topic: String,
+    session: Session,
 }
 
 // SAFETY: middleware.h: used from one thread at a time, which &mut self ensures.
 unsafe impl Send for Publisher {}
 
 impl Publisher {
-    fn table(&self) -> &'static abi::Table {
-        self.session.0.middleware.table
-    }
-
     /// What its trace events name it.
     pub fn handle(&self) -> Handle {
         self.handle
@@ -203,7 +206,7 @@ impl Publisher {
 
     /// Subscriptions now matched with it.
     pub fn matched(&mut self) -> Result<usize, Error> {
-        let (table, raw) = (self.table(), self.raw);
+        let (table, raw) = (self.session.0.middleware.table, self.raw);
         // SAFETY: the session is open as long as self.
         checked(|| format!("matched of {}", self.topic), |error| unsafe { (table.publisher_matched)(raw, error) })
             .map(|count| count as usize)
@@ -212,11 +215,11 @@ impl Publisher {
     /// The buffer of the next message.
     #[inline]
     pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
-        let (table, raw) = (self.table(), self.raw);
+        let (borrow, raw) = (self.borrow, self.raw);
         let (mut data, mut kept, mut message) = (std::ptr::null_mut(), 0, std::ptr::null());
-        checked(|| format!("borrow on {}", self.topic), |error| {
+        self.words.checked(|| format!("borrow on {}", self.topic), |error| {
             // SAFETY: as above.
-            data = unsafe { (table.borrow)(raw, &mut kept, &mut message, error) };
+            data = unsafe { borrow(raw, &mut kept, &mut message, error) };
             if data.is_null() { -1 } else { 0 }
         })?;
         // SAFETY: the seam promises `size` bytes until publish, which needs &mut self.
@@ -227,9 +230,9 @@ impl Publisher {
     /// Publishes the borrowed buffer under this header.
     #[inline]
     pub fn publish(&mut self, header: &Header) -> Result<(), Error> {
-        let (table, raw) = (self.table(), self.raw);
+        let (publish, raw) = (self.publish, self.raw);
         // SAFETY: as above.
-        checked(|| format!("publish on {}", self.topic), |error| unsafe { (table.publish)(raw, header, error) })?;
+        self.words.checked(|| format!("publish on {}", self.topic), |error| unsafe { publish(raw, header, error) })?;
         Ok(())
     }
 }
@@ -238,6 +241,7 @@ impl Publisher {
 pub struct Subscription {
     session: Session,
     raw: abi::RawSubscription,
+    words: Words,
     handle: Handle,
     topic: String,
 }
@@ -282,7 +286,12 @@ impl Subscription {
         self.taken(|message, error| unsafe { (table.take)(raw, message, error) })
     }
 
-    /// Waits for a message, `limit_ns` at the most, and calls `on_message` with it, inside the middleware's own callback where it has one;
+    /// What ends a [`call_within`](Self::call_within) without a limit, where there can be one.
+    pub fn waker(&self) -> Option<Waker> {
+        Some(Waker { function: self.session.0.middleware.wake?, raw: self.raw, _session: self.session.clone() })
+    }
+
+    /// Waits for a message, `limit_ns` at the most, without a limit where that is [`NO_LIMIT`] and there is a [`Waker`], and calls `on_message` with it, inside the middleware's own callback where it has one;
     /// whether it did. Of a middleware that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it
     /// [has descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
     #[inline]
@@ -293,7 +302,7 @@ impl Subscription {
         }
         let (function, raw) = (self.session.0.middleware.call_within, self.raw);
         let context = (&raw mut on_message).cast::<c_void>();
-        let called = checked(|| format!("take from {}", self.topic), |error| match function {
+        let called = self.words.checked(|| format!("take from {}", self.topic), |error| match function {
             // SAFETY: no message is out: the last one borrowed self; and the plugin calls on this thread, before it returns.
             Some(function) => unsafe { function(raw, limit_ns, call::<F>, context, error) },
             None => -1,
@@ -309,9 +318,31 @@ impl Subscription {
             size: 0,
             loan: std::ptr::null_mut(),
         };
-        let taken = checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
+        let taken = self.words.checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
         // Made only where there is one: dropping it gives it back.
         Ok((taken == 1).then(|| Message { subscription: self, received: Received(message) }))
+    }
+}
+
+/// A limit of [`Subscription::call_within`] that is none.
+pub const NO_LIMIT: i64 = i64::MAX;
+
+/// Ends waits of one subscription without a limit, from any thread.
+pub struct Waker {
+    function: abi::Wake,
+    raw: abi::RawSubscription,
+    _session: Session,
+}
+
+// SAFETY: middleware.h: called from any thread while the session is open.
+unsafe impl Send for Waker {}
+unsafe impl Sync for Waker {}
+
+impl Waker {
+    /// The wait that runs ends, or else the next one.
+    pub fn wake(&self) {
+        // SAFETY: the session that the subscription is of is open as long as self.
+        unsafe { (self.function)(self.raw) }
     }
 }
 

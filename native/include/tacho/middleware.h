@@ -118,12 +118,18 @@ struct tacho_middleware {
 const struct tacho_middleware *tacho_middleware(void);
 
 /* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): takes one message
- * and, where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are. on_message gets it
+ * and, where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are; INT64_MAX, where
+ * there is tacho_wake, for no limit: what ends the wait is then a message or a wake-up. on_message gets it
  * where a program of that middleware would: inside the middleware's own callback, if it has one. It may publish, but not take from this
  * subscription, and the message is given back when it returns. 1: it was called; 0: none came; negative: failure. Where there is
  * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last found
  * none need not be looked for. */
 int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message, void *context, char *error);
+
+/* Optional, beside tacho_call_within: a timer of the kernel's, set and taken back around every wait, is spared where another thread ends
+ * it. From any thread, while the session is open: the tacho_call_within of this subscription that waits without a limit returns 0; where
+ * none does, the next one, unless take() was called before it. */
+void tacho_wake(struct tacho_subscription *subscription);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 
 const struct tacho_middleware *mw;
 int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
+void (*wake)(struct tacho_subscription *);
 unsigned domain;
 jmp_buf failed;
 static char reason[2048];
@@ -75,10 +76,14 @@ int main(int count, char **arguments) {
   memcpy(&entry, &symbol, sizeof entry);
   symbol = dlsym(library, "tacho_call_within");
   memcpy(&call_within, &symbol, sizeof call_within);
+  symbol = dlsym(library, "tacho_wake");
+  memcpy(&wake, &symbol, sizeof wake);
   if (!entry || !(mw = entry()) || mw->abi != TACHO_MIDDLEWARE_ABI) {
     fprintf(stderr, "%s: no tacho_middleware of ABI %u in it\n", arguments[1], TACHO_MIDDLEWARE_ABI);
     return 2;
   }
+  symbol = dlsym(library, "over_wake"); // of the plugin that ../conformance_over stands before
+  if (symbol) memcpy(&wake, symbol, sizeof wake);
   domain = 1 + (unsigned)getpid() % 100;
   if (mw->version(version, sizeof version, error) < 0 || !*version) {
     fprintf(stderr, "%s: version: %s\n", mw->name, error);

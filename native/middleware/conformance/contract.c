@@ -490,6 +490,7 @@ const struct check checks[] = {
     {"a message is there when on_data is called", a_message_is_there_when_on_data_is_called},
     {"a descriptor tells of messages", a_descriptor_tells_of_messages},
     {"a call waits for a message", a_call_waits_for_a_message},
+    {"a call without a limit is woken", a_call_without_a_limit_is_woken},
     {"two topics do not mix", topics_do_not_mix},
     {"a lent message stays unchanged", a_lent_message_stays_unchanged},
     {"kept buffers hold what was filled in", kept_buffers_hold_what_was_filled_in},

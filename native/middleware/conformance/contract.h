@@ -16,10 +16,12 @@ struct check {
 extern const struct check checks[]; /* ends with a name of NULL */
 void a_descriptor_tells_of_messages(void);
 void a_call_waits_for_a_message(void);
+void a_call_without_a_limit_is_woken(void);
 
 /* Given by the program that runs the checks. */
 extern const struct tacho_middleware *mw;
 extern int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *); /* tacho_call_within, or NULL */
+extern void (*wake)(struct tacho_subscription *); /* tacho_wake, or NULL */
 extern unsigned domain;
 extern jmp_buf failed;
 void fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));

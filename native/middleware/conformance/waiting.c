@@ -98,3 +98,44 @@ void a_call_waits_for_a_message(void) {
   check_size("/waiting", 64);
   check_size("/waiting_long", 1 << 20); // in pieces, where the network has no longer ones
 }
+
+static void *wake_later(void *subscription) {
+  for (int i = 0; i < 50; i++) short_sleep(); // long enough for the other thread to sleep, mostly; right whether it does or not
+  wake(subscription);
+  return NULL;
+}
+
+void a_call_without_a_limit_is_woken(void) {
+  if (!wake) return; // optional
+  char error[TACHO_ERROR_SIZE] = "";
+  const void *handle = NULL;
+  const struct tacho_endpoint_config endpoint = {
+      "talker", "/woken", "", 64, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 100}};
+  struct tacho_session *one = joined(), *other = joined();
+  struct talker talker = {.publisher = mw->advertise(one, &endpoint, &handle, error), .size = 64};
+  struct tacho_subscription *s = mw->subscribe(other, &endpoint, NULL, NULL, &handle, error);
+  CHECK(talker.publisher && s, "endpoints: %s", error);
+  CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1), "not matched");
+  struct listener listener = {.size = 64};
+  for (int round = 0; round < 5; round++) {
+    wake(s); // before the wait
+    CHECK(call_within(s, INT64_MAX, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s", error);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, wake_later, s) == 0, "no thread");
+    const int called = call_within(s, INT64_MAX, listen_to, &listener, error);
+    pthread_join(thread, NULL);
+    CHECK(called == 0, "called where nothing was sent, or failed: %s", error);
+  }
+  // No wake-up is left over, and messages come without a limit, too.
+  CHECK(call_within(s, LIMIT_NS, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s", error);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, talk, &talker) == 0, "no thread");
+  const uint64_t total = BURSTS / 3 * 6 + BURSTS % 3 * (BURSTS % 3 + 1) / 2;
+  int called = 1;
+  while (listener.next < total && called == 1) {
+    called = call_within(s, INT64_MAX, listen_to, &listener, error);
+    listener.next += called == 1;
+  }
+  pthread_join(thread, NULL);
+  CHECK(!talker.failed && called == 1, "message %llu of %llu: %s%s", (unsigned long long)listener.next, (unsigned long long)total, talker.error, error);
+}

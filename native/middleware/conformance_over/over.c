@@ -18,6 +18,8 @@ static const char *only_type[2];
 static int best_effort;
 static int (*real_call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
 
+__attribute__((visibility("default"))) void (*over_wake)(struct tacho_subscription *); // its tacho_wake, which it may not have
+
 static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
   struct tacho_session_config changed = *config;
   if (!*changed.transport) changed.transport = transport;
@@ -78,6 +80,8 @@ __attribute__((visibility("default"))) const struct tacho_middleware *tacho_midd
   real = entry();
   symbol = dlsym(library, "tacho_call_within");
   memcpy(&real_call_within, &symbol, sizeof real_call_within);
+  symbol = dlsym(library, "tacho_wake");
+  memcpy(&over_wake, &symbol, sizeof over_wake);
   over = *real;
   only_type[0] = getenv("TACHO_OVER_TYPE");
   if (only_type[0]) over.types = only_type;

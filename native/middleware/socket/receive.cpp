@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
@@ -55,10 +56,10 @@ ON_THE_WAY BufferPointer Queue::take() {
 
 // Poller, Receiver
 
-Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), stop_(eventfd(0, EFD_CLOEXEC)) {
+Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC)) {
   epoll_event event{};
   event.events = EPOLLIN;
-  if (epoll_ < 0 || stop_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, stop_, &event) != 0) fail("socket: no epoll: %m");
+  if (epoll_ < 0 || wake_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) fail("socket: no epoll: %m");
 }
 
 void Poller::add(Source &source) {
@@ -68,17 +69,18 @@ void Poller::add(Source &source) {
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, source.descriptor(), &event) != 0) fail("socket: no epoll: %m");
 }
 
-void Poller::stop() { eventfd_write(stop_, 1); }
+void Poller::wake() { eventfd_write(wake_, 1); }
 
 bool Poller::wait(int limit_ms) {
   std::array<epoll_event, 32> events;
   const int count = epoll_wait(epoll_, events.data(), events.size(), limit_ms);
+  bool woken = false;
   for (int i = 0; i < count; i++) {
-    Source *source = static_cast<Source *>(events[i].data.ptr);
-    if (!source) return false; // stop_
-    source->ready();
+    eventfd_t times;
+    if (Source *source = static_cast<Source *>(events[i].data.ptr)) source->ready();
+    else woken = eventfd_read(wake_, &times) == 0;
   }
-  return limit_ms < 0 || count > 0; // interrupted: wait again
+  return !woken && (limit_ms < 0 || count > 0); // interrupted: wait again
 }
 
 Receiver::Receiver() {
@@ -89,7 +91,7 @@ Receiver::Receiver() {
 }
 
 Receiver::~Receiver() {
-  poller_.stop();
+  poller_.wake();
   thread_.join();
 }
 
@@ -114,7 +116,10 @@ Descriptor bound(int type, in_addr address, uint16_t *port) {
 class UdpSource : public BlockingSource {
  public:
   UdpSource(Queue &queue, in_addr address, uint16_t *port)
-      : queue_(queue), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, address, port)) {
+      : queue_(queue), frame_(queue.frame), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, address, port)) {
+    here_.sin_family = AF_INET;
+    here_.sin_addr = address;
+    here_.sin_port = htons(*port);
     // A burst must wait somewhere until this thread runs. Without CAP_NET_ADMIN the kernel cuts the wish to net.core.rmem_max.
     const int wish = 16 << 20;
     if (setsockopt(socket_, SOL_SOCKET, SO_RCVBUFFORCE, &wish, sizeof wish) != 0 &&
@@ -135,23 +140,27 @@ class UdpSource : public BlockingSource {
     }
     const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT | MSG_TRUNC, nullptr);
     for (int i = 0; i < count; i++)
-      if (BufferPointer frame = frame_of(slots_[i], datagrams_[i].msg_len)) queue_.put(std::move(frame));
+      if (BufferPointer *frame = completed(slots_[i], datagrams_[i].msg_len)) queue_.put(std::move(*frame));
     return count == static_cast<int>(SLOTS);
   }
 
-  ON_THE_WAY BufferPointer receive(std::chrono::microseconds limit) override {
-    // No limit at all is what the kernel takes 0 for.
-    limit = std::max(limit, std::chrono::microseconds(1));
-    if (limit != limit_) {
-      const timeval kernels{limit.count() / 1000000, limit.count() % 1000000};
-      if (setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kernels, sizeof kernels) != 0) fail("socket: SO_RCVTIMEO: %m");
-      limit_ = limit;
+  ON_THE_WAY const Buffer *receive(std::chrono::microseconds limit) override {
+    if (limit != limit_) set_limit(limit);
+    for (;;) {
+      fill(0);
+      // Not by recv: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
+      const long length = syscall(SYS_recvfrom, static_cast<int>(socket_), slots_[0]->bytes.get(), room_, MSG_TRUNC, nullptr, nullptr);
+      if (length < 0) return none_received();
+      if (const BufferPointer *frame = completed(slots_[0], static_cast<size_t>(length))) return frame->get();
+      if (length == 0 || limit != NO_LIMIT) return nullptr; // woken; or the caller sees what is left of the limit
     }
-    fill(0);
-    const ssize_t length = recv(socket_, slots_[0]->bytes.get(), room_, MSG_TRUNC);
-    if (length >= 0) return frame_of(slots_[0], static_cast<size_t>(length));
-    if (errno != EAGAIN && errno != EINTR) fail("socket: receiving a datagram: %m");
-    return nullptr;
+  }
+
+  // A datagram of nothing to itself. It waits where nobody does, so that no wake-up comes too early; where the socket's buffer has no
+  // room for it, nobody waits.
+  void wake() override {
+    if (sendto(socket_, nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr *>(&here_), sizeof here_) < 0 && errno != EAGAIN && errno != ENOBUFS)
+      std::fprintf(stderr, "socket: a wait cannot be ended: %s\n", std::strerror(errno));
   }
 
  private:
@@ -164,26 +173,37 @@ class UdpSource : public BlockingSource {
     BufferPointer buffer;
   };
 
+  void set_limit(std::chrono::microseconds limit) {
+    const timeval kernels{limit.count() / 1000000, limit.count() % 1000000};
+    if (setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kernels, sizeof kernels) != 0) fail("socket: SO_RCVTIMEO: %m");
+    limit_ = limit;
+  }
+
+  static const Buffer *none_received() {
+    if (errno != EAGAIN && errno != EINTR) fail("socket: receiving a datagram: %m");
+    return nullptr;
+  }
+
   // A buffer for the slot's next datagram, where its last one went away with a frame.
   void fill(size_t slot) {
     if (!slots_[slot]) slots_[slot] = queue_.fresh(slot_size_);
   }
 
-  // The frame that a slot's datagram is, or completes; `size`: what was sent, received or not (MSG_TRUNC).
-  ON_THE_WAY BufferPointer frame_of(BufferPointer &slot, size_t size) {
+  // Who holds the frame that a slot's datagram is, or completes; `size`: what was sent, received or not (MSG_TRUNC).
+  ON_THE_WAY BufferPointer *completed(BufferPointer &slot, size_t size) {
     const Fragment &fragment = slot->fragment();
     const size_t length = size - std::min(size, sizeof fragment);
     // Ports may be reused: what a stranger sends is not ours.
     const bool ours = size >= sizeof fragment && size <= room_ && fragment.magic == FRAGMENT_MAGIC &&
-                      fragment.total <= queue_.frame && fragment.total >= FRAME_HEADER &&
+                      fragment.total <= frame_ && fragment.total >= FRAME_HEADER &&
                       fragment.offset + length <= fragment.total;
     if (!ours) return nullptr;
     if (length != fragment.total) return assembled(fragment, slot->frame(), length);
     slot->size = length;
-    return std::move(slot);
+    return &slot;
   }
 
-  BufferPointer assembled(const Fragment &fragment, const unsigned char *piece, size_t length) {
+  BufferPointer *assembled(const Fragment &fragment, const unsigned char *piece, size_t length) {
     Assembly &assembly = assemblies_[fragment.writer];
     if (!assembly.buffer) assembly.buffer = queue_.fresh(queue_.frame);
     if (assembly.have == 0 || assembly.number != fragment.number) {
@@ -199,15 +219,19 @@ class UdpSource : public BlockingSource {
     if (assembly.have < fragment.total) return nullptr;
     assembly.buffer->size = fragment.total;
     assembly.have = 0;
-    return std::move(assembly.buffer);
+    return &assembly.buffer;
   }
 
+  // Of every message, side by side: what lies elsewhere costs a line of the cache more after each sleep.
   Queue &queue_;
+  const size_t frame_; // the queue's
   const size_t slot_size_;
   const size_t room_ = sizeof(Fragment) + slot_size_;
   Descriptor socket_;
-  std::chrono::microseconds limit_{0}; // of a receive that waits, as the kernel knows it
+  std::chrono::microseconds limit_ = NO_LIMIT; // of a receive that waits, as the kernel knows it
   std::array<BufferPointer, SLOTS> slots_;
+
+  sockaddr_in here_{};
   std::array<iovec, SLOTS> parts_{};
   std::array<mmsghdr, SLOTS> datagrams_{};
   std::map<uint64_t, Assembly> assemblies_;

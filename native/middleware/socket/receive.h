@@ -50,8 +50,11 @@ class Source {
 // One that the thread which takes may wait for inside the kernel's receive.
 class BlockingSource : public Source {
  public:
-  // Receives once, waiting at most this long: a frame, where that completed one.
-  virtual BufferPointer receive(std::chrono::microseconds limit) = 0;
+  static constexpr std::chrono::microseconds NO_LIMIT{0}; // as the kernel has it
+  // Receives once, waiting at most this long: the frame that this completed, kept until the next call; null: none, or woken.
+  virtual const Buffer *receive(std::chrono::microseconds limit) = 0;
+  // From any thread: the receive that waits without a limit returns, or else the next one.
+  virtual void wake() = 0;
 };
 
 // Waits for sources. They are added at any time and outlive it.
@@ -59,12 +62,12 @@ class Poller {
  public:
   Poller();
   void add(Source &source);
-  bool wait(int limit_ms); // reads those that have data; -1: no limit; false: there was none, or stopped
-  void stop();
+  bool wait(int limit_ms); // reads those that have data; -1: no limit; false: there was none, or woken
+  void wake();             // from any thread: the wait that runs, or else the next one
   int descriptor() const { return epoll_; }
 
  private:
-  Descriptor epoll_, stop_;
+  Descriptor epoll_, wake_;
 };
 
 // The thread that reads and notifies.

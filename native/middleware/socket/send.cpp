@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
@@ -83,7 +84,8 @@ class UdpSender : public Sender {
     if (!pieces_.empty()) return send_pieces();
     const size_t size = sizeof fragment_ + fragment_.total;
     for (const Destination &destination : destinations_)
-      send_to(destination, size, [&] { return ::send(destination.socket, whole_, size, 0); });
+      // Not by send: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
+      send_to(destination, size, [&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
     fragment_.number++;
   }
 

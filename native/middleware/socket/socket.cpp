@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <sys/utsname.h>
 
+#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -35,12 +36,25 @@ constexpr int OWN = 0; // the peer number of endpoints of the same session
 
 }  // namespace
 
+// A subscription that a publisher is to send to from now on, or a peer whose subscriptions have gone.
+struct Change {
+  int peer;
+  bool is_gone;
+  in_addr address;
+  uint16_t port;
+};
+
 struct tacho_publisher {
-  Endpoint endpoint;
-  BufferPointer frame;
+  // Of every message, side by side.
+  unsigned char *header = nullptr; // in the frame
+  std::unique_ptr<Sender> sender;  // of the one thread that uses the publisher
+  std::atomic<bool> changed{false};
   bool filled = false;
-  std::mutex mutex; // of the sender; taken after the session's
-  std::unique_ptr<Sender> sender;
+
+  BufferPointer frame;
+  Endpoint endpoint;
+  std::mutex mutex; // of what follows; taken after the session's
+  std::vector<Change> changes;
 };
 
 struct tacho_subscription {
@@ -85,10 +99,32 @@ bool compatible(const Endpoint &publisher, const Endpoint &subscription) {
          publisher.qos.reliability >= subscription.qos.reliability && publisher.size <= subscription.size;
 }
 
+void tell(tacho_publisher &publisher, const Change &change) {
+  std::lock_guard<std::mutex> lock(publisher.mutex);
+  publisher.changes.push_back(change);
+  publisher.changed.store(true, std::memory_order_release);
+}
+
 void match(tacho_publisher &publisher, int peer, const Endpoint &endpoint) {
   if (endpoint.kind != Endpoint::Subscription || !compatible(publisher.endpoint, endpoint)) return;
-  std::lock_guard<std::mutex> lock(publisher.mutex);
-  publisher.sender->add(peer, endpoint.address, endpoint.port);
+  tell(publisher, {peer, false, endpoint.address, endpoint.port});
+}
+
+// What has changed, on the thread that publishes, which so needs no lock for a message.
+void take_changes(tacho_publisher &publisher) {
+  if (!publisher.changed.load(std::memory_order_acquire)) return;
+  std::vector<Change> changes;
+  {
+    std::lock_guard<std::mutex> lock(publisher.mutex);
+    changes.swap(publisher.changes);
+    publisher.changed.store(false, std::memory_order_relaxed);
+  }
+  for (const Change &change : changes) try {
+      if (change.is_gone) publisher.sender->remove(change.peer);
+      else publisher.sender->add(change.peer, change.address, change.port);
+    } catch (const std::exception &error) { // it stays unmatched, which the caller sees; here is why
+      std::fprintf(stderr, "%s\n", error.what());
+    }
 }
 
 }  // namespace
@@ -96,20 +132,13 @@ void match(tacho_publisher &publisher, int peer, const Endpoint &endpoint) {
 void tacho_session::found(int peer, const Endpoint &endpoint) {
   std::lock_guard<std::mutex> lock(mutex);
   others.emplace(peer, endpoint);
-  for (auto &publisher : publishers) try {
-      match(*publisher, peer, endpoint);
-    } catch (const std::exception &error) { // it stays unmatched, which the caller sees; here is why
-      std::fprintf(stderr, "%s\n", error.what());
-    }
+  for (auto &publisher : publishers) match(*publisher, peer, endpoint);
 }
 
 void tacho_session::lost(int peer) {
   std::lock_guard<std::mutex> lock(mutex);
   others.erase(peer);
-  for (auto &publisher : publishers) {
-    std::lock_guard<std::mutex> hold(publisher->mutex);
-    publisher->sender->remove(peer);
-  }
+  for (auto &publisher : publishers) tell(*publisher, {peer, true, {}, 0});
 }
 
 namespace {
@@ -205,7 +234,8 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     made->endpoint = acceptable(*session, *config, Endpoint::Publisher);
     made->frame = std::make_unique<Buffer>(FRAME_HEADER + config->size);
     made->frame->size = made->frame->capacity;
-    std::memset(made->frame->frame(), 0, made->frame->size);
+    made->header = made->frame->frame();
+    std::memset(made->header, 0, made->frame->size);
     made->sender = session->tcp
                        ? tcp_sender(session->address, *made->frame, config->qos.reliability == TACHO_RELIABLE)
                        : udp_sender(session->address, *made->frame);
@@ -249,7 +279,7 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
 }
 
 int publisher_matched(tacho_publisher *publisher, char *) {
-  std::lock_guard<std::mutex> lock(publisher->mutex);
+  take_changes(*publisher);
   return publisher->sender->matched();
 }
 
@@ -273,8 +303,8 @@ void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *
 
 ON_THE_WAY int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
   return guarded(error, [&] {
-    std::memcpy(publisher->frame->frame(), header, sizeof *header);
-    std::lock_guard<std::mutex> lock(publisher->mutex);
+    std::memcpy(publisher->header, header, sizeof *header);
+    take_changes(*publisher);
     publisher->sender->send();
     return 0;
   });
@@ -290,14 +320,13 @@ void check_nothing_lent(const tacho_subscription &subscription) {
     fail("socket: %s: take before the last message was given back", subscription.endpoint.topic.c_str());
 }
 
-ON_THE_WAY int lend(tacho_subscription &subscription, BufferPointer buffer, tacho_message *message) {
-  if (!buffer) return 0;
-  std::memcpy(&message->header, buffer->frame(), sizeof message->header);
-  message->data = buffer->frame() + FRAME_HEADER;
-  message->size = buffer->size - FRAME_HEADER;
-  message->loan = buffer.get();
-  subscription.lent = std::move(buffer);
-  return 1;
+ON_THE_WAY tacho_message message_in(const Buffer &buffer) {
+  tacho_message message;
+  std::memcpy(&message.header, buffer.frame(), sizeof message.header);
+  message.data = buffer.frame() + FRAME_HEADER;
+  message.size = buffer.size - FRAME_HEADER;
+  message.loan = const_cast<Buffer *>(&buffer);
+  return message;
 }
 
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
@@ -308,7 +337,10 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
       while (subscription->poller->wait(0)) {}
     else if (!subscription->notified)
       while (subscription->source->ready()) {}
-    return lend(*subscription, subscription->queue->take(), message);
+    subscription->lent = subscription->queue->take();
+    if (!subscription->lent) return 0;
+    *message = message_in(*subscription->lent);
+    return 1;
   });
 }
 
@@ -328,6 +360,16 @@ const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", tran
                                             advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
                                             take, give_back, descriptor};
 
+// One wait of this length; a message that came, or was there, in what it returns.
+ON_THE_WAY const Buffer *wait_once(tacho_subscription &subscription, std::chrono::nanoseconds limit, bool is_limited) {
+  using namespace std::chrono;
+  if ((subscription.lent = subscription.queue->take())) return subscription.lent.get();
+  if (subscription.blocking) return subscription.blocking->receive(is_limited ? ceil<microseconds>(limit) : BlockingSource::NO_LIMIT);
+  subscription.poller->wait(is_limited ? static_cast<int>(ceil<milliseconds>(limit).count()) : -1);
+  subscription.lent = subscription.queue->take();
+  return subscription.lent.get();
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_within(
@@ -336,20 +378,25 @@ extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_with
   return guarded(error, [&] {
     check_not_notified(*subscription);
     check_nothing_lent(*subscription);
-    const auto until = steady_clock::now() + nanoseconds(limit_ns);
-    for (nanoseconds left(limit_ns); left.count() > 0; left = until - steady_clock::now()) {
-      BufferPointer buffer = subscription->queue->take();
-      if (!buffer && subscription->blocking) buffer = subscription->blocking->receive(ceil<microseconds>(left));
-      else if (!buffer) subscription->poller->wait(static_cast<int>(ceil<milliseconds>(left).count()));
-      if (!buffer) continue;
-      tacho_message message;
-      lend(*subscription, std::move(buffer), &message);
-      on_message(context, &message);
-      give_back(subscription, &message);
-      return 1;
-    }
+    const bool is_limited = limit_ns != INT64_MAX;
+    const auto until = is_limited ? steady_clock::now() + nanoseconds(limit_ns) : steady_clock::time_point::max();
+    nanoseconds left(limit_ns);
+    do {
+      if (const Buffer *buffer = wait_once(*subscription, left, is_limited)) {
+        tacho_message message = message_in(*buffer);
+        on_message(context, &message);
+        give_back(subscription, &message);
+        return 1;
+      }
+      if (is_limited) left = until - steady_clock::now();
+    } while (is_limited && left.count() > 0);
     return 0;
   });
+}
+
+extern "C" __attribute__((visibility("default"))) void tacho_wake(tacho_subscription *subscription) {
+  if (subscription->blocking) subscription->blocking->wake();
+  else subscription->poller->wake();
 }
 
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {

@@ -51,6 +51,11 @@ impl Ending {
         self.end_ns.max(lingers_to_ns).min(self.stop.ns())
     }
 
+    /// Whether somebody [interrupts](crate::node::signal::Interrupt) it when its time has come: it was not stopped, and does not linger.
+    pub fn is_awaited(&self, now_ns: i64) -> bool {
+        now_ns < self.end_ns && !self.is_stopped(now_ns)
+    }
+
     /// Whether somebody ended it.
     pub fn is_stopped(&self, now_ns: i64) -> bool {
         self.stop.ns() <= now_ns
@@ -99,5 +104,14 @@ mod tests {
         stop.set(500 * MS);
         assert_eq!(ending.at(1190 * MS), 500 * MS);
         assert!(ending.is_stopped(500 * MS) && !ending.is_stopped(499 * MS));
+        assert!(ending.is_awaited(499 * MS) && !ending.is_awaited(500 * MS));
+    }
+
+    #[test]
+    fn nobody_interrupts_a_node_that_lingers() {
+        let (mut ending, _) = ending();
+        ending.hear(999 * MS);
+        assert_eq!(ending.at(1190 * MS), 1390 * MS);
+        assert!(ending.is_awaited(1199 * MS) && !ending.is_awaited(1200 * MS));
     }
 }

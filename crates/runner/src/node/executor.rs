@@ -4,12 +4,12 @@ use crate::node::clock_log::ClockLog;
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
 use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
-use crate::node::signal::{Poll, Signal};
+use crate::node::signal::{Interrupt, Poll, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
-use tacho_middleware::{Error, Handle, Header, Received, Session};
+use tacho_middleware::{Error, Handle, Header, Received, Session, NO_LIMIT};
 use tacho_workload::model::{Executor, Work};
 
 /// How long a thread may sleep where nobody wakes it for a stop, such as ^C.
@@ -31,6 +31,8 @@ pub struct NodeExecutor {
     signal: Arc<Signal>,
     /// Whether the thread waits inside the middleware: that can, and nothing but one subscription's messages is waited for.
     waits_inside: bool,
+    /// Whether that wait ends when somebody interrupts it, and needs no limit.
+    is_interruptible: bool,
     ending: Ending,
     trace: Trace,
     /// The in-node clock, where it was asked for.
@@ -105,6 +107,7 @@ impl NodeExecutor {
             timers,
             signal,
             waits_inside,
+            is_interruptible: waits_inside && session.middleware().has_wake(),
             ending: Ending::by(stop),
             trace,
             log: log.then(ClockLog::new),
@@ -117,9 +120,10 @@ impl NodeExecutor {
         &self.name
     }
 
-    /// What wakes it.
-    pub fn signal(&self) -> Arc<Signal> {
-        self.signal.clone()
+    /// What ends its waits.
+    pub fn interrupt(&self) -> Interrupt {
+        let waker = if self.waits_inside { self.subscriptions[0].subscription.waker() } else { None };
+        Interrupt { signal: self.signal.clone(), waker }
     }
 
     /// The first endpoint that lacks peers.
@@ -231,41 +235,42 @@ impl NodeExecutor {
     fn on_arrival(&mut self, grids: Vec<Grid>) -> Result<(), Error> {
         let mut served = vec![0u64; grids.len()];
         let mut poll = self.poll()?;
-        let mut now_due = Vec::new();
+        let (mut due, mut publishers) = (Vec::with_capacity(grids.len()), Vec::new());
         loop {
             let now = now_ns();
             if now >= self.ending.at(now) && !self.hears_late(now)? {
                 break;
             }
-            let mut ran = false;
+            // When something is due again is known before callbacks run: what a source does after its message keeps a receiver on its CPU
+            // waiting.
+            let mut next = self.ending.ns();
             for (index, grid) in grids.iter().enumerate() {
-                let count = grid.due_by(now);
-                if count > served[index] {
-                    let (timer, publishers) = &self.timers[index];
-                    let (timer, due_ns) = (*timer, grid.due_ns(count - 1));
-                    now_due.clear();
-                    now_due.extend(publishers.iter().map(|publisher| (*publisher, due_ns)));
-                    for (publisher, _) in &now_due {
-                        self.skip(*publisher, count - served[index] - 1);
-                    }
+                let (count, before) = (grid.due_by(now), served[index]);
+                if count > before {
                     served[index] = count;
-                    self.timer_callback(index, timer, &now_due)?;
-                    ran = true;
+                    due.push((index, grid.due_ns(count - 1), count - before - 1));
                 }
+                next = next.min(grid.due_ns(served[index]));
+            }
+            let mut ran = !due.is_empty();
+            for (index, due_ns, skipped) in due.drain(..) {
+                publishers.clear();
+                publishers.extend(self.timers[index].1.iter().map(|publisher| (*publisher, due_ns)));
+                for (publisher, _) in &publishers {
+                    self.skip(*publisher, skipped);
+                }
+                self.timer_callback(index, self.timers[index].0, &publishers)?;
             }
             for index in 0..self.subscriptions.len() {
                 ran |= self.take_one(index)?;
             }
-            if !ran && self.waits_inside {
+            if self.subscriptions.is_empty() {
+                // At once and plainly, as above.
+                sleep_until(next.min(now + LONGEST_SLEEP_NS));
+            } else if !ran && self.waits_inside {
                 self.wait_inside()?;
-            } else if !ran || self.subscriptions.is_empty() {
-                let next = grids.iter().zip(&served).map(|(grid, served)| grid.due_ns(*served)).min();
-                let next = next.unwrap_or(i64::MAX).min(self.ending.ns());
-                match self.subscriptions.is_empty() {
-                    // At once and plainly: on one CPU, what a source does after its message keeps the receiver waiting.
-                    true => sleep_until(next.min(now + LONGEST_SLEEP_NS)),
-                    false => self.wait_until(next, &mut poll),
-                }
+            } else if !ran {
+                self.wait_until(next, &mut poll);
             }
         }
         for (index, grid) in grids.iter().enumerate() {
@@ -287,11 +292,13 @@ impl NodeExecutor {
     /// Waits inside the middleware for a message of the one subscription, whose callback runs there, as a plain program's would. As in
     /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
     fn wait_inside(&mut self) -> Result<(), Error> {
-        let limit_ns = (self.ending.ns() - now_ns()).clamp(1, LONGEST_SLEEP_NS);
+        let now = now_ns();
+        let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
+        let limit_ns = if is_limited { (self.ending.ns() - now).clamp(1, LONGEST_SLEEP_NS) } else { NO_LIMIT };
         let (trace, clocked) = (self.trace, self.is_clocked());
         // Elsewhere the middleware tells of arrivals.
         if let Signal::Descriptor(_) = *self.signal {
-            trace.rclcpp_executor_wait_for_work(limit_ns);
+            trace.rclcpp_executor_wait_for_work(if is_limited { limit_ns } else { -1 });
         }
         let Some(mut input) = self.subscriptions.pop() else { return Ok(()) };
         input.available.set(); // what comes behind it is looked for by a take that does not wait

@@ -4,6 +4,7 @@ use crate::micro;
 use crate::node::executor::NodeExecutor;
 use crate::node::instant::{now_ns, StopTime};
 use crate::node::scheduling;
+use crate::node::signal::Interrupt;
 use crate::node::trace::Trace;
 use crate::protocol::{Answer, Command, Plan};
 use anyhow::{anyhow, Context, Result};
@@ -75,7 +76,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
 
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
     let start_ns = start_ns.max(ready_ns);
-    let signals: Vec<_> = nodes.iter().map(NodeExecutor::signal).collect();
+    let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
     let threads: Vec<_> = nodes.into_iter().zip(plan.nodes.clone())
         .map(|(mut node, plan)| {
             std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
@@ -86,16 +87,24 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         })
         .collect::<io::Result<_>>()?;
     let listening = std::thread::spawn(move || {
+        let raise_all = || interrupts.iter().for_each(Interrupt::raise);
         let stop_now = || {
             stop.set(stop.ns().min(now_ns()));
-            signals.iter().for_each(|signal| signal.raise());
+            raise_all();
         };
-        while let Ok(command) = commands.recv() {
-            if let Command::Stop = command {
-                stop_now();
+        let mut until_end = Some(end_ns);
+        loop {
+            let limit_ns = until_end.map_or(i64::MAX, |end_ns| (end_ns - now_ns()).max(0));
+            match commands.recv_timeout(Duration::from_nanos(limit_ns as u64)) {
+                Ok(Command::Stop) => stop_now(),
+                Ok(Command::Start { .. }) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    raise_all(); // at their end, which some wait for without looking at the clock
+                    until_end = None;
+                }
+                Err(RecvTimeoutError::Disconnected) => return stop_now(), // the runner is gone, or all is said
             }
         }
-        stop_now(); // the runner is gone, or all is said
     });
 
     let (mut figures, mut ended) = (Vec::new(), Vec::new());

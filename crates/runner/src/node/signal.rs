@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+use tacho_middleware::Waker;
 
 /// One node's wake-up: an event that stays until somebody waited for it.
 #[derive(Debug)]
@@ -64,6 +65,24 @@ impl Signal {
             raised = changed.wait_timeout(raised, limit).unwrap_or_else(PoisonError::into_inner).0;
         }
         *raised = false;
+    }
+}
+
+/// Ends whatever wait a node is in, from another thread.
+pub struct Interrupt {
+    /// Of a node that waits for its signal, or in a [`Poll`].
+    pub signal: Arc<Signal>,
+    /// Of one that waits inside the middleware, without a limit.
+    pub waker: Option<Waker>,
+}
+
+impl Interrupt {
+    /// The node looks at when it is to end.
+    pub fn raise(&self) {
+        self.signal.raise();
+        if let Some(waker) = &self.waker {
+            waker.wake();
+        }
     }
 }
 

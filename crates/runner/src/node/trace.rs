@@ -41,7 +41,6 @@ in_c! {
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         /// The functions, each absent where no loaded library defines it.
-        #[derive(Clone, Copy)]
         struct Functions {
             record: Option<unsafe extern "C" fn(u32, *const u64, u32)>,
             $($name: Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>,)*
@@ -66,7 +65,7 @@ macro_rules! functions {
                 #[doc = concat!("`", stringify!($name), "` of ros2_tracing.")]
                 #[inline]
                 pub fn $name(&self $(, $argument: $type)*) {
-                    if let Some(function) = self.0.$name {
+                    if let Some(function) = self.0.and_then(|functions| functions.$name) {
                         // SAFETY: addresses are only recorded, never followed; text lives through the call.
                         unsafe { function($($argument.in_c()),*) }
                     }
@@ -76,9 +75,9 @@ macro_rules! functions {
     };
 }
 
-/// Emits events, or nothing.
+/// Emits events; or nothing, without looking for each function, as a message passes many.
 #[derive(Clone, Copy)]
-pub struct Trace(Functions);
+pub struct Trace(Option<&'static Functions>);
 
 functions! {
     rcl_node_init(node: u64, rmw_node: u64, name: &CStr, namespace: &CStr);
@@ -107,14 +106,15 @@ fn symbol(name: &str) -> *mut c_void {
 }
 
 impl Trace {
-    /// Looks the functions up.
+    /// Looks the functions up, once a process.
     pub fn find() -> Trace {
-        Trace(Functions::find())
+        let functions = Functions::find();
+        Trace(functions.record.is_some().then(|| &*Box::leak(Box::new(functions))))
     }
 
     #[inline]
     fn record(&self, kind: u32, words: &[u64]) {
-        if let Some(record) = self.0.record {
+        if let Some(record) = self.0.and_then(|functions| functions.record) {
             // SAFETY: the words live through the call.
             unsafe { record(kind, words.as_ptr(), words.len() as u32) }
         }
