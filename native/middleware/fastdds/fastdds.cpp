@@ -34,6 +34,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "greeting.h"
 #include "transport.h"
 #include "types.h"
 
@@ -78,6 +79,7 @@ using Loans = fast::LoanableSequence<unsigned char>; // of Arrays, as their firs
 }  // namespace
 
 struct tacho_publisher {
+  Greeting *greeting = nullptr; // over TCP
   std::string topic;
   NamedType type;
   size_t size;
@@ -90,6 +92,7 @@ struct tacho_publisher {
 
 struct tacho_subscription {
   tacho_subscription(tacho_on_data on_data, void *context) : listener(on_data, context) {}
+  Greeting *greeting = nullptr; // over TCP
   std::string topic;
   NamedType type;
   size_t size;
@@ -107,6 +110,7 @@ struct tacho_session {
   fast::DomainParticipant *participant = nullptr;
   fast::Publisher *publisher = nullptr;
   fast::Subscriber *subscriber = nullptr;
+  std::unique_ptr<Greeting> greeting; // over TCP
   std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
@@ -206,6 +210,8 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     session->publisher = session->participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT);
     session->subscriber = session->participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
     if (!session->publisher || !session->subscriber) fail("fastdds: no publisher and subscriber in the participant");
+    if (transport == Transport::Tcp)
+      session->greeting = std::make_unique<Greeting>(*session->participant, *session->publisher, *session->subscriber);
     return session.release();
   });
 }
@@ -246,6 +252,15 @@ NamedType acceptable(const tacho_session &session, const tacho_endpoint_config &
   if (qos.history == TACHO_KEEP_LAST && qos.depth == 0)
     fail("fastdds: %s: keep last with depth 0; expected at least 1", topic);
   return *type;
+}
+
+// A participant does not connect to itself over TCP: its own writers and readers would match, and nothing would come.
+template <class Endpoints>
+void check_not_own(const tacho_session &session, const char *topic, const Endpoints &others) {
+  for (const auto &other : others)
+    if (session.transport == Transport::Tcp && other->topic == topic)
+      fail("fastdds: %s: published and subscribed to in one process over tcp, where Fast DDS carries nothing to itself; expected processes "
+           "of their own, or another transport", topic);
 }
 
 fast::Topic *topic_of(tacho_session &session, const tacho_endpoint_config &config, const NamedType &type) {
@@ -305,6 +320,7 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     std::lock_guard<std::mutex> lock(session->mutex);
     auto made = std::make_unique<tacho_publisher>();
     made->type = acceptable(*session, *config, true);
+    check_not_own(*session, config->topic, session->subscriptions);
     made->topic = config->topic;
     made->size = config->size;
     if (made->type.shape != Shape::Array) made->message.data.resize(config->size);
@@ -314,6 +330,7 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     if (config->qos.history == TACHO_KEEP_ALL) qos.reliability().max_blocking_time = fast::c_TimeInfinite;
     made->writer = session->publisher->create_datawriter(topic_of(*session, *config, made->type), qos);
     if (!made->writer) fail("fastdds: %s: no writer; Fast DDS says why above", config->topic);
+    made->greeting = session->greeting.get();
     tacho_publisher *publisher = made.get();
     session->publishers.push_back(std::move(made));
     *handle = publisher->writer;
@@ -327,6 +344,7 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     std::lock_guard<std::mutex> lock(session->mutex);
     auto made = std::make_unique<tacho_subscription>(on_data, context);
     made->type = acceptable(*session, *config, false);
+    check_not_own(*session, config->topic, session->publishers);
     made->topic = config->topic;
     made->size = config->size;
     fast::DataReaderQos qos = fast::DATAREADER_QOS_DEFAULT;
@@ -335,6 +353,7 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     made->reader =
         session->subscriber->create_datareader(topic, qos, &made->listener, fast::StatusMask::data_available());
     if (!made->reader) fail("fastdds: %s: no reader; Fast DDS says why above", config->topic);
+    made->greeting = session->greeting.get();
     tacho_subscription *subscription = made.get();
     session->subscriptions.push_back(std::move(made));
     *handle = subscription->reader;
@@ -347,7 +366,10 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
     fast::PublicationMatchedStatus status;
     const ReturnCode_t code = publisher->writer->get_publication_matched_status(status);
     if (code != fast::RETCODE_OK) fail("fastdds: %s: counting readers: %s", publisher->topic.c_str(), words(code));
-    return status.current_count;
+    Greeting::Handles readers;
+    if (!publisher->greeting) return status.current_count;
+    publisher->writer->get_matched_subscriptions(readers);
+    return publisher->greeting->answered(readers);
   });
 }
 
@@ -356,7 +378,10 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
     fast::SubscriptionMatchedStatus status;
     const ReturnCode_t code = subscription->reader->get_subscription_matched_status(status);
     if (code != fast::RETCODE_OK) fail("fastdds: %s: counting writers: %s", subscription->topic.c_str(), words(code));
-    return status.current_count;
+    Greeting::Handles writers;
+    if (!subscription->greeting) return status.current_count;
+    subscription->reader->get_matched_publications(writers);
+    return subscription->greeting->answered(writers);
   });
 }
 
@@ -393,8 +418,9 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
       publisher->message.header = *header;
       code = publisher->writer->write(&publisher->message);
     }
-    if (code != fast::RETCODE_OK) fail("fastdds: %s: write: %s", publisher->topic.c_str(), words(code));
-    return 0;
+    if (code == fast::RETCODE_OK) return 0;
+    std::snprintf(error, TACHO_ERROR_SIZE, "fastdds: %s: write: %s", publisher->topic.c_str(), words(code));
+    return -code;
   });
 }
 

@@ -50,6 +50,9 @@ void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   tcp->sendBufferSize = tcp->receiveBufferSize = 4 << 20;
   qos.transport().user_transports = {tcp, udp(address)};
 
+  // A participant does not connect to itself.
+  qos.properties().properties().emplace_back("fastdds.ignore_local_endpoints", "true");
+
   Locator_t data;
   data.kind = LOCATOR_KIND_TCPv4;
   IPLocator::setIPv4(data, "0.0.0.0");
