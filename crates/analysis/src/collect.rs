@@ -8,7 +8,7 @@ mod responses;
 use crate::cpu::CpuClock;
 use crate::dds::{is_below_rmw, Context};
 use crate::handles::{Handles, NOBODY};
-use crate::observed::{Observed, PublicationSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observed::{Observed, PublicationSeen, RefusalSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
 use crate::preemption::Scheduler;
 use crate::ros1::{self, Ros1};
 use crate::services::{Place, Services};
@@ -160,7 +160,7 @@ impl Collector {
         if ros1::is_of_roscpp(&event.payload) {
             self.roscpp(event, texts, process, stream, now);
         } else if !known {
-            self.run(event, process, stream, now);
+            self.run(event, texts, process, stream, now);
         }
     }
 
@@ -174,7 +174,7 @@ impl Collector {
     }
 
     /// What a thread does again and again: wait, take, call back, publish.
-    fn run(&mut self, event: &Event, process: u32, stream: usize, now: i64) {
+    fn run(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
         if is_of_executor(&event.payload) {
             self.threads[stream].executes = true;
             self.end_response(stream, now);
@@ -286,6 +286,9 @@ impl Collector {
                     self.seen.skips.push(SkipSeen { noticed_ns, endpoint, count, publications_before });
                 }
             }
+            Payload::NodeRefused { publisher, sequence, code, reason } => {
+                self.refused(process, publisher, sequence, code, texts.get(reason));
+            }
             Payload::NodeDue { publisher, sequence, due_ns } => {
                 self.handles[process as usize].due.insert(publisher, (sequence, due_ns));
             }
@@ -314,6 +317,19 @@ impl Collector {
             }
             Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
             _ => {}
+        }
+    }
+
+    /// The publish call of this number, which was seen just before, failed: nothing was sent.
+    fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
+        self.seen.ours[process as usize] = true;
+        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
+        let of = |row: &PublicationSeen| row.endpoint.is_some() && row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
+        // The last of its publisher, so close to the end.
+        if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
+            let row = &mut self.seen.publications[publication];
+            (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
+            self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
         }
     }
 

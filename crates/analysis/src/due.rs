@@ -6,8 +6,8 @@ use crate::Options;
 /// What a publisher did with the sends that were due, in order.
 #[derive(Debug, Clone, Copy)]
 enum Due {
-    /// It sent one that was due then.
-    Sent(i64),
+    /// It sent one that was due then, or was refused.
+    Tried(i64),
     /// It skipped so many, and noticed then.
     Skipped { count: u64, noticed_ns: i64 },
 }
@@ -24,21 +24,22 @@ pub(crate) fn skipped(seen: &Observed, options: &Options) -> Vec<Option<u64>> {
             }
         }
         let Some(publication) = seen.publications.get(index) else { break };
-        if let (Some(due), Some(of)) = (publication.due_ns, publication.endpoint.and_then(|e| of.get_mut(e as usize))) {
-            of.push(Due::Sent(due));
+        let publisher = publication.refused_to.or(publication.endpoint);
+        if let (Some(due), Some(of)) = (publication.due_ns, publisher.and_then(|e| of.get_mut(e as usize))) {
+            of.push(Due::Tried(due));
         }
     }
     of.iter().map(|of| (!of.is_empty()).then(|| skipped_of_one(of, options))).collect()
 }
 
-/// What is due lies on a grid, so the first and the last send tell when every other was due. A publisher that sent less than
+/// What is due lies on a grid, so the first and the last try tell when every other was due. A publisher that tried less than
 /// twice tells no grid: its skips count when it noticed them.
 fn skipped_of_one(dues: &[Due], options: &Options) -> u64 {
     let slots = |due: &Due| if let Due::Skipped { count, .. } = due { *count as i128 } else { 1 };
     let mut slot = 0i128;
     let mut ends: Option<((i128, i64), (i128, i64))> = None;
     for due in dues {
-        if let Due::Sent(at) = due {
+        if let Due::Tried(at) = due {
             let first = ends.map_or((slot, *at), |(first, _)| first);
             ends = Some((first, (slot, *at)));
         }
@@ -77,7 +78,7 @@ mod tests {
     #[test]
     fn a_skip_counts_when_it_was_due_and_not_when_it_was_noticed() {
         // A grid of 10 from 5: 5 and 15 skipped, 25 sent, 35 45 55 skipped, 65 sent, 75 to 105 skipped and noticed at the end.
-        let dues = [skipped(2, 25), Due::Sent(25), skipped(3, 64), Due::Sent(65), skipped(4, 1000)];
+        let dues = [skipped(2, 25), Due::Tried(25), skipped(3, 64), Due::Tried(65), skipped(4, 1000)];
         assert_eq!(skipped_of_one(&dues, &Options::default()), 9);
         assert_eq!(skipped_of_one(&dues, &window(0, 106)), 9);
         assert_eq!(skipped_of_one(&dues, &window(6, 105)), 7);
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn without_a_grid_a_skip_counts_when_it_was_noticed() {
-        assert_eq!(skipped_of_one(&[skipped(2, 25), Due::Sent(25)], &window(20, 30)), 2);
+        assert_eq!(skipped_of_one(&[skipped(2, 25), Due::Tried(25)], &window(20, 30)), 2);
         assert_eq!(skipped_of_one(&[skipped(2, 35)], &window(20, 30)), 0);
         assert_eq!(skipped_of_one(&[], &window(20, 30)), 0);
     }

@@ -33,6 +33,7 @@ mod promise;
 mod queue;
 mod reaction;
 mod rclpy;
+mod refused;
 mod ros1;
 pub mod rows;
 mod runs;
@@ -182,7 +183,8 @@ impl Analysis {
         let mut counts = vec![0u64; seen.endpoints.len()];
         publications.iter().for_each(|p| counts[p.publisher as usize] += 1);
         messages.iter().filter(|m| m.take_ns.is_some()).for_each(|m| counts[m.subscription as usize] += 1);
-        let skipped = due::skipped(&seen, &options);
+        let (skipped, refused) = (due::skipped(&seen, &options), refused::counts(&seen, &options));
+        notes.extend(refused::notes(&seen, &options));
         let endpoints = seen
             .endpoints
             .iter()
@@ -196,6 +198,7 @@ impl Analysis {
                 created_ns: e.created_ns,
                 count: counts[index],
                 skipped: skipped[index],
+                refused: refused[index],
             })
             .collect();
         Tables {

@@ -30,6 +30,7 @@ pub(crate) struct Observed {
     pub takes: Rows<TakeSeen>,
     pub streams: Vec<StreamSeen>,
     pub skips: Vec<SkipSeen>,
+    pub refusals: Vec<RefusalSeen>,
     /// Stretches of time in which events were lost, from and to, in order.
     pub gaps: Vec<(i64, i64)>,
     /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
@@ -85,6 +86,8 @@ pub(crate) struct PublicationSeen {
     pub size_bytes: Option<u64>,
     /// When it was due by the clock; of our own nodes.
     pub due_ns: Option<i64>,
+    /// Whose publish call failed; it is then of nobody ([`INTERNAL`]), as nothing was sent.
+    pub refused_to: Option<u32>,
 }
 
 impl PublicationSeen {
@@ -102,11 +105,12 @@ impl PublicationSeen {
             id: None,
             size_bytes: None,
             due_ns: None,
+            refused_to: None,
         }
     }
 
     /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it was due, so that
-    /// what was due in the window is what was sent and what was skipped, to the message.
+    /// what was due in the window is what was sent, refused and skipped, to the message.
     pub fn belongs_ns(&self) -> i64 {
         self.due_ns.unwrap_or(self.time)
     }
@@ -119,6 +123,14 @@ pub(crate) struct SkipSeen {
     pub count: u64,
     /// Publications seen before: which of them the skip lies between.
     pub publications_before: u32,
+}
+
+/// A publish call that failed.
+pub(crate) struct RefusalSeen {
+    pub publication: u32,
+    /// What the middleware calls the reason.
+    pub code: u64,
+    pub reason: String,
 }
 
 #[derive(Clone, Copy)]

@@ -28,7 +28,7 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
     let dropped_events = repeats.iter().flat_map(|r| &r.tables.processes).map(|p| p.dropped_events).sum();
     let (sent, received) = (publishing.sent(), subscribing.iter().map(|s| s.received).sum::<u64>());
     let lost: Option<u64> = subscribing.iter().map(|s| s.lost).sum();
-    let skipped = publishing.skipped();
+    let (skipped, refused) = (publishing.skipped(), publishing.refused());
     let latencies = repeats.iter().flat_map(|r| &r.tables.messages).filter_map(latency_us);
     Point {
         middleware: workload.middleware.clone(),
@@ -40,8 +40,9 @@ pub(crate) fn point(repeats: &[Repeat<'_>], workload: &Workload) -> Point {
         repeats: repeats.len() as u64,
         publishers: count(EndpointKind::Publisher),
         subscribers: count(EndpointKind::Subscription),
-        due: skipped.map(|skipped| sent + skipped),
+        due: skipped.map(|skipped| sent + skipped + refused.unwrap_or(0)),
         sent,
+        refused,
         skipped,
         sent_late: publishing.sent_late(),
         received,

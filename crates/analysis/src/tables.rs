@@ -155,6 +155,8 @@ pub struct Endpoint {
     pub count: u64,
     /// Sends that were due by the clock and did not happen; known only for nodes that tacho runs, where something is due.
     pub skipped: Option<u64>,
+    /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a host.
+    pub refused: Option<u64>,
 }
 
 /// What a callback answers to.

@@ -71,3 +71,35 @@ fn the_point_counts_what_was_due_sent_received_and_how_late() {
     assert_eq!((point.in_time, point.late, point.loss_percent), (Some(2), Some(1), Some(0.0)));
     assert_eq!(point.latency_us.as_ref().map(|l| l.max), Some(250.0));
 }
+
+/// Due at 100, 200, 300 and 400 us: refused, sent, refused, sent and lost; then two are skipped.
+fn run_with_refusals() -> FileBuilder {
+    let mut run = FileBuilder::new().node(1, "sensor").publisher("/points").timer(100_000).node(3, "fusion").subscription("/points").process(1);
+    for sequence in 0..4 {
+        let due = 100_000 * (sequence as i64 + 1);
+        run = run.at(due).start_timer().node_due(PUBLISHER, sequence, due).node_publish(PUBLISHER, 1, sequence, 64).publish(due);
+        if sequence % 2 == 0 {
+            run = run.node_refused(PUBLISHER, sequence, 90, "Message too long");
+        }
+        run = run.end_timer();
+    }
+    run.at(640_000).node_skipped(PUBLISHER, 2)
+        .process(3).at(250_000).start_taking(200_000).node_take(SUBSCRIPTION, 1, 1, 0).at(260_000).end_taking()
+        .at(640_000).rclcpp_executor_get_next_ready()
+}
+
+#[test]
+fn a_refused_send_is_due_and_neither_sent_nor_lost() {
+    for (from_ns, due, refused) in [(0, 6, 2), (150_000, 5, 1)] {
+        let run = run_with_refusals().info(|i| (i.measured_from_ns, i.measured_to_ns) = (Some(from_ns), Some(650_000)));
+        let tables = tables_of(&run, Some(&workload()));
+        let summary = summarise(&[Repeat { tables: &tables, options: Options::default(), info: None }], Some(&workload()));
+        let (point, publisher) = (&summary.points[0], &summary.points[0].publishing[0]);
+        assert_eq!((point.due, point.sent, point.refused, point.skipped), (Some(due), 2, Some(refused), Some(2)));
+        assert_eq!((publisher.due, publisher.sent, publisher.refused, publisher.skipped), (Some(due), 2, Some(refused), Some(2)));
+        assert_eq!((point.received, point.lost), (1, Some(1)));
+        let note = tables.notes.iter().find(|n| n.name == "sends-refused").expect("a note");
+        assert!(note.count == refused && note.text.contains("code 90") && note.text.contains("Message too long"), "{note:?}");
+        assert!(tables.notes.iter().all(|n| n.name != "unknown-publisher"), "{:?}", tables.notes);
+    }
+}

@@ -327,6 +327,8 @@ macro_rules! with_kinds {
             151 HostToBoard host_to_board (Recorder, Synchronise, Clock) { monotonic_ns: i64, board_ns: i64 },
             152 BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
             153 BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
+
+            154 NodeRefused node_refused (Application, Skip, Message) { publisher: Handle, sequence: u64, code: u64, reason: Text },
         }
     };
 }

@@ -60,6 +60,8 @@ pub enum Error {
     /// The middleware refused, in its own words.
     #[error("{action}: {cause}")]
     Refused {
+        /// What the middleware calls the reason: an errno, a DDS return code, an rcl_ret_t; 1 where it gives none.
+        code: u32,
         /// What was asked for.
         action: String,
         /// The plugin's words: what was found, what would mend it.

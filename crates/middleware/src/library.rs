@@ -193,15 +193,15 @@ impl Words {
         if result >= 0 {
             return Ok(result);
         }
-        Err(self.refused(action()))
+        Err(self.refused(result, action()))
     }
 
     #[cold]
-    fn refused(&mut self, action: String) -> Error {
+    fn refused(&mut self, result: i32, action: String) -> Error {
         self.0[abi::ERROR_SIZE - 1] = 0;
         // SAFETY: inside the buffer; what comes before that NUL is the plugin's text with its own, or none.
         let cause = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy().into_owned();
         self.0[0] = 0;
-        Error::Refused { action, cause }
+        Error::Refused { code: result.unsigned_abs(), action, cause }
     }
 }

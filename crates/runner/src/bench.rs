@@ -121,6 +121,9 @@ impl Bench<'_> {
         info.versions.extend(versions(&recorded));
         info.missing.extend(recorded.iter().flat_map(RecordedProcess::missing));
         info.missing.extend((!self.recorded).then(|| "not recorded, as asked for: there are no events".to_owned()));
+        if let (Ok((nodes, _)), false) = (&result, self.recorded) {
+            info.missing.extend(nodes.iter().flat_map(NodeFigures::refusals)); // of which there is no event
+        }
         run.write_info(&info)?;
         let (nodes, failures) = result?;
         Ok(Ran { info, nodes, failures })

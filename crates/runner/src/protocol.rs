@@ -157,15 +157,42 @@ pub struct NodeFigures {
     pub taken: Vec<u64>,
 }
 
+impl NodeFigures {
+    /// Sends that were refused, in words.
+    pub fn refusals(&self) -> Vec<String> {
+        let of_output = |output: &OutputFigures| {
+            let words = |r: &Refusal| {
+                format!("node {}, topic {}: {} sends were refused (code {}): {}", self.node, output.topic, r.count, r.code, r.reason)
+            };
+            output.refused.iter().map(words).collect::<Vec<_>>()
+        };
+        self.outputs.iter().flat_map(of_output).collect()
+    }
+}
+
 /// What a publication counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFigures {
     /// Its topic.
     pub topic: String,
-    /// Publish calls.
+    /// Publish calls that the middleware took.
     pub sent: u64,
-    /// Sends that were due and did not happen (study A): sent + skipped were due. Absent where messages are published in answer
+    /// Sends that were due and did not happen (study A). Absent where messages are published in answer
     /// to others, when nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<u64>,
+    /// Publish calls that failed, not among those sent: sent + skipped + refused were due.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub refused: Vec<Refusal>,
+}
+
+/// Why a middleware refused sends.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What the middleware calls the reason; 1 where it gives none.
+    pub code: u32,
+    /// Its words.
+    pub reason: String,
+    /// Sends.
+    pub count: u64,
 }

@@ -218,6 +218,10 @@ enum tacho_kind {
   TACHO_HOST_TO_BOARD = 151, /* monotonic_ns, board_ns: what was sent here at monotonic_ns was there by board_ns */
   TACHO_BOARD_MATCHED = 152, /* endpoint_handle, peers */
   TACHO_BOARD_TAKE = 153,    /* subscription_handle, writer_gid, writer_gid, sequence: of RTPS, from 1 */
+
+  /* of nodes that tacho runs itself, as 128 to 133 */
+  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call whose node_publish came before failed, and the message was not sent;
+                             * code: the middleware's own, 1 where it gives none; text: why */
 };
 
 #endif /* TACHO_EVENTS_H_ */

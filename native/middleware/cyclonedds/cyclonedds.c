@@ -330,7 +330,7 @@ static int cyclonedds_publish(struct tacho_publisher *publisher, const struct ta
   dds_return_t code = dds_write(publisher->writer, publisher->sample);
   if (code >= 0) return 0;
   say(error, "cyclonedds: dds_write: %s", dds_strretcode(code));
-  return -1;
+  return code;
 }
 
 static int cyclonedds_take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {

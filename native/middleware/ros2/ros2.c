@@ -372,7 +372,7 @@ static int ros2_publish(struct tacho_publisher *publisher, const struct tacho_he
     return 0;
   }
   say_rcl(error, code, loans ? "ros2: rcl_publish_loaned_message" : "ros2: rcl_publish");
-  return -1;
+  return -code;
 }
 
 static rcl_ret_t take(struct tacho_subscription *subscription) {

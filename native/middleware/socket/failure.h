@@ -10,6 +10,13 @@
 #include <string>
 #include <unistd.h>
 
+// What the kernel refused to send.
+class Refused : public std::runtime_error {
+ public:
+  Refused(int number, const std::string &text) : std::runtime_error(text), number(number) {}
+  const int number; // errno
+};
+
 // The text may use %m for errno.
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char *format, ...) {
   char text[768];

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -139,8 +140,10 @@ class UdpSource : public BlockingSource {
       parts_[i] = {slots_[i]->bytes.get(), room_};
     }
     const int count = recvmmsg(socket_, datagrams_.data(), SLOTS, MSG_DONTWAIT | MSG_TRUNC, nullptr);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+      if (datagrams_[i].msg_len == 0) woken_ = false;
       if (BufferPointer *frame = completed(slots_[i], datagrams_[i].msg_len)) queue_.put(std::move(*frame));
+    }
     return count == static_cast<int>(SLOTS);
   }
 
@@ -152,15 +155,17 @@ class UdpSource : public BlockingSource {
       const long length = syscall(SYS_recvfrom, static_cast<int>(socket_), slots_[0]->bytes.get(), room_, MSG_TRUNC, nullptr, nullptr);
       if (length < 0) return none_received();
       if (const BufferPointer *frame = completed(slots_[0], static_cast<size_t>(length))) return frame->get();
-      if (length == 0 || limit != NO_LIMIT) return nullptr; // woken; or the caller sees what is left of the limit
+      if (length == 0) woken_ = false;
+      if (length == 0 || limit != NO_LIMIT) return nullptr; // the caller sees what is left of the limit
     }
   }
 
   // A datagram of nothing to itself. It waits where nobody does, so that no wake-up comes too early; where the socket's buffer has no
-  // room for it, nobody waits.
+  // room for it, nobody waits. Where it cannot be sent, or was not heard when asked again (the network is down, or a firewall drops it), the
+  // socket is shut down for receiving, which ends every wait.
   void wake() override {
-    if (sendto(socket_, nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr *>(&here_), sizeof here_) < 0 && errno != EAGAIN && errno != ENOBUFS)
-      std::fprintf(stderr, "socket: a wait cannot be ended: %s\n", std::strerror(errno));
+    const auto *const here = reinterpret_cast<const sockaddr *>(&here_);
+    if (woken_.exchange(true) || sendto(socket_, nullptr, 0, MSG_DONTWAIT, here, sizeof here_) < 0) shutdown(socket_, SHUT_RD);
   }
 
  private:
@@ -232,6 +237,7 @@ class UdpSource : public BlockingSource {
   std::array<BufferPointer, SLOTS> slots_;
 
   sockaddr_in here_{};
+  std::atomic<bool> woken_{false}; // and not heard yet
   std::array<iovec, SLOTS> parts_{};
   std::array<mmsghdr, SLOTS> datagrams_{};
   std::map<uint64_t, Assembly> assemblies_;

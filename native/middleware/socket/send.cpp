@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -104,21 +105,26 @@ class UdpSender : public Sender {
   void send_pieces() {
     msghdr datagram{};
     datagram.msg_iovlen = 2;
+    const uint64_t number = fragment_.number++; // the same in all, whatever became of those before
     for (Piece &piece : pieces_) {
+      piece.fragment.number = number;
       datagram.msg_iov = piece.parts.data();
       const size_t size = sizeof(Fragment) + piece.parts[1].iov_len;
       for (const Destination &destination : destinations_)
         send_to(destination, size, [&] { return sendmsg(destination.socket, &datagram, 0); });
-      piece.fragment.number++;
     }
+  }
+
+  [[noreturn]] __attribute__((cold)) static void refuse(const Destination &destination, size_t size, int number) {
+    throw Refused(number, "socket: sending a datagram of " + std::to_string(size) + " bytes to " + text(destination.place) + ": " +
+                              std::strerror(number));
   }
 
   template <class Function>
   ON_THE_WAY static void send_to(const Destination &destination, size_t size, Function function) {
     while (function() < 0)
       // Refused was an earlier one, by a subscription that has just ended.
-      if (errno != EINTR && errno != ECONNREFUSED)
-        fail("socket: sending a datagram of %zu bytes to %s: %m", size, text(destination.place).c_str());
+      if (errno != EINTR && errno != ECONNREFUSED) refuse(destination, size, errno);
   }
 
   const in_addr from_;

@@ -305,7 +305,12 @@ ON_THE_WAY int publish(tacho_publisher *publisher, const tacho_header *header, c
   return guarded(error, [&] {
     std::memcpy(publisher->header, header, sizeof *header);
     take_changes(*publisher);
-    publisher->sender->send();
+    try {
+      publisher->sender->send();
+    } catch (const Refused &refused) {
+      std::snprintf(error, TACHO_ERROR_SIZE, "%s", refused.what());
+      return -refused.number;
+    }
     return 0;
   });
 }

@@ -26,7 +26,8 @@ pub const BEHIND: Lint = Lint {
             let period = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| *gap > 0).min()?;
             let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
             let skipped = facts.tables.endpoints[publisher as usize].skipped.unwrap_or(0) as usize;
-            let due = sends.len() + skipped;
+            let refused = facts.tables.endpoints[publisher as usize].refused.unwrap_or(0) as usize;
+            let due = sends.len() + refused + skipped;
             if late + skipped < 2 || (late + skipped) as f64 <= BEHIND_PART * due as f64 {
                 return None;
             }

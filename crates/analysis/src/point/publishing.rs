@@ -1,4 +1,4 @@
-//! What was due, sent, sent late and skipped, publisher by publisher (study A: a publisher that falls behind flatters loss and latency).
+//! What was due, sent, sent late, refused and skipped, publisher by publisher (study A: a publisher that falls behind flatters loss and latency).
 
 use super::{ends, Ends, NS_PER_US};
 use crate::figures::Repeat;
@@ -14,6 +14,8 @@ pub(super) struct Publishing(Vec<(super::End, Publisher)>);
 struct Publisher {
     sent: u64,
     skipped: u64,
+    /// Absent where no repeat counts them.
+    refused: Option<u64>,
     /// Whether it is not known in any repeat what was due: nobody said, or events were dropped.
     due_unknown: bool,
     /// Absent where nothing is due by the clock.
@@ -36,6 +38,7 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
             let process = &tables.processes[tables.nodes[endpoint.node as usize].process as usize];
             publisher.due_unknown |= endpoint.skipped.is_none() || process.dropped_events > 0;
             publisher.skipped += endpoint.skipped.unwrap_or(0);
+            publisher.refused = publisher.refused.into_iter().chain(endpoint.refused).reduce(|a, b| a + b);
         }
         for publication in &tables.publications {
             let Some(index) = of_row[publication.publisher as usize] else { continue };
@@ -71,6 +74,11 @@ impl Publishing {
         self.0.iter().map(|(_, p)| p.sent).sum()
     }
 
+    /// Publish calls of all that failed; absent where nobody counts them.
+    pub fn refused(&self) -> Option<u64> {
+        self.0.iter().filter_map(|(_, p)| p.refused).reduce(|a, b| a + b)
+    }
+
     /// Of all that have a clock.
     pub fn skipped(&self) -> Option<u64> {
         self.of_all_with_a_clock(Publisher::skipped)
@@ -97,7 +105,8 @@ impl Publishing {
     pub fn figures(self) -> Vec<PublisherFigures> {
         let figures = |(end, publisher): (super::End, Publisher)| PublisherFigures {
             sent: publisher.sent,
-            due: publisher.skipped().map(|skipped| skipped + publisher.sent),
+            due: publisher.skipped().map(|skipped| skipped + publisher.sent + publisher.refused.unwrap_or(0)),
+            refused: publisher.refused,
             skipped: publisher.skipped(),
             sent_late: publisher.sent_late(),
             send_lateness_us: Distribution::of(publisher.lateness_us),

@@ -30,11 +30,14 @@ pub struct Point {
     pub publishers: u64,
     /// Subscriptions in the run.
     pub subscribers: u64,
-    /// Sends that were due: `sent` and `skipped`; absent where nothing is due by the clock.
+    /// Sends that were due: `sent`, `refused` and `skipped`; absent where nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub due: Option<u64>,
-    /// Publish calls.
+    /// Publish calls that the middleware took.
     pub sent: u64,
+    /// Publish calls that failed; absent where nobody counts them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<u64>,
     /// Sends that were due and did not happen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<u64>,
@@ -153,11 +156,14 @@ pub struct PublisherFigures {
     pub node: String,
     /// Topic.
     pub topic: String,
-    /// Sends that were due: `sent` and `skipped`; absent where nothing is due by the clock.
+    /// Sends that were due: `sent`, `refused` and `skipped`; absent where nothing is due by the clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub due: Option<u64>,
-    /// Publish calls.
+    /// Publish calls that the middleware took.
     pub sent: u64,
+    /// Publish calls that failed; absent where nobody counts them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<u64>,
     /// Sends that were due and did not happen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<u64>,

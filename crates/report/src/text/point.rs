@@ -2,7 +2,7 @@
 
 use super::{count, figures, number, table, Terminal, ABSENT};
 use table::{Column, Table};
-use tacho_analysis::summary::{Distribution, Drift, Fairness, Point};
+use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures};
 
 const MIB: f64 = (1u64 << 20) as f64;
 
@@ -10,18 +10,18 @@ impl Terminal {
     pub(super) fn point(&self, out: &mut String, point: &Point) {
         self.heading(out, &format!("Communication: {}", circumstances(point)));
         let mut sending = Table::new(
-            ["publishers", "due", "sent", "sent late", "skipped", "lateness us: median", "p99", "max"]
+            ["publishers", "due", "sent", "sent late", "refused", "skipped", "lateness us: median", "p99", "max"]
                 .map(|name| if name == "publishers" { Column::text(name) } else { Column::number(name) }),
         );
-        let mut row = |name: String, due, sent: u64, late, skipped, lateness: Option<&Distribution>| {
-            let mut cells = vec![name, count(due), sent.to_string(), count(late), count(skipped)];
+        let mut row = |name: String, due, sent: u64, late, refused, skipped, lateness: Option<&Distribution>| {
+            let mut cells = vec![name, count(due), sent.to_string(), count(late), count(refused), count(skipped)];
             cells.extend(figures(lateness, |d| [d.median, d.p99, d.max], 1));
             sending.row(cells);
         };
-        row(format!("all {}", point.publishers), point.due, point.sent, point.sent_late, point.skipped, point.send_lateness_us.as_ref());
-        let behind = |late: Option<u64>, skipped: Option<u64>| late.unwrap_or(0) + skipped.unwrap_or(0) > 0;
-        for p in point.publishing.iter().filter(|p| point.publishing.len() > 1 && behind(p.sent_late, p.skipped)) {
-            row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.skipped, p.send_lateness_us.as_ref());
+        row(format!("all {}", point.publishers), point.due, point.sent, point.sent_late, point.refused, point.skipped, point.send_lateness_us.as_ref());
+        let behind = |p: &&PublisherFigures| [p.sent_late, p.refused, p.skipped].into_iter().flatten().any(|count| count > 0);
+        for p in point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind) {
+            row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.refused, p.skipped, p.send_lateness_us.as_ref());
         }
         out.push_str(&sending.render(self.width()));
         out.push('\n');
@@ -128,7 +128,7 @@ fn resources(point: &Point) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::summary::{PublisherFigures, SubscriptionFigures, Summary};
+    use tacho_analysis::summary::{SubscriptionFigures, Summary};
     use tacho_events::run::RunInfo;
 
     fn latency() -> Option<Distribution> {
@@ -144,7 +144,7 @@ mod tests {
     fn point() -> Point {
         Point {
             middleware: "socket".into(), transport: "udp".into(), topology: Some("one-to-many".into()), size_bytes: Some(65536),
-            rate_hz: Some(100.0), repeats: 1, publishers: 1, subscribers: 2, due: Some(103), sent: 100, skipped: Some(3), sent_late: Some(4),
+            rate_hz: Some(100.0), repeats: 1, publishers: 1, subscribers: 2, due: Some(103), sent: 100, refused: Some(0), skipped: Some(3), sent_late: Some(4),
             received: 198, lost: Some(2), in_time: Some(180), late: Some(18), latency_us: latency(), send_lateness_us: latency(),
             fairness: Some(Fairness {
                 topic: "/image".into(), messages: 98, subscriptions: 2, spread_us: 12.34, staircase: Some(1.0), staircase_p: Some(0.0003),
@@ -180,7 +180,7 @@ mod tests {
             let line = text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} is not in\n{text}"));
             line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(row("all 1")[2..], ["103", "100", "4", "3", "50.0", "99.0", "100.0"]);
+        assert_eq!(row("all 1")[2..], ["103", "100", "4", "0", "3", "50.0", "99.0", "100.0"]);
         assert_eq!(row("all 2")[2..], ["198", "180", "18", "2", "1.00", "50.0", "99.0", "100.0"]);
         assert_eq!(row("/left /image")[2..7], ["99", "90", "9", "2", "1.98"]);
         assert!(!text.contains("/right"), "nothing is wrong with it:\n{text}");

@@ -119,6 +119,7 @@ fn figures(node: &str, rows: &[Row], report: &Report) -> NodeFigures {
                 topic: row.topic.clone(),
                 sent: count(&report.messages, index),
                 skipped: row.timer.map(|_| count(&report.skipped, index)),
+                refused: vec![],
             })
             .collect(),
         taken: indexed().filter(|(_, row)| row.reads).map(|(index, _)| count(&report.messages, index)).collect(),

@@ -3,6 +3,7 @@
 use crate::node::signal::{Available, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::Draws;
+use crate::node::refusals::Refusals;
 use crate::protocol::{Input, NodePlan, Output};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,6 +60,8 @@ pub struct NodePublisher {
     pub topic: String,
     /// Sends that were due and did not happen; absent where nothing is due by the clock.
     pub skipped: Option<u64>,
+    /// Sends that the middleware refused.
+    pub refusals: Refusals,
 }
 
 /// A timer and its callback.
@@ -169,6 +172,7 @@ pub fn publisher(
         expected: output.subscribers,
         topic: of_workload.topic.clone(),
         skipped: None,
+        refusals: Refusals::default(),
     })
 }
 

@@ -161,7 +161,12 @@ impl NodeExecutor {
         }
         self.figures.cpu_ns = cpu_ns() - cpu_before;
         self.figures.outputs = self.publishers.iter()
-            .map(|p| OutputFigures { topic: p.topic.clone(), sent: p.sequence, skipped: p.skipped })
+            .map(|p| OutputFigures {
+                topic: p.topic.clone(),
+                sent: p.sequence - p.refusals.count(),
+                skipped: p.skipped,
+                refused: p.refusals.figures(),
+            })
             .collect();
         self.figures.taken = self.subscriptions.iter().map(|s| s.taken).collect();
         Ok(self.figures.clone())
@@ -408,24 +413,37 @@ impl NodeExecutor {
 
     fn publish(&mut self, index: usize) -> Result<(), Error> {
         let output = &mut self.publishers[index];
-        let buffer = output.publisher.borrow()?;
+        let sequence = output.sequence;
+        output.sequence += 1;
+        let buffer = match output.publisher.borrow() {
+            Ok(buffer) => buffer,
+            Err(error) => {
+                self.trace.node_publish(output.handle, output.id, sequence, output.size);
+                return self.refused(index, sequence, error);
+            }
+        };
         if !buffer.kept {
             self.draws.fill(buffer.data);
         }
         let message = buffer.message.0;
-        let header = Header {
-            sequence: output.sequence,
-            stamp_ns: now_ns(),
-            publisher: output.id,
-            ..Default::default()
-        };
-        self.trace.node_publish(output.handle, output.id, output.sequence, output.size);
+        let header = Header { sequence, stamp_ns: now_ns(), publisher: output.id, ..Default::default() };
+        self.trace.node_publish(output.handle, output.id, sequence, output.size);
         self.trace.rclcpp_publish(output.handle, message);
         if !self.traced {
             self.trace.rcl_publish(output.handle, message);
         }
-        output.publisher.publish(&header)?;
-        output.sequence += 1;
+        match output.publisher.publish(&header) {
+            Ok(()) => Ok(()),
+            Err(error) => self.refused(index, sequence, error),
+        }
+    }
+
+    /// A send that the middleware refused keeps its number, so that none that it took has the same.
+    #[cold]
+    fn refused(&mut self, index: usize, sequence: u64, error: Error) -> Result<(), Error> {
+        let output = &mut self.publishers[index];
+        let (code, reason) = output.refusals.add(error)?;
+        self.trace.node_refused(output.handle, sequence, code, &reason);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ pub mod entities;
 pub mod executor;
 pub mod instant;
 pub mod process;
+pub mod refusals;
 pub mod scheduling;
 pub mod signal;
 pub mod trace;

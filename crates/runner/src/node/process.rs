@@ -19,6 +19,9 @@ use tacho_middleware::Middleware;
 /// How often peers are counted until all are there.
 const MATCHING_PERIOD: Duration = Duration::from_millis(10);
 
+/// Nodes whose end has come are interrupted this often until they have ended.
+const RAISED_AGAIN_NS: i64 = 1_000_000_000;
+
 /// Runs this process, which entered main at `main_ns`; whether it did what it should.
 pub fn run(main_ns: i64) -> bool {
     let served = Runner::take_stdout().and_then(|mut runner| {
@@ -92,15 +95,18 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
             stop.set(stop.ns().min(now_ns()));
             raise_all();
         };
-        let mut until_end = Some(end_ns);
+        // At their end, which some wait for without looking at the clock; and again, as a wake-up may need a network that has gone.
+        let mut raise_ns = end_ns;
         loop {
-            let limit_ns = until_end.map_or(i64::MAX, |end_ns| (end_ns - now_ns()).max(0));
-            match commands.recv_timeout(Duration::from_nanos(limit_ns as u64)) {
-                Ok(Command::Stop) => stop_now(),
+            match commands.recv_timeout(Duration::from_nanos((raise_ns - now_ns()).max(0) as u64)) {
+                Ok(Command::Stop) => {
+                    stop_now();
+                    raise_ns = now_ns() + RAISED_AGAIN_NS;
+                }
                 Ok(Command::Start { .. }) => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    raise_all(); // at their end, which some wait for without looking at the clock
-                    until_end = None;
+                    raise_all();
+                    raise_ns = now_ns() + RAISED_AGAIN_NS;
                 }
                 Err(RecvTimeoutError::Disconnected) => return stop_now(), // the runner is gone, or all is said
             }

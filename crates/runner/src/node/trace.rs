@@ -10,6 +10,7 @@ const NODE_DATA_AVAILABLE: u32 = 130;
 const NODE_SKIPPED: u32 = 131;
 const NODE_WAKE: u32 = 132;
 const NODE_DUE: u32 = 133;
+const NODE_REFUSED: u32 = 154;
 
 /// What an argument is in C: an address is a pointer there, though nobody follows it, and text ends with NUL.
 trait InC {
@@ -43,6 +44,7 @@ macro_rules! functions {
         /// The functions, each absent where no loaded library defines it.
         struct Functions {
             record: Option<unsafe extern "C" fn(u32, *const u64, u32)>,
+            record_texts: Option<unsafe extern "C" fn(u32, *const u64, u32, *const *const c_char, u32)>,
             $($name: Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>,)*
         }
 
@@ -52,6 +54,9 @@ macro_rules! functions {
                 unsafe {
                     Functions {
                         record: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(u32, *const u64, u32)>>(symbol("tacho_record")),
+                        record_texts: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(u32, *const u64, u32, *const *const c_char, u32)>>(
+                            symbol("tacho_record_texts"),
+                        ),
                         $($name: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>>(
                             symbol(concat!("ros_trace_", stringify!($name))),
                         ),)*
@@ -141,6 +146,15 @@ impl Trace {
     /// Sends that were due and did not happen.
     pub fn node_skipped(&self, publisher: u64, count: u64) {
         self.record(NODE_SKIPPED, &[publisher, count]);
+    }
+
+    /// The publish call failed.
+    pub fn node_refused(&self, publisher: u64, sequence: u64, code: u32, reason: &CStr) {
+        if let Some(record) = self.0.and_then(|functions| functions.record_texts) {
+            let words = [publisher, sequence, code.into()];
+            // SAFETY: the words and the text live through the call.
+            unsafe { record(NODE_REFUSED, words.as_ptr(), words.len() as u32, &reason.as_ptr(), 1) }
+        }
     }
 
     /// When the message that is published next was due by the clock.
