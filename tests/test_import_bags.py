@@ -158,4 +158,7 @@ def test_what_is_no_mcap_is_refused_with_what_makes_it_one(bag, tacho, tmp_path)
     (tmp_path / "good.mcap").write_bytes(bag.write())
     (tmp_path / "other").mkdir()
     assert "other: no bag, beside one" in tacho("import", "good.mcap", "other", "-o", "run", expect=2).stderr
+    assert "missing.mcap" in tacho("import", "missing.mcap", "-o", "run", expect=2).stderr
+    (tmp_path / "empty.mcap").write_bytes(b"")
+    assert "empty.mcap: does not begin as an MCAP file" in tacho("import", "empty.mcap", "-o", "run", expect=2).stderr
     assert not (tmp_path / "run").exists()

@@ -39,6 +39,9 @@ pub enum Error {
     /// A bag that is stored otherwise.
     #[error("{0}: expected a bag in MCAP files; `mcap convert` makes one of rosbag2's sqlite files and of ROS 1 bags, `zstd -d` of files that were compressed as a whole")]
     OtherBag(PathBuf),
+    /// What has the name of an MCAP file is none.
+    #[error("{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\")")]
+    NotMcap(PathBuf),
     /// A bag and something else are to be one run.
     #[error("{0}: no bag, beside one; expected traces alone, or the files of one bag")]
     BagAndOther(PathBuf),

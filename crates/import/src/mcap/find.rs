@@ -1,6 +1,8 @@
 //! Files of a bag.
 
+use super::record::{read_up_to, MAGIC};
 use crate::reader::Error;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +19,22 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     if found.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    match found.iter().position(Vec::is_empty) {
-        Some(other) => Err(Error::BagAndOther(paths[other].clone())),
-        None => Ok(Some(found.concat())),
+    if let Some(other) = found.iter().position(Vec::is_empty) {
+        return Err(Error::BagAndOther(paths[other].clone()));
     }
+    let found = found.concat();
+    let mut any = false;
+    for path in &found {
+        any |= begins_as_mcap(path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    }
+    // One of several may have been begun and not written yet.
+    if any { Ok(Some(found)) } else { Err(Error::NotMcap(found[0].clone())) }
+}
+
+fn begins_as_mcap(path: &Path) -> io::Result<bool> {
+    let mut start = [0; MAGIC.len()];
+    read_up_to(&mut File::open(path)?, &mut start)?;
+    Ok(start == MAGIC)
 }
 
 fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {

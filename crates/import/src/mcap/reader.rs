@@ -40,8 +40,8 @@ const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
 /// `on_progress` is called now and then, and ends the reading by returning false.
 pub fn read_bag(files: &[PathBuf], on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
     let mut reading = Reading::new(on_message);
-    let lengths: io::Result<Vec<u64>> = files.iter().map(|path| Ok(std::fs::metadata(path)?.len())).collect();
-    let lengths = lengths.map_err(|source| Error::Io { path: files[0].clone(), source })?;
+    let length = |path: &PathBuf| std::fs::metadata(path).map(|of| of.len()).map_err(|source| Error::Io { path: path.clone(), source });
+    let lengths = files.iter().map(length).collect::<Result<Vec<u64>, Error>>()?;
     let (total, mut done) = (lengths.iter().sum::<u64>(), 0);
     for (path, length) in files.iter().zip(lengths) {
         let source = File::open(path).map_err(|source| Error::Io { path: path.clone(), source })?;
