@@ -22,6 +22,7 @@ export const KINDS: Record<string, string> = {
   untold: "never taken, it is not known why, by",
   superseded: "superseded by a newer one at",
   no_output: "no output of",
+  not_active: "not active:",
 };
 
 /** A cause in words. */

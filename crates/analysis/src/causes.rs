@@ -4,6 +4,7 @@
 
 use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
 use crate::fate::{Fate, Fates};
+use crate::lifecycle::{state_at, ACTIVE};
 use crate::observed::INTERNAL;
 use crate::queue::{published_before_next_take, Traffic};
 use crate::rows::far_apart;
@@ -263,7 +264,11 @@ impl Explainer<'_> {
             let ended = |kind, by| (position as u32, kind, by);
             let Some(take) = taken[position - 1].get(&publication) else {
                 let (kind, by) = self.not_taken(publication, node, topic, traffic);
-                return ended(kind, by);
+                let unmet = matches!(kind, CauseKind::Unmatched | CauseKind::Untold | CauseKind::Pending);
+                return match self.not_active(node, seen.publications[publication as usize].time).filter(|_| unmet) {
+                    Some(by) => ended(CauseKind::NotActive, by),
+                    None => ended(kind, by),
+                };
             };
             let row = &seen.takes[*take as usize];
             let name = seen.nodes[node as usize].name.clone();
@@ -297,12 +302,24 @@ impl Explainer<'_> {
             };
             match next {
                 Ok(next) => publication = next,
-                Err((kind, by)) => return ended(kind, by),
+                Err((kind, by)) => {
+                    return match self.not_active(node, row.time).filter(|_| kind == CauseKind::NoOutput) {
+                        Some(by) => ended(CauseKind::NotActive, by),
+                        None => ended(kind, by),
+                    }
+                }
             }
         }
         // Its output was made, and a later input of the same callback was followed instead.
         let last = path.nodes.len() - 1;
         (last as u32, CauseKind::Superseded, seen.nodes[path.nodes[last] as usize].name.clone())
+    }
+
+    /// A managed node and its state at an instant, where that is another than active.
+    fn not_active(&self, node: u32, instant: i64) -> Option<String> {
+        let seen = self.tracer.seen;
+        let state = state_at(&seen.lifecycle.states, node, instant).filter(|state| *state != ACTIVE)?;
+        Some(format!("{} ({state})", seen.nodes[node as usize].name))
     }
 
     fn not_taken(

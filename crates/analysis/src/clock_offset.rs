@@ -272,6 +272,7 @@ fn put(seen: &mut Observed, process: u32, on: &dyn Fn(i64) -> i64, due: &dyn Fn(
         execution.end_ns = execution.end_ns.map(on);
         execution.queued_ns = execution.queued_ns.map(on);
     }
+    crate::lifecycle::move_times(seen, process, on);
     for skip in seen.skips.iter_mut().filter(|skip| of_endpoint.get(skip.endpoint as usize).copied().unwrap_or(false)) {
         skip.noticed_ns = on(skip.noticed_ns);
     }

@@ -32,6 +32,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
     crate::emulated::withhold(&mut callbacks, &mut chains, repeats);
     Summary {
         services: crate::services::figures(repeats),
+        lifecycle: crate::lifecycle::figures(repeats),
         points: workload.map(|w| point(repeats, w)).into_iter().collect(),
         callbacks,
         topics,

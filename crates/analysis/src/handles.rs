@@ -115,6 +115,14 @@ impl Handles {
                     None => drop(self.half_callback.insert(object, callback)),
                 }
             }
+            Payload::RclLifecycleStateMachineInit { node, state_machine } => {
+                if let Some(node) = self.nodes.get(&node) {
+                    seen.lifecycle.made(process, state_machine, *node, now);
+                }
+            }
+            Payload::RclLifecycleTransition { state_machine, start, goal } => {
+                seen.lifecycle.changed(process, state_machine, texts.get(start), texts.get(goal), now);
+            }
             Payload::RclServiceInit { service, node, name, .. } => {
                 let owner = (self.nodes.get(&node).copied(), texts.get(name).to_string());
                 if let Some(callback) = self.half_service.remove(&service) {

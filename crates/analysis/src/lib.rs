@@ -20,6 +20,7 @@ mod handles;
 mod interrupts;
 mod intra_process;
 pub mod layers;
+mod lifecycle;
 pub mod limits;
 mod link;
 pub mod lints;
@@ -211,6 +212,7 @@ impl Analysis {
             messages,
             layers,
             services,
+            states: seen.lifecycle.states,
             chains: chains.chains,
             instances: chains.instances,
             hops: chains.hops,

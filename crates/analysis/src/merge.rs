@@ -68,6 +68,10 @@ impl Tables {
             row.execution = row.execution.map(|execution| execution + executions);
             row
         }));
+        self.states.extend(other.states.into_iter().map(|mut row| {
+            row.node += nodes;
+            row
+        }));
         self.instances.extend(other.instances.into_iter().map(|mut row| {
             row.chain = chains[row.chain as usize];
             row

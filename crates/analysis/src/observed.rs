@@ -40,6 +40,7 @@ pub(crate) struct Observed {
     pub legs: crate::calls::Legs,
     pub ros1: crate::ros1::Found,
     pub rclpy: crate::rclpy::Hooked,
+    pub lifecycle: crate::lifecycle::Lifecycle,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<u32, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.

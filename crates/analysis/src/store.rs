@@ -119,6 +119,7 @@ tables! {
     services: ServiceCall {
         service, client, server, sequence, request_ns, request_taken_ns, response_ns, response_taken_ns, execution,
     }
+    states: NodeState { node, from_ns, state }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,

@@ -3,10 +3,12 @@
 mod bag;
 mod callback;
 mod chain;
+mod lifecycle;
 mod point;
 
 pub use bag::BagTopicFigures;
 pub use callback::{CallbackFigures, ExecutorFigures, PreemptorFigures};
+pub use lifecycle::LifecycleFigures;
 pub use chain::{ChainFigures, LateInstance, LatePart, LinkFigures, LostInputs};
 pub use point::{BoardFigures, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
 
@@ -57,6 +59,9 @@ pub struct Summary {
     /// One entry a service that was called.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub services: Vec<ServiceFigures>,
+    /// One entry a managed node.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub lifecycle: Vec<LifecycleFigures>,
     /// One entry a chain.
     #[serde(default)]
     pub chains: Vec<ChainFigures>,

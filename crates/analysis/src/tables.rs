@@ -27,6 +27,8 @@ pub struct Tables {
     pub layers: Rows<Layers>,
     /// One row a service call, those of actions too, of which any part was recorded.
     pub services: Vec<ServiceCall>,
+    /// One row a state of a managed node, in the order of time.
+    pub states: Vec<NodeState>,
     /// One row a source-to-sink path, or named chain.
     pub chains: Vec<Chain>,
     /// One row an instance of a chain.
@@ -157,6 +159,17 @@ pub struct Endpoint {
     pub skipped: Option<u64>,
     /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a host.
     pub refused: Option<u64>,
+}
+
+/// From when on a managed node (rcl_lifecycle) was in a state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeState {
+    /// Index into [`Tables::nodes`].
+    pub node: u32,
+    /// When it came into it; of the first, when its state machine was made.
+    pub from_ns: i64,
+    /// As rcl_lifecycle labels it: unconfigured, inactive, active, finalized, and those of transitions, configuring ...
+    pub state: String,
 }
 
 /// What a callback answers to.
@@ -581,6 +594,8 @@ pub enum CauseKind {
     Superseded,
     /// Taken, and its callback published nothing.
     NoOutput,
+    /// Not taken, or taken without an output, while its node was managed and not active.
+    NotActive,
 }
 
 impl CauseKind {
@@ -602,6 +617,7 @@ impl CauseKind {
             CauseKind::Untold => "never taken, it is not known why, by",
             CauseKind::Superseded => "superseded by a newer one at",
             CauseKind::NoOutput => "no output of",
+            CauseKind::NotActive => "not active:",
         }
     }
 }

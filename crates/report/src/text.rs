@@ -10,6 +10,7 @@ mod callbacks;
 mod causes;
 mod findings;
 mod layers;
+mod lifecycle;
 mod services;
 mod point;
 mod sweep;
@@ -99,6 +100,7 @@ impl Terminal {
         self.bag_topics(&mut out, &summary.bag_topics);
         self.layers(&mut out, &summary.layers);
         self.services(&mut out, &summary.services);
+        self.lifecycle(&mut out, &summary.lifecycle);
         self.notes(&mut out, &summary.notes, info);
         out
     }

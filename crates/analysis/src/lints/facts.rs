@@ -36,6 +36,8 @@ pub struct Facts<'a> {
     pub published: HashMap<&'a str, Vec<i64>>,
     /// By subscription.
     pub received: HashMap<u32, Received>,
+    /// States of each managed node: state, from, to.
+    pub states: Vec<Vec<(&'a str, i64, i64)>>,
     /// Measured window, or from the first to the last of what happened.
     pub window: (i64, i64),
 }
@@ -80,7 +82,8 @@ impl<'a> Facts<'a> {
         }
         received.values_mut().for_each(|of| of.taken.sort_unstable());
         let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
-        Facts { tables, workload, of_callback, of_thread, published, received, window }
+        let states = (0..tables.nodes.len() as u32).map(|node| crate::lifecycle::stretches(repeat, node)).collect();
+        Facts { tables, workload, of_callback, of_thread, published, received, states, window }
     }
 
     /// Length of the window; 0 where nothing happened.

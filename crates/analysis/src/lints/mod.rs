@@ -6,6 +6,7 @@ mod callbacks;
 mod chains;
 mod executors;
 mod facts;
+mod lifecycle;
 mod publishers;
 mod queues;
 
@@ -46,6 +47,7 @@ pub static LINTS: &[Lint] = &[
     queues::TOO_SHORT,
     queues::LOSSY_BEST_EFFORT,
     queues::NEVER_RECEIVED,
+    lifecycle::NOT_ACTIVE,
     callbacks::EXCEEDS_PERIOD,
     callbacks::STARVED,
     executors::BOTTLENECK,

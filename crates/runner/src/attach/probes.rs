@@ -17,11 +17,10 @@ const fn of(name: &'static str, kind: u16, arguments: &'static str) -> Function 
 }
 
 /// Those that the recorder's table leaves out, too: it does more at them than to record their arguments.
-const CALLBACKS: [Function; 2] = [of("callback_start", 43, "wb"), of("callback_end", 44, "w")];
+const WITH_MORE: [Function; 3] = [of("rcl_init", 16, "w"), of("callback_start", 43, "wb"), of("callback_end", 44, "w")];
 
 /// All others but `rmw_publish`, whose arguments depend on the release.
 const FUNCTIONS: &[Function] = &[
-    of("rcl_init", 16, "w"),
     of("rcl_node_init", 17, "wwtt"),
     of("rmw_publisher_init", 18, "wg"),
     of("rcl_publisher_init", 19, "wwwtw"),
@@ -70,7 +69,7 @@ pub(super) fn functions(release: Option<(u16, u8, u8)>) -> Vec<Function> {
         Some(_) => of("rmw_publish", 23, "0w0"),
         None => of("rmw_publish", 120, "w"),
     };
-    FUNCTIONS.iter().copied().chain(CALLBACKS).chain([publish]).collect()
+    FUNCTIONS.iter().copied().chain(WITH_MORE).chain([publish]).collect()
 }
 
 #[cfg(target_arch = "x86_64")]
