@@ -18,8 +18,14 @@ use tacho_import::{mcap, Error, Reader};
 use tacho_runner::recording::rfc3339;
 
 pub fn run(options: Import) -> Outcome {
-    if options.traces.iter().all(|path| join::is_recording(path)) {
-        return join_runs(&options);
+    let other = options.traces.iter().find(|path| !join::is_recording(path));
+    match (other, options.traces.iter().any(|path| join::is_recording(path))) {
+        (None, _) => return join_runs(&options),
+        (Some(other), true) => {
+            let text = format!("{}: no recording of tacho's; expected run directories alone, or traces alone", other.display());
+            return Err(Failure::Usage(text));
+        }
+        _ => {}
     }
     match mcap::files(&options.traces).map_err(refused)? {
         Some(files) => import_bag(&options, &files),

@@ -52,17 +52,17 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
     }
     let boots: BTreeSet<&str> = of_runs.iter().flat_map(|(.., files)| files.iter().map(|(_, boot)| boot.as_str())).collect();
     let one_clock = boots.len() < 2;
+    let in_part = of_runs.iter().find(|(_, info, _)| info.measured_from_ns.or(info.measured_to_ns).is_some());
+    if let (false, Some((run, ..))) = (one_clock, in_part) {
+        let found = "only a part of it is measured (a bench, or a ring), and which part is told by a clock that the other runs do not have; \
+                     expected whole recordings of each host";
+        return Err(Error::Run { path: run.path().to_owned(), found: found.into() });
+    }
     let mut joined = info;
     let events = to.events();
     fs::create_dir(&events).map_err(at(&events))?;
     let mut clocks = Vec::new();
     for (number, (run, info, files)) in of_runs.iter().enumerate() {
-        let bounds = info.measured_from_ns.or(info.measured_to_ns);
-        if let (false, Some(_)) = (one_clock, bounds) {
-            let found = "only a part of it is measured (a bench, or a ring), and which part is told by a clock that the other runs do not have; \
-                         expected whole recordings of each host";
-            return Err(Error::Run { path: run.path().to_owned(), found: found.into() });
-        }
         for (path, _) in files {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             // Two containers may have the same process ids.
