@@ -219,9 +219,8 @@ enum tacho_kind {
   TACHO_BOARD_MATCHED = 152, /* endpoint_handle, peers */
   TACHO_BOARD_TAKE = 153,    /* subscription_handle, writer_gid, writer_gid, sequence: of RTPS, from 1 */
 
-  /* of nodes that tacho runs itself, as 128 to 133 */
-  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call whose node_publish came before failed, and the message was not sent;
-                             * code: the middleware's own, 1 where it gives none; text: why */
+  /* of nodes that tacho runs itself, as 128 to 133. code: the middleware's own, 1 where it gives none */
+  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the node_publish before failed, nothing was sent; text: reason */
 };
 
 #endif /* TACHO_EVENTS_H_ */
