@@ -21,7 +21,7 @@ pub(crate) fn note(
     process_of: impl Fn(u32) -> u32,
     workload: Option<&Workload>,
 ) -> Option<Note> {
-    workload.filter(|w| w.middleware == "ros1" && w.transport == "udpros")?;
+    workload.filter(|w| carries(w))?;
     let mut too_large: BTreeMap<u32, u64> = BTreeMap::new();
     for publication in publications {
         let size = publication.size_bytes.filter(|size| burst(*size) > DEFAULT_BUFFER);
@@ -42,9 +42,19 @@ pub(crate) fn note(
     Some(Note { name: "udpros-bursts".into(), count: sizes.len() as u64, text })
 }
 
+/// Whether a workload's messages go over UDPROS.
+pub(crate) fn carries(workload: &Workload) -> bool {
+    workload.middleware == "ros1" && workload.transport == "udpros"
+}
+
+/// Datagrams of a message of this size.
+pub(crate) fn datagrams(size_bytes: u64) -> u64 {
+    size_bytes.div_ceil(PAYLOAD)
+}
+
 /// Bytes of a receive buffer that hold a message of this size.
 fn burst(size_bytes: u64) -> u64 {
-    size_bytes.div_ceil(PAYLOAD) * OF_BUFFER
+    datagrams(size_bytes) * OF_BUFFER
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::facts::{percent, time, Facts};
 use super::{Case, Lint};
 use crate::graph::is_called;
 use crate::tables::{Delivery, EndpointKind};
+use crate::udpros;
 use std::collections::HashMap;
 
 /// Part of the due sends that may be late or skipped before it is told.
@@ -79,11 +80,15 @@ fn large(facts: &Facts<'_>, publisher: u32, size: u64) -> Option<Case> {
     }
     latencies.sort_unstable();
     let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied();
+    let fragments = match facts.workload {
+        Some(w) if udpros::carries(w) => udpros::datagrams(size),
+        _ => size.div_ceil(DATAGRAM_BYTES),
+    };
     Some(Case {
         subject: format!("{node} {topic}"),
         evidence: format!(
-            "{size} B a message, {how}: {} fragments, of which each can be lost; {lost} of {all} messages were ({})",
-            size.div_ceil(DATAGRAM_BYTES), percent(lost, all)
+            "{size} B a message, {how}: {fragments} fragments, of which each can be lost; {lost} of {all} messages were ({})",
+            percent(lost, all)
         ),
         cost: p99.map_or("not known".into(), |p99| format!("one lost fragment costs the message, or a resend: latency p99 {}", time(p99))),
         next: "shared memory or a loaned message on one host; else TCP, larger socket buffers, smaller messages".into(),

@@ -5,6 +5,7 @@ use super::{Case, Lint};
 use crate::graph::is_called;
 use crate::queue::{published_before_next_take, Traffic};
 use crate::tables::{EndpointKind, LostIn};
+use crate::udpros;
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::Qos;
 
@@ -72,7 +73,10 @@ fn lossy(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Ca
         subject: format!("{node} {topic}"),
         evidence: format!("{lost} of {all} messages ({}) were lost and not overwritten in the queue", percent(lost, all)),
         cost: format!("{lost} messages that nothing sends again"),
-        next: "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another transport".into(),
+        next: match facts.workload.is_some_and(udpros::carries) {
+            true => "transport tcpros; or a larger socket buffer (net.core.rmem_default), smaller messages".into(),
+            false => "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another transport".into(),
+        },
         weight: lost as f64,
     })
 }
