@@ -26,7 +26,7 @@ fn every_row_and_every_absence_comes_back_from_parquet() {
     assert_eq!(store::read(&directory.tables()).expect("read"), tables);
     let left: Vec<_> = std::fs::read_dir(directory.tables()).expect("tables").map(|e| e.expect("entry").file_name()).collect();
     assert!(left.iter().all(|n| n.to_string_lossy().ends_with(".parquet")), "{left:?}");
-    assert_eq!(left.len(), 21);
+    assert_eq!(left.len(), 22);
 }
 
 #[test]
@@ -38,6 +38,7 @@ fn empty_tables_and_empty_lists_come_back_too() {
     for path in [vec![], vec!["/a".to_string()], vec![], vec!["/a".into(), "".into()]] {
         tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new(), deadline_ns: None });
     }
+    tables.states = vec![tacho_analysis::tables::NodeState { node: 3, from_ns: -5, state: "inactive".into() }];
     let message = BagMessage { topic: 0, log_ns: 7, publish_ns: None, stamp_ns: Some(-1), size_bytes: 4, stretch: 1 };
     tables.bag_topics = vec![BagTopic { name: "/imu".into(), datatype: "a/msg/Imu".into(), has_header: Some(true) }];
     tables.bag_messages.extend([message, BagMessage { publish_ns: Some(5), stamp_ns: None, ..message }]);
