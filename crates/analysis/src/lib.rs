@@ -16,6 +16,7 @@ mod explained;
 mod fate;
 mod figures;
 mod graph;
+pub mod grouped;
 mod handles;
 mod interrupts;
 mod intra_process;

@@ -4,6 +4,7 @@
 //! that only the rows that are being worked on are resident. Analysis goes through all tables in the order of time, which makes those few.
 
 use memmap2::{MmapMut, MmapOptions, UncheckedAdvice};
+use std::cmp;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -11,14 +12,28 @@ use std::mem::size_of;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A table as long as this stays in memory.
 const KEPT_BYTES: usize = 8 << 20;
-/// A file grows by this much.
-const GROWTH_BYTES: usize = 64 << 20;
+/// The same, as [`keep_in_memory`] says.
+static KEPT: AtomicUsize = AtomicUsize::new(KEPT_BYTES);
+/// A file grows by as much as it has, at least and at most by this much.
+const LEAST_GROWTH_BYTES: usize = 64 << 10;
+const MOST_GROWTH_BYTES: usize = 64 << 20;
 /// So much of one table is touched before everything is given back.
 const WINDOW_BYTES: usize = 4 << 20;
+
+/// Says from how many bytes on a table of this process goes to a file. For tests: figures are the same whatever it is.
+pub fn keep_in_memory(bytes: usize) {
+    KEPT.store(bytes, Ordering::Relaxed);
+}
+
+/// Rows of a window.
+const fn window_rows<T>() -> usize {
+    WINDOW_BYTES / size_of::<T>()
+}
 
 /// Every mapping of this process, address and length.
 static MAPPED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -77,7 +92,7 @@ impl<T: Copy> Mapped<T> {
     /// Rows that are in memory, moved to a file with room for more.
     fn of(rows: &[T]) -> io::Result<Mapped<T>> {
         let file = tempfile::tempfile_in(folder())?;
-        let bytes = map(&file, size_of_val(rows) + GROWTH_BYTES)?;
+        let bytes = map(&file, longer(size_of_val(rows)))?;
         let mut mapped = Mapped { file, bytes, rows: 0, row: std::marker::PhantomData };
         rows.iter().for_each(|row| mapped.write(*row));
         Ok(mapped)
@@ -88,7 +103,7 @@ impl<T: Copy> Mapped<T> {
     }
 
     fn grow(&mut self) -> io::Result<()> {
-        let longer = map(&self.file, self.bytes.len() + GROWTH_BYTES)?;
+        let longer = map(&self.file, longer(self.bytes.len()))?;
         forget(&std::mem::replace(&mut self.bytes, longer));
         Ok(())
     }
@@ -99,8 +114,7 @@ impl<T: Copy> Mapped<T> {
         // SAFETY: inside the mapping, as asserted, and aligned, since a mapping begins at a page.
         unsafe { self.bytes.as_mut_ptr().cast::<T>().add(self.rows).write(row) };
         self.rows += 1;
-        let window = WINDOW_BYTES / size_of::<T>();
-        if self.rows % window == 0 {
+        if self.rows % window_rows::<T>() == 0 {
             // SAFETY: as in `release`.
             let done = unsafe { self.bytes.unchecked_advise(UncheckedAdvice::DontNeed) };
             debug_assert!(done.is_ok(), "{done:?}");
@@ -127,6 +141,11 @@ fn map(file: &File, length: usize) -> io::Result<MmapMut> {
     Ok(bytes)
 }
 
+/// How long a file of this length is made when it is full.
+fn longer(bytes: usize) -> usize {
+    bytes + bytes.clamp(LEAST_GROWTH_BYTES, MOST_GROWTH_BYTES)
+}
+
 /// Takes a mapping that is about to go out of the list.
 fn forget(bytes: &MmapMut) {
     let address = bytes.as_ptr() as usize;
@@ -143,7 +162,7 @@ impl<T: Copy> Rows<T> {
     pub fn push(&mut self, row: T) {
         match &mut self.stored {
             Stored::Memory(rows) => {
-                let full = rows.len() == rows.capacity() && size_of_val(rows.as_slice()) >= KEPT_BYTES;
+                let full = rows.len() == rows.capacity() && size_of_val(rows.as_slice()) >= KEPT.load(Ordering::Relaxed);
                 if let Some(mapped) = full.then(|| Mapped::of(rows).ok()).flatten() {
                     self.stored = Stored::File(mapped);
                     return self.push(row);
@@ -164,9 +183,51 @@ impl<T: Copy> Rows<T> {
     pub fn iter(&self) -> Iter<'_, T> {
         let window = match self.stored {
             Stored::Memory(_) => usize::MAX,
-            Stored::File(_) => WINDOW_BYTES / size_of::<T>(),
+            Stored::File(_) => window_rows::<T>(),
         };
         Iter { rows: (**self).iter(), window, left: window }
+    }
+
+    /// Whether they are in a file, so that their number is a matter of the disk.
+    pub fn in_file(&self) -> bool {
+        matches!(self.stored, Stored::File(_))
+    }
+
+    /// The same rows in order; equal ones stay as they are among each other. A long table is sorted window by window, and the windows merged.
+    pub fn sorted_by(mut self, order: impl Fn(&T, &T) -> cmp::Ordering) -> Rows<T> {
+        let window = match &mut self.stored {
+            Stored::Memory(rows) => {
+                rows.sort_by(order);
+                return self;
+            }
+            Stored::File(_) => window_rows::<T>(),
+        };
+        for rows in self.chunks_mut(window) {
+            rows.sort_by(&order);
+            release();
+        }
+        let mut windows: Vec<&[T]> = self.chunks(window).collect();
+        // Of each window its first row that is left; the least of all is last.
+        let rank = |a: &(usize, T), b: &(usize, T)| order(&b.1, &a.1).then(b.0.cmp(&a.0));
+        let take = |windows: &mut [&[T]], window: usize| {
+            let (first, rest) = windows[window].split_first()?;
+            windows[window] = rest;
+            Some((window, *first))
+        };
+        let mut firsts: Vec<(usize, T)> = (0..windows.len()).filter_map(|window| take(&mut windows, window)).collect();
+        firsts.sort_by(rank);
+        let mut sorted = Rows::new();
+        while let Some((window, row)) = firsts.pop() {
+            sorted.push(row);
+            if let Some(next) = take(&mut windows, window) {
+                let place = firsts.partition_point(|first| rank(first, &next).is_lt());
+                firsts.insert(place, next);
+            }
+            if sorted.len() % window_rows::<T>() == 0 {
+                release();
+            }
+        }
+        sorted
     }
 
     /// Only the rows that are wanted, in their order.
@@ -260,7 +321,7 @@ impl<T: Copy> Iterator for IntoIter<T> {
     fn next(&mut self) -> Option<T> {
         let row = self.rows.get(self.next).copied()?;
         self.next += 1;
-        if self.next % (WINDOW_BYTES / size_of::<T>().max(1)) == 0 {
+        if self.next % window_rows::<T>() == 0 {
             release();
         }
         Some(row)
@@ -317,7 +378,7 @@ mod tests {
 
     /// A row of 64 bytes: few of them make a long table.
     type Row = [u64; 8];
-    const MANY: u64 = ((KEPT_BYTES + 2 * GROWTH_BYTES) / size_of::<Row>()) as u64 + 17;
+    const MANY: u64 = ((KEPT_BYTES + 2 * MOST_GROWTH_BYTES) / size_of::<Row>()) as u64 + 17;
 
     fn many() -> Rows<Row> {
         (0..MANY).map(|row| [row; 8]).collect()
@@ -350,6 +411,16 @@ mod tests {
         assert!(resident <= 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
         // What was just read is; but other tests give back the pages of all tables at any moment.
         assert!((0..1_000).any(|_| std::hint::black_box(rows[0]) == [0; 8] && resident_bytes(&rows) > 0));
+    }
+
+    #[test]
+    fn a_long_table_is_sorted_as_a_short_one_and_equal_rows_keep_their_order() {
+        let mixed = |row: u64| [row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56, row, 0, 0, 0, 0, 0, 0];
+        let sorted = (0..MANY).map(mixed).collect::<Rows<Row>>().sorted_by(|a, b| a[0].cmp(&b[0]));
+        assert!(sorted.in_file());
+        assert_eq!(sorted.len() as u64, MANY);
+        assert!(sorted.windows(2).all(|pair| pair[0][..2] < pair[1][..2]));
+        assert!(sorted.iter().all(|row| *row == mixed(row[1])));
     }
 
     #[test]

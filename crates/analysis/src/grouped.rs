@@ -1,0 +1,80 @@
+//! Values by group, of any length in bounded memory: one flat list of values and where each group ends in it.
+
+use crate::rows::{release, Rows};
+
+/// Values that are placed, each somewhere else, before everything is given back to the kernel.
+const APART: usize = 1 << 14;
+
+/// Values of each of a number of groups, in the order in which they were given.
+pub struct Grouped<T> {
+    /// Where each group ends; the next one begins there.
+    ends: Rows<u32>,
+    values: Rows<T>,
+}
+
+impl<T: Copy + Default> Grouped<T> {
+    /// `of` gives (group, value) and is gone through twice: to count, and to place.
+    pub fn new<I: Iterator<Item = (u32, T)>>(groups: usize, of: impl Fn() -> I) -> Grouped<T> {
+        let mut ends: Rows<u32> = std::iter::repeat_n(0, groups).collect();
+        let counts = &mut ends[..];
+        of().for_each(|(group, _)| counts[group as usize] += 1);
+        let mut begins = 0;
+        for end in ends.iter_mut() {
+            // For now where it begins.
+            begins += std::mem::replace(end, begins);
+        }
+        let mut values: Rows<T> = std::iter::repeat_n(T::default(), begins as usize).collect();
+        let (places, all) = (&mut ends[..], &mut values[..]);
+        for (step, (group, value)) in of().enumerate() {
+            let place = &mut places[group as usize];
+            all[*place as usize] = value;
+            *place += 1;
+            if step % APART == APART - 1 {
+                release();
+            }
+        }
+        Grouped { ends, values }
+    }
+
+    /// Groups, empty ones too.
+    pub fn groups(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The values of a group.
+    pub fn of(&self, group: usize) -> &[T] {
+        &self.values[self.place(group)]
+    }
+
+    /// The same, to be sorted.
+    pub fn of_mut(&mut self, group: usize) -> &mut [T] {
+        let place = self.place(group);
+        &mut self.values[place]
+    }
+
+    fn place(&self, group: usize) -> std::ops::Range<usize> {
+        let begins = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begins as usize..self.ends[group] as usize
+    }
+}
+
+impl<T: Copy + Default> Default for Grouped<T> {
+    fn default() -> Grouped<T> {
+        Grouped::new(0, std::iter::empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_group_has_its_own_values_in_the_order_in_which_they_came() {
+        let mut grouped = Grouped::new(4, || [(2, 'a'), (0, 'b'), (2, 'c'), (3, 'd'), (2, 'e')].into_iter());
+        assert_eq!((0..4).map(|g| grouped.of(g).iter().collect::<String>()).collect::<Vec<_>>(), ["b", "", "ace", "d"]);
+        grouped.of_mut(2).reverse();
+        assert_eq!(grouped.of(2), ['e', 'c', 'a']);
+        assert_eq!(grouped.groups(), 4);
+        assert_eq!(Grouped::<u32>::default().groups(), 0);
+    }
+}
