@@ -12,6 +12,7 @@ use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, Lin
 use crate::wait::Arrival;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// Instances explained where nobody states a deadline: the worst of each chain.
 const WORST: usize = 10;
@@ -59,19 +60,11 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
             preempted.entry(execution).or_default().push(index as u32);
         }
     }
-    let mut of_chain: Vec<Vec<u32>> = vec![Vec::new(); chains.chains.len()];
-    for (row, instance) in chains.instances.iter().enumerate() {
-        of_chain[instance.chain as usize].push(row as u32);
-    }
-    // Hops of an instance stand together, in the order of the path.
-    let mut last_hop = vec![0usize; chains.instances.len()];
-    chains.hops.iter().enumerate().for_each(|(row, hop)| last_hop[hop.instance as usize] = row);
-
     let mut rows = Vec::new();
     for (chain, made_of) in chains.made_of.iter().enumerate() {
         let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
-        let instances = &of_chain[chain];
-        let parts_of = |instance: u32| explainer.parts(&chains.hops[last_hop[instance as usize]]);
+        let instances = made_of.instances.clone();
+        let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
             chain: chain as u32,
             instance: None,
@@ -85,9 +78,9 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
             count: 1,
         };
         let late: Vec<(u32, Parts)> =
-            late(&chains.instances, instances, made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
+            late(&chains.instances, instances.clone(), made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
         let step = instances.len().div_ceil(SAMPLE).max(1);
-        let usual = usual(&late, far_apart(instances.iter().step_by(step)).map(|i| parts_of(*i)));
+        let usual = usual(&late, far_apart(instances.step_by(step)).map(parts_of));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
@@ -105,11 +98,11 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
 }
 
 /// Rows of the late instances of a chain, worst first.
-fn late(all: &[Instance], of_chain: &[u32], deadline_ns: Option<i64>) -> Vec<u32> {
+fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec<u32> {
     let whole = |row: &u32| all[*row as usize].end_to_end_ns;
     let mut rows: Vec<u32> = match deadline_ns {
-        Some(deadline) => of_chain.iter().copied().filter(|row| whole(row) > deadline).collect(),
-        None => of_chain.to_vec(),
+        Some(deadline) => of_chain.filter(|row| whole(row) > deadline).collect(),
+        None => of_chain.collect(),
     };
     rows.sort_by_key(|row| (std::cmp::Reverse(whole(row)), *row));
     rows.truncate(if deadline_ns.is_some() { MOST_LATE } else { WORST });

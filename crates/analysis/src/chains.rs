@@ -12,6 +12,7 @@ use crate::usage::Usage;
 use crate::wait::{split, Arrival, Busy, Passage, Split};
 use crate::Options;
 use std::collections::HashSet;
+use std::ops::Range;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
@@ -38,6 +39,18 @@ pub(crate) struct MadeOf {
     pub path: Path,
     pub ties: Vec<Tie>,
     pub lost: Vec<u32>,
+    /// Rows of its instances.
+    pub instances: Range<u32>,
+    /// Row of their first hop; each has one a node.
+    hops_from: usize,
+}
+
+impl MadeOf {
+    /// Row of the last hop of an instance of this chain.
+    pub fn last_hop(&self, instance: u32) -> usize {
+        let before = (instance - self.instances.start) as usize;
+        self.hops_from + (before + 1) * self.path.nodes.len() - 1
+    }
 }
 
 /// Follows links through one run.
@@ -134,6 +147,7 @@ impl<'a> Tracer<'a> {
             return;
         }
         let chain = tables.chains.len() as u32;
+        let (instances_from, hops_from) = (tables.instances.len() as u32, tables.hops.len());
         let (mut outside, mut weakest) = (0u64, None);
         let mut outputs = self.outputs(&path, ties[last - 1].rule);
         outputs.sort_by_key(|o| o.time);
@@ -185,7 +199,8 @@ impl<'a> Tracer<'a> {
             evidence: self.evidence(&path, &ties, weakest),
             deadline_ns: path.deadline_ns,
         });
-        tables.made_of.push(MadeOf { path, ties, lost });
+        let instances = instances_from..tables.instances.len() as u32;
+        tables.made_of.push(MadeOf { path, ties, lost, instances, hops_from });
     }
 
     /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.

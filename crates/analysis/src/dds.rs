@@ -3,8 +3,9 @@
 //! A sample is its writer's gid and sequence number (DDSI-RTPS 2.5, section 8.3.5). Which publish call made it is told by the thread
 //! that was inside that call when the DDS handed it over, else by writer and source timestamp.
 
-use crate::observed::{Observed, PublicationSeen, INTERNAL};
-use crate::rows::Rows;
+use crate::observed::{Observed, INTERNAL};
+use crate::grouped::Grouped;
+use crate::rows::{far_apart, Rows};
 use std::collections::HashMap;
 use tacho_events::{Gid, Payload};
 
@@ -30,7 +31,7 @@ pub(crate) struct Dds {
     /// Pieces of samples on their way, by sample and the process that receives them.
     partial: HashMap<(u32, u32), Pieces>,
     /// By publication, [`NONE`] where there is none; filled by [`link`].
-    of_publication: Vec<u32>,
+    of_publication: Rows<u32>,
 }
 
 /// No row.
@@ -237,13 +238,12 @@ pub(crate) fn link(seen: &mut Observed) {
     }
     let writers: HashMap<Gid, u32> =
         seen.endpoints.iter().enumerate().filter_map(|(index, e)| Some((e.gid?, index as u32))).collect();
-    let stamped = stamped(&seen.publications);
-    let mut of_publication = vec![NONE; seen.publications.len()];
-    for (number, sample) in seen.dds.samples.iter().enumerate() {
+    let stamped = stamped(seen);
+    let mut of_publication: Rows<u32> = std::iter::repeat_n(NONE, seen.publications.len()).collect();
+    for (number, sample) in far_apart(seen.dds.samples.iter().enumerate()) {
         let by_stamp = || {
             let writer = *writers.get(&sample.writer)?;
-            let times = stamped.get(&writer).filter(|_| sample.source_timestamp != 0)?;
-            nearest(times, sample.source_timestamp)
+            (sample.source_timestamp != 0).then(|| nearest(stamped.of(writer as usize), sample.source_timestamp))?
         };
         if let Some(publication) = sample.publication.or_else(by_stamp) {
             let of = &mut of_publication[publication as usize];
@@ -253,7 +253,7 @@ pub(crate) fn link(seen: &mut Observed) {
         }
     }
     seen.dds.of_publication = of_publication;
-    for index in 0..seen.takes.len() {
+    for index in far_apart(0..seen.takes.len()) {
         let take = &seen.takes[index];
         let Some(publication) = take.publication.filter(|_| take.arrival.is_none()) else { continue };
         let from = seen.publications[publication as usize].process;
@@ -266,15 +266,13 @@ pub(crate) fn link(seen: &mut Observed) {
 }
 
 /// Source timestamp and number of each publication, ascending, by publisher.
-fn stamped(publications: &Rows<PublicationSeen>) -> HashMap<u32, Vec<(i64, u32)>> {
-    let mut by_publisher: HashMap<u32, Vec<(i64, u32)>> = HashMap::new();
-    for (index, publication) in publications.iter().enumerate() {
-        if let (Some(endpoint), true) = (publication.endpoint, publication.source_timestamp != 0) {
-            by_publisher.entry(endpoint).or_default().push((publication.source_timestamp, index as u32));
-        }
-    }
-    by_publisher.values_mut().for_each(|times| times.sort_unstable());
-    by_publisher
+fn stamped(seen: &Observed) -> Grouped<(i64, u32)> {
+    let mut stamped = Grouped::new(seen.endpoints.len(), || {
+        let with_stamp = seen.publications.iter().zip(0u32..).filter(|(p, _)| p.source_timestamp != 0);
+        with_stamp.filter_map(|(p, row)| Some((p.endpoint.filter(|e| *e != INTERNAL)?, (p.source_timestamp, row))))
+    });
+    (0..stamped.groups()).for_each(|publisher| stamped.of_mut(publisher).sort_unstable());
+    stamped
 }
 
 /// The one publication whose timestamp is this one but for the rounding.

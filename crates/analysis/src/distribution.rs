@@ -6,7 +6,7 @@ impl Distribution {
     /// Of values in any order; `None` of no value. Quantiles interpolate linearly between closest ranks (R-7 of Hyndman and
     /// Fan 1996: what NumPy, R and spreadsheets do).
     pub fn of(mut values: Vec<f64>) -> Option<Distribution> {
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;

@@ -1,8 +1,9 @@
 //! Tables into `summary.json`. Several repeats of one workload make one summary, over all that was measured in any of them.
 
+use crate::grouped::Grouped;
 use crate::point::point;
 use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, TopicFigures};
-use crate::tables::{CallbackKind, Delivery, EndpointKind, Note, Tables};
+use crate::tables::{CallbackKind, Delivery, EndpointKind, Instance, Note, Tables};
 use crate::threads;
 use crate::Options;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -53,17 +54,32 @@ struct Series {
     span_ns: i64,
 }
 
+/// The instants of one run of a series.
+struct Instants {
+    count: u64,
+    first: i64,
+    last: i64,
+}
+
+impl Default for Instants {
+    fn default() -> Self {
+        Instants { count: 0, first: i64::MAX, last: i64::MIN }
+    }
+}
+
+impl Instants {
+    fn add(&mut self, time: i64) {
+        self.count += 1;
+        self.first = self.first.min(time);
+        self.last = self.last.max(time);
+    }
+}
+
 impl Series {
-    fn add(&mut self, times: impl Iterator<Item = i64>) {
-        let (mut count, mut first, mut last) = (0u64, i64::MAX, i64::MIN);
-        for time in times {
-            count += 1;
-            first = first.min(time);
-            last = last.max(time);
-        }
-        if count > 1 {
-            self.intervals += count - 1;
-            self.span_ns += last - first;
+    fn add(&mut self, run: &Instants) {
+        if run.count > 1 {
+            self.intervals += run.count - 1;
+            self.span_ns += run.last - run.first;
         }
     }
 
@@ -102,7 +118,6 @@ struct Topic {
     lost: u64,
     losses_known: bool,
     series: Series,
-    latency_us: Vec<f64>,
     uncertainty_ns: Option<i64>,
 }
 
@@ -122,17 +137,14 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
-        let mut published: HashMap<&str, Vec<i64>> = HashMap::new();
+        let mut published: HashMap<&str, Instants> = HashMap::new();
         for publication in &tables.publications {
-            published
-                .entry(&tables.endpoints[publication.publisher as usize].topic)
-                .or_default()
-                .push(publication.publish_ns);
+            published.entry(&tables.endpoints[publication.publisher as usize].topic).or_default().add(publication.publish_ns);
         }
-        for (name, times) in published {
+        for (name, instants) in published {
             let topic = topics.entry(name).or_default();
-            topic.sent += times.len() as u64;
-            topic.series.add(times.into_iter());
+            topic.sent += instants.count;
+            topic.series.add(&instants);
         }
         for message in &tables.messages {
             let topic = topics.entry(&tables.endpoints[message.subscription as usize].topic).or_default();
@@ -142,7 +154,6 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             }
             topic.received += 1;
             to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
-            topic.latency_us.extend(latency_us(message));
             let process = |e: u32| tables.nodes[tables.endpoints[e as usize].node as usize].process;
             let between = message.publisher.and_then(|p| tables.clock_uncertainty_ns(process(p), process(message.subscription)));
             topic.uncertainty_ns = topic.uncertainty_ns.max(between);
@@ -153,7 +164,15 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
             "messages without a callback event: their latency ends at the take, not at the first line of a callback";
         notes.push(Note { name: "latency-to-take".into(), count: to_take, text: text.into() });
     }
-    let figures = |(name, topic): (&str, Topic)| TopicFigures {
+    let numbers: HashMap<&str, u32> = topics.keys().copied().zip(0..).collect();
+    let latencies = Grouped::new(topics.len(), || {
+        repeats.iter().flat_map(|repeat| {
+            let number = |e: u32| numbers[repeat.tables.endpoints[e as usize].topic.as_str()];
+            let of: Vec<u32> = (0..repeat.tables.endpoints.len() as u32).map(number).collect();
+            repeat.tables.messages.iter().filter_map(move |m| Some((of[m.subscription as usize], latency_us(m)?)))
+        })
+    });
+    let figures = |(number, (name, topic)): (usize, (&str, Topic))| TopicFigures {
         topic: name.to_string(),
         lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty())
             .then_some(topic.lost),
@@ -162,19 +181,16 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
         sent: topic.sent,
         received: topic.received,
         rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
-        latency_us: Distribution::of(topic.latency_us),
+        latency_us: Distribution::of(latencies.of(number).to_vec()),
         latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),
     };
-    topics.into_iter().map(figures).collect()
+    topics.into_iter().enumerate().map(figures).collect()
 }
 
 /// One callback over all repeats: its figures so far.
 #[derive(Default)]
 struct CallbackSoFar {
     figures: CallbackFigures,
-    /// Wall and CPU time of each call.
-    calls: Vec<(i64, Option<i64>)>,
-    waits_us: Vec<f64>,
     outputs: BTreeMap<String, Series>,
 }
 
@@ -183,8 +199,10 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
-    for Repeat { tables, options, info } in repeats {
-        let mut of_row: Vec<Option<usize>> = vec![None; tables.callbacks.len()];
+    // Of each repeat and callback row, its place in `order`.
+    let mut of_rows: Vec<Vec<Option<u32>>> = Vec::new();
+    for Repeat { tables, options, .. } in repeats {
+        let mut of_row: Vec<Option<u32>> = vec![None; tables.callbacks.len()];
         let mut ordinals: HashMap<Key, usize> = HashMap::new();
         let mut ran = vec![false; tables.callbacks.len()];
         let measured = |e: &&crate::tables::Execution| options.measures(e.start_ns);
@@ -212,62 +230,79 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
                 });
                 order.len() - 1
             });
-            of_row[row] = Some(index);
+            of_row[row] = Some(index as u32);
         }
-        // Of coroutines: the call that a part belongs to.
-        let resumed: HashSet<u32> = tables.executions.iter().filter_map(|e| e.resumes).collect();
-        let mut call_of_part: HashMap<u32, usize> = HashMap::new();
-        for (row, execution) in tables.executions.iter().enumerate().filter(|(_, e)| measured(e)) {
-            if let (Some(index), Some(end)) = (of_row[execution.callback as usize], execution.end_ns) {
-                // Its end may be another's whose start was lost.
-                if info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < end && execution.start_ns <= gap.to_ns)) {
-                    continue;
-                }
-                let (calls, took) = (&mut order[index].calls, (end - execution.start_ns, execution.cpu_ns));
-                let call = match execution.resumes {
-                    Some(before) => {
-                        let Some(call) = call_of_part.remove(&before) else { continue };
-                        calls[call] = (calls[call].0 + took.0, calls[call].1.zip(took.1).map(|(sum, part)| sum + part));
-                        call
-                    }
-                    None => {
-                        calls.push(took);
-                        calls.len() - 1
-                    }
-                };
-                if resumed.contains(&(row as u32)) {
-                    call_of_part.insert(row as u32, call);
-                }
-            }
-            if let (Some(index), Some(queued)) = (of_row[execution.callback as usize], execution.queued_ns) {
-                order[index].waits_us.push((execution.start_ns - queued) as f64 / NS_PER_US);
-            }
-        }
-        for message in &tables.messages {
-            if let (Some(execution), Some(arrival)) = (message.execution, message.arrival_ns) {
-                let execution = &tables.executions[execution as usize];
-                if let Some(index) = of_row[execution.callback as usize].filter(|_| execution.start_ns >= arrival) {
-                    order[index].waits_us.push((execution.start_ns - arrival) as f64 / NS_PER_US);
-                }
-            }
-        }
-        let mut published: BTreeMap<(usize, &str), Vec<i64>> = BTreeMap::new();
+        let mut published: BTreeMap<(u32, &str), Instants> = BTreeMap::new();
         for publication in &tables.publications {
             let Some(execution) = publication.execution else { continue };
             if let Some(index) = of_row[tables.executions[execution as usize].callback as usize] {
                 let topic = tables.endpoints[publication.publisher as usize].topic.as_str();
-                published.entry((index, topic)).or_default().push(publication.publish_ns);
+                published.entry((index, topic)).or_default().add(publication.publish_ns);
             }
         }
-        for ((index, topic), times) in published {
-            order[index].outputs.entry(topic.to_string()).or_default().add(times.into_iter());
+        for ((index, topic), instants) in published {
+            order[index as usize].outputs.entry(topic.to_string()).or_default().add(&instants);
+        }
+        of_rows.push(of_row);
+    }
+    // Executions in the window, each with its repeat and row, that lost events do not touch.
+    let measured = || {
+        repeats.iter().zip(&of_rows).enumerate().flat_map(|(number, (Repeat { tables, options, info }, of_row))| {
+            // Its end may be another's whose start was lost.
+            let lost = move |from: i64, to: i64| info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < to && from <= gap.to_ns));
+            let executions = (0u32..).zip(&tables.executions).filter(|(_, e)| options.measures(e.start_ns));
+            let whole = executions.filter(move |(_, e)| e.end_ns.is_none_or(|end| !lost(e.start_ns, end)));
+            whole.filter_map(move |(row, e)| Some(((number, row), of_row[e.callback as usize]?, e)))
+        })
+    };
+    let complete = || measured().filter_map(|(row, index, e)| Some((row, index, e, e.end_ns? - e.start_ns)));
+    // Of coroutines: wall and CPU time of the later parts of a call, by its first part.
+    let mut later: HashMap<(usize, u32), (i64, Option<i64>)> = HashMap::new();
+    let resumes = |(number, repeat): (usize, &Repeat<'_>)| {
+        repeat.tables.executions.iter().filter_map(|e| e.resumes).map(|before| (number, before)).collect::<Vec<_>>()
+    };
+    let resumed: HashSet<(usize, u32)> = repeats.iter().enumerate().flat_map(resumes).collect();
+    let mut call_of_part: HashMap<(usize, u32), (usize, u32)> = HashMap::new();
+    let parts = (!resumed.is_empty()).then(complete);
+    for (part, _, e, wall) in parts.into_iter().flatten() {
+        let call = match e.resumes {
+            Some(before) => {
+                let Some(call) = call_of_part.remove(&(part.0, before)) else { continue };
+                let so_far = later.entry(call).or_insert((0, Some(0)));
+                *so_far = (so_far.0 + wall, so_far.1.zip(e.cpu_ns).map(|(sum, part)| sum + part));
+                call
+            }
+            None => part,
+        };
+        if resumed.contains(&part) {
+            call_of_part.insert(part, call);
         }
     }
-    let finish = |so_far: CallbackSoFar| CallbackFigures {
-        count: so_far.calls.len() as u64,
-        duration_us: Distribution::of(so_far.calls.iter().map(|call| call.0 as f64 / NS_PER_US).collect()),
-        cpu_us: Distribution::of(so_far.calls.iter().filter_map(|call| Some(call.1? as f64 / NS_PER_US)).collect()),
-        queue_wait_us: Distribution::of(so_far.waits_us),
+    let calls = || {
+        complete().filter(|(_, _, e, _)| e.resumes.is_none()).map(|(call, index, e, wall)| {
+            let (more, cpu) = later.get(&call).copied().unwrap_or((0, Some(0)));
+            (index, wall + more, e.cpu_ns.zip(cpu).map(|(first, later)| first + later))
+        })
+    };
+    let us = |ns: i64| ns as f64 / NS_PER_US;
+    let durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
+    let cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
+    let waits = Grouped::new(order.len(), || {
+        let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
+        let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
+            tables.messages.iter().filter_map(move |message| {
+                let (execution, arrival) = (&tables.executions[message.execution? as usize], message.arrival_ns?);
+                let index = of_row[execution.callback as usize].filter(|_| execution.start_ns >= arrival)?;
+                Some((index, us(execution.start_ns - arrival)))
+            })
+        });
+        queued.chain(taken)
+    });
+    let finish = |(index, so_far): (usize, CallbackSoFar)| CallbackFigures {
+        count: durations.of(index).len() as u64,
+        duration_us: Distribution::of(durations.of(index).to_vec()),
+        cpu_us: Distribution::of(cpu.of(index).to_vec()),
+        queue_wait_us: Distribution::of(waits.of(index).to_vec()),
         output_period_ms: so_far
             .outputs
             .into_iter()
@@ -275,7 +310,7 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
             .collect(),
         ..so_far.figures
     };
-    order.into_iter().map(finish).collect()
+    order.into_iter().enumerate().map(finish).collect()
 }
 
 fn kind(kind: CallbackKind) -> &'static str {
@@ -293,15 +328,15 @@ fn kind(kind: CallbackKind) -> &'static str {
 struct ChainSoFar {
     lost: u64,
     evidence: Vec<String>,
-    /// end to end, computation, alignment, queueing, transport.
-    parts_ms: [Vec<f64>; 5],
-    preemption_ms: Vec<f64>,
     means_ms: Vec<f64>,
+    worst_ns: Option<i64>,
 }
 
 fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut order: Vec<(&str, &[String])> = Vec::new();
     let mut so_far: Vec<ChainSoFar> = Vec::new();
+    // Of each repeat and chain row, its place in `order`.
+    let mut of_rows: Vec<Vec<u32>> = Vec::new();
     for Repeat { tables, .. } in repeats {
         let mut index_of = Vec::new();
         for chain in &tables.chains {
@@ -311,58 +346,62 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 so_far.push(ChainSoFar::default());
                 order.len() - 1
             });
-            index_of.push(index);
+            index_of.push(index as u32);
             so_far[index].lost += chain.lost;
             if !so_far[index].evidence.contains(&chain.evidence) {
                 so_far[index].evidence.push(chain.evidence.clone());
             }
         }
-        let before: Vec<usize> = so_far.iter().map(|c| c.parts_ms[0].len()).collect();
+        let mut sums = vec![(0u64, 0.0); order.len()];
         for instance in &tables.instances {
-            let parts = [
-                instance.end_to_end_ns,
-                instance.computation_ns,
-                instance.alignment_ns,
-                instance.queueing_ns,
-                instance.transport_ns,
-            ];
-            let chain = &mut so_far[index_of[instance.chain as usize]];
-            chain.preemption_ms.extend(instance.preemption_ns.map(|ns| ns as f64 / NS_PER_MS));
-            for (values, ns) in chain.parts_ms.iter_mut().zip(parts) {
-                values.push(ns as f64 / NS_PER_MS);
-            }
+            let index = index_of[instance.chain as usize] as usize;
+            so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
+            sums[index] = (sums[index].0 + 1, sums[index].1 + instance.end_to_end_ns as f64 / NS_PER_MS);
         }
-        for (chain, before) in so_far.iter_mut().zip(before) {
-            let mine = &chain.parts_ms[0][before..];
-            if !mine.is_empty() {
-                chain.means_ms.push(mine.iter().sum::<f64>() / mine.len() as f64);
-            }
+        for (chain, (count, sum)) in so_far.iter_mut().zip(sums).filter(|(_, (count, _))| *count > 0) {
+            chain.means_ms.push(sum / count as f64);
         }
+        of_rows.push(index_of);
     }
-    let worst = |chain: &ChainSoFar| chain.parts_ms[0].iter().copied().max_by(f64::total_cmp);
-    let most = so_far.iter().filter_map(worst).max_by(f64::total_cmp);
-    let critical = most.and_then(|most| so_far.iter().position(|c| worst(c) == Some(most)));
+    let instances = |part: fn(&Instance) -> Option<i64>| {
+        let of = || {
+            repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
+                let value = move |i: &Instance| Some((index_of[i.chain as usize], part(i)? as f64 / NS_PER_MS));
+                tables.instances.iter().filter_map(value)
+            })
+        };
+        let values = Grouped::new(order.len(), of);
+        (0..order.len()).map(|chain| Distribution::of(values.of(chain).to_vec())).collect::<Vec<_>>().into_iter()
+    };
+    let mut end_to_end = instances(|i| Some(i.end_to_end_ns));
+    let mut computation = instances(|i| Some(i.computation_ns));
+    let mut preemption = instances(|i| i.preemption_ns);
+    let mut alignment = instances(|i| Some(i.alignment_ns));
+    let mut queueing = instances(|i| Some(i.queueing_ns));
+    let mut transport = instances(|i| Some(i.transport_ns));
+    let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
+    let critical = most.and_then(|most| so_far.iter().position(|chain| chain.worst_ns == Some(most)));
     let several = repeats.len() > 1;
     let mut figures: Vec<ChainFigures> = order
-        .into_iter()
+        .iter()
         .zip(so_far)
         .enumerate()
         .map(|(index, ((name, path), chain))| {
-            let [end_to_end, computation, alignment, queueing, transport] = chain.parts_ms;
+            let end_to_end_ms = end_to_end.next().flatten();
             ChainFigures {
                 name: name.to_string(),
                 path: path.to_vec(),
                 critical: critical == Some(index),
                 evidence: chain.evidence.join("; or "),
-                instances: end_to_end.len() as u64,
+                instances: end_to_end_ms.as_ref().map_or(0, |d| d.count),
                 lost: chain.lost,
-                end_to_end_ms: Distribution::of(end_to_end),
+                end_to_end_ms,
                 repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
-                computation_ms: Distribution::of(computation),
-                preemption_ms: Distribution::of(chain.preemption_ms),
-                alignment_ms: Distribution::of(alignment),
-                queueing_ms: Distribution::of(queueing),
-                transport_ms: Distribution::of(transport),
+                computation_ms: computation.next().flatten(),
+                preemption_ms: preemption.next().flatten(),
+                alignment_ms: alignment.next().flatten(),
+                queueing_ms: queueing.next().flatten(),
+                transport_ms: transport.next().flatten(),
                 ..ChainFigures::default()
             }
         })

@@ -1,9 +1,12 @@
 //! Values by group, of any length in bounded memory: one flat list of values and where each group ends in it.
 
-use crate::rows::{release, Rows};
+use crate::rows::{relieve, Rows};
 
-/// Values that are placed, each somewhere else, before everything is given back to the kernel.
-const APART: usize = 1 << 14;
+/// Values of a group that are placed at once, where there are no more groups than this.
+const TOGETHER: usize = 256;
+const MOST_TOGETHER: usize = 1 << 14;
+/// Values after which it is asked whether to give pages back.
+const ASKED: usize = 1024;
 
 /// Values of each of a number of groups, in the order in which they were given.
 pub struct Grouped<T> {
@@ -25,14 +28,30 @@ impl<T: Copy + Default> Grouped<T> {
         }
         let mut values: Rows<T> = std::iter::repeat_n(T::default(), begins as usize).collect();
         let (places, all) = (&mut ends[..], &mut values[..]);
+        let mut put = |group: usize, values: &[T]| {
+            let place = places[group] as usize;
+            all[place..place + values.len()].copy_from_slice(values);
+            places[group] += values.len() as u32;
+        };
+        // Single values here and there would make many pages resident for little.
+        let together = if groups <= MOST_TOGETHER { TOGETHER } else { 1 };
+        let mut waiting: Vec<Vec<T>> = vec![Vec::new(); if together > 1 { groups } else { 0 }];
         for (step, (group, value)) in of().enumerate() {
-            let place = &mut places[group as usize];
-            all[*place as usize] = value;
-            *place += 1;
-            if step % APART == APART - 1 {
-                release();
+            match waiting.get_mut(group as usize) {
+                None => put(group as usize, &[value]),
+                Some(values) => {
+                    values.push(value);
+                    if values.len() == together {
+                        put(group as usize, values);
+                        values.clear();
+                    }
+                }
+            }
+            if step % ASKED == ASKED - 1 {
+                relieve();
             }
         }
+        waiting.iter().enumerate().for_each(|(group, values)| put(group, values));
         Grouped { ends, values }
     }
 

@@ -1,7 +1,8 @@
 //! Where a message spends its time, layer by layer (study A): contiguous parts that add up to its latency.
 
+use crate::grouped::Grouped;
 use crate::observed::{Observed, TakeSeen};
-use crate::rows::Rows;
+use crate::rows::{far_apart, Rows};
 use crate::summary::{Distribution, LayerFigures, LayerPart};
 use crate::tables::{Layers, Message, Note, Tables};
 use crate::Repeat;
@@ -40,9 +41,9 @@ impl Layers {
 }
 
 /// One row for each message that was taken and whose publication is known, none in emulated time. `takes` are those of `messages`.
-pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &[Option<u32>]) -> (Rows<Layers>, Vec<Note>) {
+pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &Rows<Option<u32>>) -> (Rows<Layers>, Vec<Note>) {
     let (mut rows, mut out_of_order) = (Rows::new(), 0);
-    for (index, (message, take)) in messages.iter().zip(takes).enumerate().filter(|(_, (message, _))| !message.emulated) {
+    for (index, (message, take)) in far_apart(messages.iter().zip(takes).enumerate()).filter(|(_, (message, _))| !message.emulated) {
         let Some(row) = *take else { continue };
         let take = &seen.takes[row as usize];
         let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
@@ -129,50 +130,52 @@ pub(crate) fn figures_of_all(repeats: &[Repeat<'_>]) -> Vec<LayerFigures> {
 }
 
 fn grouped<'a>(repeats: &[Repeat<'a>], topic: impl Fn(&'a Tables, &Layers) -> Option<&'a str>) -> Vec<LayerFigures> {
-    let mut groups: BTreeMap<(Option<&str>, [bool; 10]), Group> = BTreeMap::new();
+    // Messages of one topic of which the same layers are known.
+    let mut groups: BTreeMap<(Option<&str>, [bool; 10]), u32> = BTreeMap::new();
+    let mut of_row: Rows<u32> = Rows::new();
     for Repeat { tables, .. } in repeats {
-        for row in &tables.layers {
-            let parts = row.parts_ns();
-            groups.entry((topic(tables, row), parts.map(|p| p.is_some()))).or_default().add(parts);
+        for row in far_apart(tables.layers.iter()) {
+            let next = groups.len() as u32;
+            of_row.push(*groups.entry((topic(tables, row), row.parts_ns().map(|p| p.is_some()))).or_insert(next));
         }
     }
-    let mut figures: Vec<LayerFigures> =
-        groups.into_iter().filter_map(|((topic, known), group)| group.figures(topic, known)).collect();
+    // Of each group its layers one after the other, and then all of them together, us.
+    let parts = Grouped::new(groups.len() * SERIES, || {
+        let rows = repeats.iter().flat_map(|repeat| &repeat.tables.layers).zip(&of_row);
+        rows.flat_map(|(row, group)| {
+            let parts = row.parts_ns();
+            let whole = Some(parts.iter().flatten().sum());
+            let series = (group * SERIES as u32..).zip(parts.into_iter().chain([whole]));
+            series.filter_map(|(series, ns)| Some((series, ns? as f64 / 1e3)))
+        })
+    });
+    let of = |((topic, known), group): ((Option<&str>, [bool; 10]), u32)| {
+        figures_of_group(topic, known, |series| Distribution::of(parts.of(group as usize * SERIES + series).to_vec()))
+    };
+    let mut figures: Vec<LayerFigures> = groups.into_iter().filter_map(of).collect();
     figures.sort_by(|a, b| (&a.topic, b.messages).cmp(&(&b.topic, a.messages)));
     figures
 }
+
+/// Layers of a message, and their sum.
+const SERIES: usize = LAYERS.len() + 1;
 
 fn topic<'a>(tables: &'a Tables, row: &Layers) -> &'a str {
     &tables.endpoints[tables.messages[row.message as usize].subscription as usize].topic
 }
 
-/// Messages of which the same layers are known, us.
-#[derive(Default)]
-struct Group {
-    /// By layer; empty where it is not known.
-    parts: [Vec<f64>; 10],
-    latencies: Vec<f64>,
-}
-
-impl Group {
-    fn add(&mut self, parts_ns: [Option<i64>; 10]) {
-        let us = |ns: i64| ns as f64 / 1e3;
-        self.parts.iter_mut().zip(parts_ns).for_each(|(values, ns)| values.extend(ns.map(us)));
-        self.latencies.push(us(parts_ns.iter().flatten().sum()));
-    }
-
-    fn figures(self, topic: Option<&str>, known: [bool; 10]) -> Option<LayerFigures> {
-        let (mut layers, mut includes) = (Vec::new(), Vec::new());
-        for ((name, values), is_known) in LAYERS.iter().zip(self.parts).zip(known) {
-            if !is_known {
-                includes.extend(passed(name, &known).then(|| (*name).to_string()));
-                continue;
-            }
-            layers.push(LayerPart { layer: (*name).into(), duration_us: Distribution::of(values)?, includes: std::mem::take(&mut includes) });
+/// Figures of messages of which the same layers are known; `duration_us` by layer, and of all of them after the last.
+fn figures_of_group(topic: Option<&str>, known: [bool; 10], duration_us: impl Fn(usize) -> Option<Distribution>) -> Option<LayerFigures> {
+    let (mut layers, mut includes) = (Vec::new(), Vec::new());
+    for (layer, name) in LAYERS.iter().enumerate() {
+        if !known[layer] {
+            includes.extend(passed(name, &known).then(|| (*name).to_string()));
+            continue;
         }
-        let messages = self.latencies.len() as u64;
-        Some(LayerFigures { topic: topic.map(str::to_owned), messages, latency_us: Distribution::of(self.latencies)?, layers })
+        layers.push(LayerPart { layer: (*name).into(), duration_us: duration_us(layer)?, includes: std::mem::take(&mut includes) });
     }
+    let latency_us = duration_us(LAYERS.len())?;
+    Some(LayerFigures { topic: topic.map(str::to_owned), messages: latency_us.count, latency_us, layers })
 }
 
 /// Whether messages with these layers went through one that is not known of them: what begins at rcl had no client library above

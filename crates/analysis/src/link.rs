@@ -1,6 +1,7 @@
 //! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
 
 use crate::clocks::Sighting;
+use crate::grouped::Grouped;
 use crate::observed::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
 use crate::promise;
 use crate::rows::{far_apart, Rows};
@@ -22,13 +23,19 @@ pub(crate) struct Linked {
     /// By topic.
     pub topics: Vec<OfTopic>,
     pub notes: Vec<Note>,
+    /// By subscription, in order.
+    takes: Grouped<u32>,
 }
+
+/// No row.
+const NONE: u32 = u32::MAX;
 
 /// Publications of all takes, whatever the clocks say.
 struct Found {
     topics: Vec<OfTopic>,
-    /// By take.
-    publications: Vec<Option<u32>>,
+    /// By take; [`NONE`] where there is none.
+    publications: Rows<u32>,
+    takes: Grouped<u32>,
     ambiguous: u64,
 }
 
@@ -47,21 +54,21 @@ fn find(seen: &Observed, options: &Options) -> Found {
         }
     }
     let takes = by_endpoint(seen);
-    let (mut publications, mut ambiguous) = (vec![None; seen.takes.len()], 0);
+    let mut publications: Rows<u32> = std::iter::repeat_n(NONE, seen.takes.len()).collect();
+    let mut ambiguous = 0;
     for topic in &topics {
         let published = Published::new(seen, &topic.publications);
-        for take in far_apart(topic.subscriptions.iter().flat_map(|s| &takes[*s as usize])) {
-            publications[*take as usize] = published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous);
+        for take in far_apart(topic.subscriptions.iter().flat_map(|s| takes.of(*s as usize))) {
+            let found = published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous);
+            publications[*take as usize] = found.unwrap_or(NONE);
         }
     }
-    Found { topics, publications, ambiguous }
+    Found { topics, publications, takes, ambiguous }
 }
 
 /// Takes of each endpoint, in order.
-fn by_endpoint(seen: &Observed) -> Vec<Vec<u32>> {
-    let mut takes = vec![Vec::new(); seen.endpoints.len()];
-    seen.takes.iter().enumerate().for_each(|(index, take)| takes[take.endpoint as usize].push(index as u32));
-    takes
+fn by_endpoint(seen: &Observed) -> Grouped<u32> {
+    Grouped::new(seen.endpoints.len(), || seen.takes.iter().zip(0..).map(|(take, index)| (take.endpoint, index)))
 }
 
 /// Publications of one topic, by what a take may tell of them.
@@ -105,8 +112,8 @@ impl Published {
 /// Messages from one process to another, on the clocks of both.
 pub(crate) fn sightings(seen: &Observed, options: &Options) -> Vec<Sighting> {
     let found = find(seen, options).publications;
-    let sighting = |(take, publication): (&TakeSeen, Option<u32>)| {
-        let publication = &seen.publications[publication? as usize];
+    let sighting = |(take, publication): (&TakeSeen, u32)| {
+        let publication = seen.publications.get(publication as usize)?;
         let (from, to) = (publication.process, seen.process_of(take.endpoint));
         Some(Sighting { from, to, sent_ns: publication.time, received_ns: take.time })
     };
@@ -115,9 +122,9 @@ pub(crate) fn sightings(seen: &Observed, options: &Options) -> Vec<Sighting> {
 
 /// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
 pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
-    let Found { mut topics, publications, ambiguous } = find(seen, options);
+    let Found { mut topics, publications, takes, ambiguous } = find(seen, options);
     let (mut backwards, mut unrelated) = (0, 0);
-    for (take, found) in publications.into_iter().enumerate() {
+    for (take, found) in far_apart(publications.into_iter().enumerate()) {
         let row = &seen.takes[take];
         let (taken_at, process) = (row.first_line.unwrap_or(row.time).max(row.time), seen.process_of(row.endpoint));
         let possible = |p: &u32| {
@@ -129,7 +136,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
             backwards += u64::from(related && !possible);
             related && possible
         };
-        seen.takes[take].publication = found.filter(possible);
+        seen.takes[take].publication = Some(found).filter(|found| *found != NONE).filter(possible);
     }
     // Corrected times of several hosts do not stand in the order in which they were read.
     for topic in &mut topics {
@@ -137,7 +144,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         timed.sort_by_key(|of| of.0);
         topic.publications = timed.into_iter().map(|of| of.1).collect();
     }
-    set_arrivals(seen);
+    set_arrivals(seen, &takes);
     let mut notes = Vec::new();
     if backwards > 0 {
         let text = "messages that seem taken before they were published: the clocks' error is larger than their latency; not linked";
@@ -151,7 +158,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
-    Linked { topics, notes }
+    Linked { topics, notes, takes }
 }
 
 /// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
@@ -176,12 +183,11 @@ fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options, se
 
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
 /// may cover several messages, and messages that a queue overwrote had theirs.
-fn set_arrivals(seen: &mut Observed) {
-    let takes = by_endpoint(seen);
-    for (endpoint, takes) in seen.endpoints.iter().zip(takes).filter(|(endpoint, _)| !endpoint.arrivals.is_empty()) {
+fn set_arrivals(seen: &mut Observed, takes: &Grouped<u32>) {
+    for (subscription, endpoint) in seen.endpoints.iter().enumerate().filter(|(_, endpoint)| !endpoint.arrivals.is_empty()) {
         let arrivals = &endpoint.arrivals;
         let (mut next, mut before) = (0, None);
-        for index in far_apart(takes.into_iter().map(|take| take as usize)) {
+        for index in far_apart(takes.of(subscription).iter().map(|take| *take as usize)) {
             let Some(publication) = seen.takes[index].publication else { continue };
             let published = seen.publications[publication as usize].time;
             while arrivals.get(next).is_some_and(|a| *a < published) {
@@ -203,7 +209,7 @@ pub(crate) struct Messages {
     pub publications: Rows<Publication>,
     pub messages: Rows<Message>,
     /// Of each message; `None` for one that was lost.
-    pub takes: Vec<Option<u32>>,
+    pub takes: Rows<Option<u32>>,
     pub notes: Vec<Note>,
 }
 
@@ -232,9 +238,9 @@ pub(crate) fn messages(
         }
     }
     let deadlines = deadlines_ns(seen, linked, options, workload);
-    let (mut messages, mut takes) = (Rows::new(), Vec::new());
+    let (mut messages, mut takes) = (Rows::new(), Rows::new());
     let mut not_recorded = 0;
-    for (index, take) in seen.takes.iter().enumerate() {
+    for (index, take) in far_apart(seen.takes.iter().enumerate()) {
         let publication = take.publication.map(|p| &seen.publications[p as usize]);
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
@@ -277,11 +283,11 @@ pub(crate) fn messages(
     messages.extend(seen.ros1.lost_messages(seen, options));
     lost(seen, linked, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
-    takes.resize(messages.len(), None);
-    let mut order: Vec<(Option<i64>, u32)> = messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
+    takes.extend(std::iter::repeat_n(None, messages.len() - takes.len()));
+    let order: Rows<(Option<i64>, u32)> = messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
     let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
-    order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
-    let takes = order.iter().map(|(_, row)| takes[*row as usize]).collect();
+    let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
+    let takes = far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect();
     let messages = far_apart(order.into_iter()).map(|(_, row)| messages[row as usize]).collect();
     Messages { publications, messages, takes, notes }
 }
@@ -327,7 +333,6 @@ fn lost(
         named || seen.ours[seen.process_of(endpoint) as usize]
     };
     let together = workload.is_none_or(|w| w.run.start == Start::Together);
-    let takes = by_endpoint(seen);
     for of in &linked.topics {
         let mut sent_by: HashMap<u32, Vec<(u32, i64)>> = HashMap::new();
         for publication in far_apart(of.publications.iter()) {
@@ -337,7 +342,7 @@ fn lost(
             }
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
-            let own = far_apart(takes[*subscription as usize].iter()).map(|take| &seen.takes[*take as usize]);
+            let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);
             let taken: HashMap<u32, i64> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);

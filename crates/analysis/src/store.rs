@@ -182,7 +182,7 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
         let mut group = writer.next_row_group()?;
         R::write(rows, &mut group)?;
         group.close()?;
-        crate::rows::release();
+        crate::rows::relieve();
     }
     writer.close().map(drop)
 }

@@ -1,96 +1,74 @@
 //! What each execution took and published, and what each node took on each topic.
 
-use crate::observed::{Observed, INTERNAL};
+use crate::grouped::Grouped;
+use crate::observed::{Observed, PublicationSeen, INTERNAL};
 use std::collections::HashMap;
 
 /// Look-ups over one run. Rows are indices into [`Observed`].
 pub(crate) struct Usage {
-    /// Takes by (node, topic), in order.
-    takes: HashMap<(u32, u32), Vec<u32>>,
-    taken_in: Grouped,
-    published_in: Grouped,
+    /// Numbers of (node, topic).
+    inputs: HashMap<(u32, u32), u32>,
+    /// Takes by that number, in order.
+    takes: Grouped<u32>,
+    /// Takes and publications by execution, in order.
+    taken_in: Grouped<u32>,
+    published_in: Grouped<u32>,
     /// Executions that published something, by publishing node, in order.
-    publishing: HashMap<u32, Vec<u32>>,
-}
-
-/// Rows by execution, in two flat lists: runs have many executions with a row or none each.
-struct Grouped {
-    /// Where the rows of each execution begin; one more than there are executions.
-    begins: Vec<u32>,
-    rows: Vec<u32>,
-}
-
-impl Grouped {
-    /// `of`: (execution, row), rows ascending.
-    fn new(executions: usize, of: impl Iterator<Item = (u32, u32)> + Clone) -> Grouped {
-        let mut begins = vec![0u32; executions + 1];
-        of.clone().for_each(|(execution, _)| begins[execution as usize + 1] += 1);
-        for position in 1..begins.len() {
-            begins[position] += begins[position - 1];
-        }
-        let mut next = begins.clone();
-        let mut rows = vec![0; begins[executions] as usize];
-        for (execution, row) in of {
-            rows[next[execution as usize] as usize] = row;
-            next[execution as usize] += 1;
-        }
-        Grouped { begins, rows }
-    }
-
-    fn of(&self, execution: u32) -> &[u32] {
-        let execution = execution as usize;
-        &self.rows[self.begins[execution] as usize..self.begins[execution + 1] as usize]
-    }
+    publishing: Grouped<u32>,
 }
 
 impl Usage {
     pub fn new(seen: &Observed) -> Usage {
-        let mut takes: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
-        for (row, take) in seen.takes.iter().enumerate() {
-            let endpoint = &seen.endpoints[take.endpoint as usize];
-            takes.entry((endpoint.node, endpoint.topic)).or_default().push(row as u32);
-        }
-        let mut publishing: HashMap<u32, Vec<u32>> = HashMap::new();
-        for publication in &seen.publications {
-            if let (Some(execution), Some(endpoint)) =
-                (publication.execution, publication.endpoint.filter(|e| *e != INTERNAL))
-            {
-                let of_node = publishing.entry(seen.endpoints[endpoint as usize].node).or_default();
-                if of_node.last() != Some(&execution) {
-                    of_node.push(execution);
-                }
-            }
-        }
+        let mut inputs: HashMap<(u32, u32), u32> = HashMap::new();
+        let input_of: Vec<u32> = seen
+            .endpoints
+            .iter()
+            .map(|endpoint| {
+                let next = inputs.len() as u32;
+                *inputs.entry((endpoint.node, endpoint.topic)).or_insert(next)
+            })
+            .collect();
+        let taken = || seen.takes.iter().zip(0u32..);
+        let published = || {
+            let named = |p: &PublicationSeen| p.endpoint.filter(|e| *e != INTERNAL);
+            seen.publications.iter().zip(0u32..).filter_map(move |(p, row)| Some((p.execution?, row, seen.endpoints[named(p)? as usize].node)))
+        };
+        // Of each node the executions, one that publishes several times in a row once.
+        let publishing = || {
+            let mut last: Vec<Option<u32>> = vec![None; seen.nodes.len()];
+            published().filter_map(move |(execution, _, node)| (last[node as usize].replace(execution) != Some(execution)).then_some((node, execution)))
+        };
         let executions = seen.executions.len();
-        let taken = seen.takes.iter().enumerate().filter_map(|(row, t)| Some((t.execution?, row as u32)));
-        let published = seen.publications.iter().enumerate().filter_map(|(row, p)| {
-            p.endpoint.filter(|e| *e != INTERNAL)?;
-            Some((p.execution?, row as u32))
-        });
-        let (taken_in, published_in) = (Grouped::new(executions, taken), Grouped::new(executions, published));
-        Usage { takes, taken_in, published_in, publishing }
+        Usage {
+            takes: Grouped::new(inputs.len(), || taken().map(|(take, row)| (input_of[take.endpoint as usize], row))),
+            taken_in: Grouped::new(executions, || taken().filter_map(|(take, row)| Some((take.execution?, row)))),
+            published_in: Grouped::new(executions, || published().map(|(execution, row, _)| (execution, row))),
+            publishing: Grouped::new(seen.nodes.len(), publishing),
+            inputs,
+        }
     }
 
     /// Takes of a node on a topic, in order.
     pub fn takes(&self, node: u32, topic: u32) -> &[u32] {
-        self.takes.get(&(node, topic)).map_or(&[][..], Vec::as_slice)
+        self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.takes.of(*input as usize))
     }
 
     /// Topics that a node took anything on.
     pub fn inputs(&self, node: u32) -> Vec<u32> {
-        let mut topics: Vec<u32> = self.takes.keys().filter(|(n, _)| *n == node).map(|(_, topic)| *topic).collect();
+        let taken = self.inputs.iter().filter(|((n, _), input)| *n == node && !self.takes.of(**input as usize).is_empty());
+        let mut topics: Vec<u32> = taken.map(|((_, topic), _)| *topic).collect();
         topics.sort_unstable();
         topics
     }
 
     /// Executions in which a node published anything, in order.
     pub fn publishing(&self, node: u32) -> &[u32] {
-        self.publishing.get(&node).map_or(&[][..], Vec::as_slice)
+        self.publishing.of(node as usize)
     }
 
     /// Publications of an execution, in order.
     pub fn published_in(&self, execution: u32) -> &[u32] {
-        self.published_in.of(execution)
+        self.published_in.of(execution as usize)
     }
 
     /// The last message that an execution, or what it resumes, took on a topic, no later than `until`: a callback that polls uses the newest.
@@ -102,7 +80,7 @@ impl Usage {
         };
         let mut part = Some(execution);
         while let Some(execution) = part {
-            if let Some(take) = self.taken_in.of(execution).iter().copied().rfind(of) {
+            if let Some(take) = self.taken_in.of(execution as usize).iter().copied().rfind(of) {
                 return Some(take);
             }
             part = seen.executions[execution as usize].resumes;

@@ -1,16 +1,12 @@
 //! What a thread did while a message waited for it.
 
+use crate::grouped::Grouped;
 use crate::observed::Observed;
 
 /// Outermost executions of each thread, so that the busy part of any interval is two look-ups.
 pub(crate) struct Busy {
-    threads: Vec<ThreadBusy>,
-}
-
-#[derive(Default)]
-struct ThreadBusy {
-    /// Start and end of each execution, and the busy time before it.
-    spans: Vec<(i64, i64, i64)>,
+    /// Of each thread start and end of each execution, and the busy time before it.
+    spans: Grouped<(i64, i64, i64)>,
 }
 
 /// The time from a publish call to the start of the callback, divided; the three add up to it.
@@ -55,31 +51,19 @@ impl Arrival {
 
 impl Busy {
     pub fn new(seen: &Observed) -> Busy {
-        let thread = |executions: &Vec<u32>| {
-            let mut spans = Vec::with_capacity(executions.len());
-            let mut before = 0i64;
-            for (position, execution) in executions.iter().enumerate() {
-                let row = &seen.executions[*execution as usize];
-                // One that never ended kept its thread until the next one began, or for good.
-                let next = executions.get(position + 1).map(|n| seen.executions[*n as usize].start_ns);
-                let end = row.end_ns.or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
-                spans.push((row.start_ns, end, before));
-                before = before.saturating_add(end.saturating_sub(row.start_ns));
-            }
-            ThreadBusy { spans }
-        };
-        Busy { threads: seen.streams.iter().map(|s| thread(&s.executions)).collect() }
+        let threads = || (0..).zip(&seen.streams);
+        Busy { spans: Grouped::new(seen.streams.len(), || threads().flat_map(|(index, stream)| spans(seen, index, &stream.executions))) }
     }
 
     /// Time that a thread spent inside callbacks between two instants.
     pub fn between(&self, stream: u32, from: i64, to: i64) -> i64 {
-        let thread = &self.threads[stream as usize];
-        thread.until(to) - thread.until(from)
+        let spans = self.spans.of(stream as usize);
+        until(spans, to) - until(spans, from)
     }
 
     /// The outermost executions of a thread between two instants, each with its part of that time.
     pub fn executions(&self, seen: &Observed, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
-        let spans = &self.threads[stream as usize].spans;
+        let spans = self.spans.of(stream as usize);
         let first = spans.partition_point(|s| s.1 <= from);
         let rows = spans.iter().zip(&seen.streams[stream as usize].executions).skip(first);
         rows.take_while(|(span, _)| span.0 < to)
@@ -88,15 +72,28 @@ impl Busy {
     }
 }
 
-impl ThreadBusy {
-    fn until(&self, instant: i64) -> i64 {
-        match self.spans.partition_point(|s| s.0 <= instant).checked_sub(1) {
-            Some(last) => {
-                let (start, end, before) = self.spans[last];
-                before + (instant.min(end) - start)
-            }
-            None => 0,
+/// Spans of one thread with its number.
+fn spans<'a>(seen: &'a Observed, stream: u32, executions: &'a [u32]) -> impl Iterator<Item = (u32, (i64, i64, i64))> + 'a {
+    let mut before = 0i64;
+    executions.iter().enumerate().map(move |(position, execution)| {
+        let row = &seen.executions[*execution as usize];
+        // One that never ended kept its thread until the next one began, or for good.
+        let next = executions.get(position + 1).map(|n| seen.executions[*n as usize].start_ns);
+        let end = row.end_ns.or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
+        let span = (row.start_ns, end, before);
+        before = before.saturating_add(end.saturating_sub(row.start_ns));
+        (stream, span)
+    })
+}
+
+/// Busy time of a thread before an instant.
+fn until(spans: &[(i64, i64, i64)], instant: i64) -> i64 {
+    match spans.partition_point(|s| s.0 <= instant).checked_sub(1) {
+        Some(last) => {
+            let (start, end, before) = spans[last];
+            before + (instant.min(end) - start)
         }
+        None => 0,
     }
 }
 

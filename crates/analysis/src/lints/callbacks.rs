@@ -2,6 +2,7 @@
 
 use super::facts::{percent, time, Facts, Ran};
 use super::{Case, Lint};
+use crate::grouped::Grouped;
 use crate::tables::{CallbackKind, Execution, OffCpu};
 use std::collections::HashMap;
 
@@ -47,8 +48,8 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
 
 fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
     let case = |(row, callback): (usize, &crate::tables::Callback)| {
-        let (ran, topic) = (&facts.of_callback[row], callback.topic.as_deref()?);
-        let published = facts.published.get(topic).filter(|p| p.len() > 2 && callback.kind == CallbackKind::Subscription)?;
+        let (ran, topic) = (facts.ran(row as u32), callback.topic.as_deref()?);
+        let published = Some(facts.published(topic)).filter(|p| p.len() > 2 && callback.kind == CallbackKind::Subscription)?;
         let interval = (published[published.len() - 1] - published[0]) / (published.len() as i64 - 1);
         let mean = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>().checked_div(ran.len() as i64)?;
         (ran.len() > 1 && mean > interval).then(|| Case {
@@ -71,21 +72,17 @@ pub const STARVED: Lint = Lint {
             let waits = ran.windows(2).map(|pair| (pair[0].start_ns + period, pair[1]));
             starved(facts, callback, period, waits)
         });
-        let mut due: HashMap<u32, Vec<(i64, Ran)>> = HashMap::new();
-        for message in &facts.tables.messages {
-            if let (Some(row), Some(there)) = (message.execution, message.arrival_ns.or(message.publish_ns)) {
-                let execution = &facts.tables.executions[row as usize];
-                if let Some(end_ns) = execution.end_ns.filter(|_| there < execution.start_ns) {
-                    let (callback, tid, start_ns) = (execution.callback, execution.tid, execution.start_ns);
-                    due.entry(callback).or_default().push((there, Ran { callback, tid, start_ns, end_ns }));
-                }
-            }
-        }
-        let subscriptions = due.into_iter().filter_map(|(callback, waits)| {
-            let topic = facts.tables.callbacks[callback as usize].topic.as_deref()?;
-            let published = facts.published.get(topic).filter(|p| p.len() > 2)?;
+        let due = Grouped::new(facts.tables.callbacks.len(), || {
+            facts.tables.messages.iter().filter_map(|message| {
+                let there = message.arrival_ns.or(message.publish_ns)?;
+                let Execution { callback, tid, start_ns, end_ns, .. } = facts.tables.executions[message.execution? as usize];
+                (there < start_ns).then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns? })))
+            })
+        });
+        let subscriptions = (0..).zip(&facts.tables.callbacks).filter_map(|(row, callback)| {
+            let published = Some(facts.published(callback.topic.as_deref()?)).filter(|p| p.len() > 2)?;
             let interval = (published[published.len() - 1] - published[0]) / (published.len() as i64 - 1);
-            starved(facts, callback, interval, waits.into_iter())
+            starved(facts, row, interval, due.of(row as usize).iter().copied())
         });
         timers.chain(subscriptions).collect()
     },
@@ -170,7 +167,7 @@ pub const PREEMPTED: Lint = Lint {
             }
         }
         let case = |(callback, by): (u32, HashMap<&str, i64>)| {
-            let ran = &facts.of_callback[callback as usize];
+            let ran = facts.ran(callback);
             let (wall, taken) = (ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>(), by.values().sum::<i64>());
             let most = by.iter().max_by_key(|(name, ns)| (**ns, **name))?;
             (taken as f64 > PREEMPTED_PART * wall as f64).then(|| Case {

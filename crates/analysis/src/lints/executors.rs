@@ -12,7 +12,7 @@ pub const BOTTLENECK: Lint = Lint {
     finds: "one thread runs several callbacks and has hardly any time left",
     check: |facts| {
         let window = facts.window_ns();
-        let case = |((process, tid), ran): (&(u32, u32), &Vec<super::facts::Ran>)| {
+        let case = |((process, tid), ran): ((u32, u32), &[super::facts::Ran])| {
             let mut by_callback: HashMap<u32, i64> = HashMap::new();
             ran.iter().for_each(|r| *by_callback.entry(r.callback).or_default() += r.end_ns.min(facts.window.1) - r.start_ns);
             let busy: i64 = by_callback.values().sum();
@@ -27,11 +27,11 @@ pub const BOTTLENECK: Lint = Lint {
             let waits: Vec<i64> = facts.tables.messages.iter().filter_map(|m| {
                 let execution = &facts.tables.executions[m.execution? as usize];
                 let of = facts.tables.callbacks[execution.callback as usize].process;
-                ((of, execution.tid) == (*process, *tid)).then_some(execution.start_ns - m.arrival_ns.or(m.publish_ns)?)
+                ((of, execution.tid) == (process, tid)).then_some(execution.start_ns - m.arrival_ns.or(m.publish_ns)?)
             }).collect();
             let mean = waits.iter().sum::<i64>().checked_div(waits.len() as i64);
             Some(Case {
-                subject: format!("process {} thread {tid}", facts.tables.processes[*process as usize].pid),
+                subject: format!("process {} thread {tid}", facts.tables.processes[process as usize].pid),
                 evidence: format!("{:.0} % of {} inside {} callbacks: {}", share(busy), time(window), most.len(), names.join(", ")),
                 cost: match mean {
                     Some(mean) => format!("messages to it take {} to their callback on the average", time(mean)),
@@ -41,6 +41,6 @@ pub const BOTTLENECK: Lint = Lint {
                 weight: busy as f64,
             })
         };
-        facts.of_thread.iter().filter_map(case).collect()
+        facts.threads().filter_map(case).collect()
     },
 };

@@ -1,13 +1,14 @@
 //! The tables of one run as lints look at them.
 
 use crate::figures::Repeat;
+use crate::grouped::Grouped;
 use crate::queue::Traffic;
-use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, Message, Tables};
-use std::collections::{HashMap, HashSet};
+use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, Tables};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_workload::model::Workload;
 
 /// An execution that ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Ran {
     pub callback: u32,
     /// Of its process.
@@ -17,25 +18,30 @@ pub struct Ran {
 }
 
 /// What one subscription got, and what it did not.
-#[derive(Default)]
-pub struct Received {
+#[derive(Clone, Copy)]
+pub struct Received<'a> {
     /// (publish time, take time) by publish time.
-    pub taken: Vec<(i64, i64)>,
+    pub taken: &'a [(i64, i64)],
     /// The lost ones: publish time, and where, if it is recorded.
-    pub lost: Vec<(i64, Option<LostIn>)>,
+    pub lost: &'a [(i64, Option<LostIn>)],
 }
 
 pub struct Facts<'a> {
     pub tables: &'a Tables,
     pub workload: Option<&'a Workload>,
     /// Complete executions in the window, by callback, by start.
-    pub of_callback: Vec<Vec<Ran>>,
+    of_callback: Grouped<Ran>,
     /// Outermost complete executions in the window, by process and thread, by start.
-    pub of_thread: HashMap<(u32, u32), Vec<Ran>>,
+    of_thread: Grouped<Ran>,
+    /// Place of each thread among those.
+    threads: BTreeMap<(u32, u32), u32>,
     /// Publish times in the window by topic, in order.
-    pub published: HashMap<&'a str, Vec<i64>>,
-    /// By subscription.
-    pub received: HashMap<u32, Received>,
+    published: Grouped<i64>,
+    /// Place of each topic among those.
+    topics: HashMap<&'a str, u32>,
+    /// See [`Received`], by endpoint.
+    taken: Grouped<(i64, i64)>,
+    lost: Grouped<(i64, Option<LostIn>)>,
     /// States of each managed node: state, from, to.
     pub states: Vec<Vec<(&'a str, i64, i64)>>,
     /// Measured window, or from the first to the last of what happened.
@@ -45,45 +51,83 @@ pub struct Facts<'a> {
 impl<'a> Facts<'a> {
     pub fn new(repeat: &Repeat<'a>, workload: Option<&'a Workload>) -> Facts<'a> {
         let (tables, options) = (repeat.tables, repeat.options);
-        let mut of_callback = vec![Vec::new(); tables.callbacks.len()];
-        let mut of_thread: HashMap<(u32, u32), Vec<Ran>> = HashMap::new();
-        let (mut first, mut last) = (i64::MAX, i64::MIN);
         let complete = |e: &Execution| {
             let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
             Some(Ran { callback, tid, start_ns, end_ns: e.end_ns? })
         };
-        let rows = tables.executions.iter().filter(|e| options.measures(e.start_ns));
-        for ran in rows.filter_map(complete) {
+        let ran = || tables.executions.iter().filter(|e| options.measures(e.start_ns)).filter_map(complete);
+        let thread = |ran: &Ran| (tables.callbacks[ran.callback as usize].process, ran.tid);
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        let mut threads: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for ran in ran() {
             first = first.min(ran.start_ns);
             last = last.max(ran.end_ns);
-            of_callback[ran.callback as usize].push(ran);
-            let process = tables.callbacks[ran.callback as usize].process;
-            let thread = of_thread.entry((process, ran.tid)).or_default();
-            // Rows stand in the order of their starts; what began inside another is a part of that.
-            if thread.last().is_none_or(|outer: &Ran| outer.end_ns <= ran.start_ns) {
-                thread.push(ran);
-            }
+            let next = threads.len() as u32;
+            threads.entry(thread(&ran)).or_insert(next);
         }
-        let mut published: HashMap<&str, Vec<i64>> = HashMap::new();
-        for row in &tables.publications {
-            first = first.min(row.publish_ns);
-            last = last.max(row.publish_ns);
-            published.entry(&tables.endpoints[row.publisher as usize].topic).or_default().push(row.publish_ns);
+        let outermost = || {
+            let mut until = vec![i64::MIN; threads.len()];
+            let threads = &threads;
+            ran().filter_map(move |ran| {
+                let place = threads[&thread(&ran)];
+                // Rows stand in the order of their starts; what began inside another is a part of that.
+                let until = &mut until[place as usize];
+                (*until <= ran.start_ns).then(|| {
+                    *until = ran.end_ns;
+                    (place, ran)
+                })
+            })
+        };
+        let of_callback = Grouped::new(tables.callbacks.len(), || ran().map(|ran| (ran.callback, ran)));
+        let of_thread = Grouped::new(threads.len(), outermost);
+        let mut topics: HashMap<&str, u32> = HashMap::new();
+        for endpoint in &tables.endpoints {
+            let next = topics.len() as u32;
+            topics.entry(&endpoint.topic).or_insert(next);
         }
-        published.values_mut().for_each(|times| times.sort_unstable());
-        let mut received: HashMap<u32, Received> = HashMap::new();
-        for Message { subscription, publish_ns, take_ns, delivery, lost_in, .. } in &tables.messages {
-            let of = received.entry(*subscription).or_default();
-            match (publish_ns, take_ns, delivery) {
-                (Some(published), _, Delivery::Lost) => of.lost.push((*published, *lost_in)),
-                (Some(published), Some(taken), _) => of.taken.push((*published, *taken)),
-                _ => {}
-            }
+        let topic_of: Vec<u32> = tables.endpoints.iter().map(|endpoint| topics[endpoint.topic.as_str()]).collect();
+        let mut published =
+            Grouped::new(topics.len(), || tables.publications.iter().map(|row| (topic_of[row.publisher as usize], row.publish_ns)));
+        for topic in 0..topics.len() {
+            let times = published.of_mut(topic);
+            times.sort_unstable();
+            first = first.min(times.first().copied().unwrap_or(i64::MAX));
+            last = last.max(times.last().copied().unwrap_or(i64::MIN));
         }
-        received.values_mut().for_each(|of| of.taken.sort_unstable());
+        let (messages, endpoints) = (|| tables.messages.iter(), tables.endpoints.len());
+        let mut taken = Grouped::new(endpoints, || {
+            let taken = messages().filter(|m| m.delivery != Delivery::Lost);
+            taken.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.take_ns?))))
+        });
+        (0..endpoints).for_each(|subscription| taken.of_mut(subscription).sort_unstable());
+        let lost = Grouped::new(endpoints, || {
+            let lost = messages().filter(|m| m.delivery == Delivery::Lost);
+            lost.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.lost_in))))
+        });
         let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
         let states = (0..tables.nodes.len() as u32).map(|node| crate::lifecycle::stretches(repeat, node)).collect();
-        Facts { tables, workload, of_callback, of_thread, published, received, states, window }
+        Facts { tables, workload, of_callback, of_thread, threads, published, topics, taken, lost, states, window }
+    }
+
+    /// Complete executions of a callback in the window, by start.
+    pub fn ran(&self, callback: u32) -> &[Ran] {
+        self.of_callback.of(callback as usize)
+    }
+
+    /// Threads, as (process, thread), with their outermost complete executions in the window, by start.
+    pub fn threads(&self) -> impl Iterator<Item = ((u32, u32), &[Ran])> {
+        self.threads.iter().map(|(thread, place)| (*thread, self.of_thread.of(*place as usize)))
+    }
+
+    /// Publish times of a topic in the window, in order.
+    pub fn published(&self, topic: &str) -> &[i64] {
+        self.topics.get(topic).map_or(&[][..], |place| self.published.of(*place as usize))
+    }
+
+    /// Subscriptions that were sent anything, with what came of it.
+    pub fn received(&self) -> impl Iterator<Item = (u32, Received<'_>)> {
+        let of = |subscription: usize| Received { taken: self.taken.of(subscription), lost: self.lost.of(subscription) };
+        (0..self.tables.endpoints.len()).map(move |row| (row as u32, of(row))).filter(|(_, r)| !(r.taken.is_empty() && r.lost.is_empty()))
     }
 
     /// Length of the window; 0 where nothing happened.
@@ -115,9 +159,9 @@ impl<'a> Facts<'a> {
     }
 
     /// What a subscription took, and all that was published on its topic.
-    pub fn traffic<'b>(&'b self, subscription: u32, received: &'b Received) -> Traffic<'b> {
+    pub fn traffic<'b>(&'b self, subscription: u32, received: Received<'b>) -> Traffic<'b> {
         let topic = self.tables.endpoints[subscription as usize].topic.as_str();
-        Traffic { taken: &received.taken, published: self.published.get(topic).map_or(&[][..], Vec::as_slice) }
+        Traffic { taken: received.taken, published: self.published(topic) }
     }
 
     /// Timers with a period of real time, and their executions. Those of a node that subscribes to /clock may follow simulated time.
@@ -126,13 +170,13 @@ impl<'a> Facts<'a> {
         let real = move |callback: &&Callback| callback.node.is_none_or(|node| !simulated.contains(&node));
         self.tables.callbacks.iter().enumerate().filter(move |(_, callback)| real(callback)).filter_map(|(row, callback)| {
             let period = callback.period_ns.filter(|p| *p > 0 && callback.kind == CallbackKind::Timer)?;
-            Some((row as u32, period, self.of_callback[row].as_slice()))
+            Some((row as u32, period, self.ran(row as u32)))
         })
     }
 
     /// Time that a thread spent inside callbacks other than `but`, between two instants, and which of them longest.
     pub fn busy_with_others(&self, thread: (u32, u32), but: u32, from: i64, to: i64) -> (i64, Option<u32>) {
-        let rows = self.of_thread.get(&thread).map_or(&[][..], Vec::as_slice);
+        let rows = self.threads.get(&thread).map_or(&[][..], |place| self.of_thread.of(*place as usize));
         let mut by_callback: HashMap<u32, i64> = HashMap::new();
         for ran in rows[rows.partition_point(|r| r.end_ns <= from)..].iter().take_while(|r| r.start_ns < to) {
             if ran.callback != but {

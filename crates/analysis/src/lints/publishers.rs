@@ -2,6 +2,7 @@
 
 use super::facts::{percent, time, Facts};
 use super::{Case, Lint};
+use crate::grouped::Grouped;
 use crate::graph::is_called;
 use crate::tables::{Delivery, EndpointKind};
 use crate::udpros;
@@ -16,14 +17,12 @@ pub const BEHIND: Lint = Lint {
     name: "publisher-behind",
     finds: "a publisher sends late, or skips sends that were due",
     check: |facts| {
-        let mut sends: HashMap<u32, Vec<(i64, i64)>> = HashMap::new();
-        for row in &facts.tables.publications {
-            if let Some(due) = row.due_ns {
-                sends.entry(row.publisher).or_default().push((due, row.publish_ns));
-            }
-        }
-        let case = |(publisher, mut sends): (u32, Vec<(i64, i64)>)| {
-            sends.sort_unstable();
+        let mut sends = Grouped::new(facts.tables.endpoints.len(), || {
+            facts.tables.publications.iter().filter_map(|row| Some((row.publisher, (row.due_ns?, row.publish_ns))))
+        });
+        (0..sends.groups()).for_each(|publisher| sends.of_mut(publisher).sort_unstable());
+        let case = |publisher: u32| {
+            let sends = sends.of(publisher as usize);
             let period = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| *gap > 0).min()?;
             let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
             let skipped = facts.tables.endpoints[publisher as usize].skipped.unwrap_or(0) as usize;
@@ -45,7 +44,7 @@ pub const BEHIND: Lint = Lint {
                 weight: (late + skipped) as f64,
             })
         };
-        sends.into_iter().filter_map(case).collect()
+        (0..sends.groups() as u32).filter_map(case).collect()
     },
 };
 

@@ -2,6 +2,7 @@
 
 use super::facts::{percent, Facts, Received};
 use super::{Case, Lint};
+use crate::grouped::Grouped;
 use crate::graph::is_called;
 use crate::queue::{published_before_next_take, Traffic};
 use crate::tables::{EndpointKind, LostIn};
@@ -12,7 +13,7 @@ use tacho_workload::model::Qos;
 pub const TOO_SHORT: Lint = Lint {
     name: "queue-too-short",
     finds: "messages were overwritten in a subscription's queue",
-    check: |facts| facts.received.iter().filter_map(|(s, received)| too_short(facts, *s, received)).collect(),
+    check: |facts| facts.received().filter_map(|(s, received)| too_short(facts, s, received)).collect(),
 };
 
 /// How many messages stood behind a lost one, if its queue had no room for it: as recorded (ROS 1), else by how many were published
@@ -26,7 +27,7 @@ fn overwritten(traffic: &Traffic<'_>, (lost_ns, lost_in): (i64, Option<LostIn>),
     }
 }
 
-fn too_short(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
+fn too_short(facts: &Facts<'_>, subscription: u32, received: Received<'_>) -> Option<Case> {
     let depth = facts.tables.endpoints[subscription as usize].depth?;
     let traffic = facts.traffic(subscription, received);
     let overwritten: Vec<u64> = received.lost.iter().filter_map(|lost| overwritten(&traffic, *lost, depth)).collect();
@@ -60,10 +61,10 @@ fn qos(facts: &Facts<'_>, subscription: u32) -> Option<Qos> {
 pub const LOSSY_BEST_EFFORT: Lint = Lint {
     name: "lossy-best-effort",
     finds: "a best-effort subscription lost messages on the way",
-    check: |facts| facts.received.iter().filter_map(|(s, received)| lossy(facts, *s, received)).collect(),
+    check: |facts| facts.received().filter_map(|(s, received)| lossy(facts, s, received)).collect(),
 };
 
-fn lossy(facts: &Facts<'_>, subscription: u32, received: &Received) -> Option<Case> {
+fn lossy(facts: &Facts<'_>, subscription: u32, received: Received<'_>) -> Option<Case> {
     let qos = qos(facts, subscription).filter(|qos| !qos.reliable)?;
     let traffic = facts.traffic(subscription, received);
     let lost = received.lost.iter().filter(|lost| overwritten(&traffic, **lost, u64::from(qos.depth)).is_none()).count();
@@ -88,8 +89,7 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (u32, u32, usize)> +
     let mut heard: HashSet<(u32, u32)> = HashSet::new();
     let taken = facts.tables.messages.iter().filter(|m| m.take_ns.is_some());
     heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
-    let mut sent: HashMap<u32, Vec<i64>> = HashMap::new();
-    facts.tables.publications.iter().for_each(|p| sent.entry(p.publisher).or_default().push(p.publish_ns));
+    let sent = Grouped::new(endpoints.len(), || facts.tables.publications.iter().map(|p| (p.publisher, p.publish_ns)));
     let mut subscriptions: HashMap<&str, Vec<u32>> = HashMap::new();
     for s in of(EndpointKind::Subscription) {
         subscriptions.entry(endpoints[s as usize].topic.as_str()).or_default().push(s);
@@ -97,8 +97,8 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (u32, u32, usize)> +
     let publishers: Vec<u32> = of(EndpointKind::Publisher).collect();
     publishers.into_iter().flat_map(move |publisher| {
         let there = subscriptions.get(endpoints[publisher as usize].topic.as_str()).cloned().unwrap_or_default();
-        let sent = sent.get(&publisher).cloned().unwrap_or_default();
-        let quiet = there.into_iter().filter(|s| !heard.contains(&(publisher, *s))).filter_map(move |s| {
+        let sent = sent.of(publisher as usize);
+        let quiet = there.into_iter().filter(|s| !heard.contains(&(publisher, *s))).filter_map(|s| {
             let process = &facts.tables.processes[facts.process_of(s) as usize];
             let alive = endpoints[s as usize].created_ns..=process.last_ns;
             let meant = sent.iter().filter(|time| alive.contains(time)).count();

@@ -1,11 +1,11 @@
 //! Whether latency changes over the run (study C 1.1): a slope, and instants at which the level changes.
 
 use crate::figures::{latency_us, Repeat};
+use crate::grouped::Grouped;
 use crate::statistics::change_points::changes;
 use crate::statistics::median;
 use crate::statistics::slope::theil_sen;
 use crate::summary::Drift;
-use std::collections::BTreeSet;
 
 /// Most stretches that a run is cut in: pairs of them stay few, however many hours and messages it has.
 const MOST_STRETCHES: usize = 128;
@@ -45,31 +45,31 @@ pub(super) fn drift(repeats: &[Repeat<'_>]) -> Option<Drift> {
 }
 
 fn course(Repeat { tables, options, .. }: &Repeat<'_>) -> Option<Course> {
-    let mut publish_times = BTreeSet::new();
-    let mut of: Vec<Vec<(i64, f64)>> = vec![Vec::new(); tables.endpoints.len()];
-    for message in &tables.messages {
-        if let (Some(publish_ns), Some(latency)) = (message.publish_ns, latency_us(message)) {
-            publish_times.insert(publish_ns);
-            of[message.subscription as usize].push((publish_ns, latency));
-        }
+    let messages = || tables.messages.iter().filter_map(|m| Some((m.subscription, m.publish_ns?, latency_us(m)?)));
+    // Messages stand in the order of their publish times.
+    let (mut first, mut last, mut times) = (None, None, 0);
+    for (_, publish_ns, _) in messages() {
+        first = first.or(Some(publish_ns));
+        times += usize::from(last != Some(publish_ns));
+        last = Some(publish_ns);
     }
-    let stretches = (publish_times.len() / PUBLICATIONS_A_STRETCH).min(MOST_STRETCHES);
+    let stretches = (times / PUBLICATIONS_A_STRETCH).min(MOST_STRETCHES);
     if stretches < LEAST_STRETCHES {
         return None;
     }
-    let from = options.measured_from_ns.unwrap_or(*publish_times.first()?);
-    let to = options.measured_to_ns.unwrap_or(*publish_times.last()? + 1);
+    let from = options.measured_from_ns.or(first)?;
+    let to = options.measured_to_ns.or(last.map(|last| last + 1))?;
     let length_ns = (to - from) as f64 / stretches as f64;
-    let mut latencies = vec![Vec::new(); stretches];
-    for messages in of {
-        // Subscriptions differ in level and in how many messages each stretch has of them: that alone must not look like drift.
-        let Some(level) = median(&mut messages.iter().map(|m| m.1).collect::<Vec<_>>()) else { continue };
-        for (publish_ns, latency) in messages {
+    // Subscriptions differ in level and in how many messages each stretch has of them: that alone must not look like drift.
+    let latencies = Grouped::new(tables.endpoints.len(), || messages().map(|(subscription, _, latency)| (subscription, latency)));
+    let levels: Vec<Option<f64>> = (0..latencies.groups()).map(|subscription| median(&mut latencies.of(subscription).to_vec())).collect();
+    let latencies = Grouped::new(stretches, || {
+        messages().filter_map(|(subscription, publish_ns, latency)| {
             let stretch = ((publish_ns - from) as f64 / length_ns).max(0.0) as usize;
-            latencies[stretch.min(stretches - 1)].push(latency - level);
-        }
-    }
+            Some((stretch.min(stretches - 1) as u32, latency - levels[subscription as usize]?))
+        })
+    });
     let stretch_s = length_ns / NS_PER_S;
-    let point = |(index, mut latencies): (usize, Vec<f64>)| Some(((index as f64 + 0.5) * stretch_s, median(&mut latencies)?));
-    Some(Course { points: latencies.into_iter().enumerate().filter_map(point).collect(), stretch_s })
+    let point = |index: usize| Some(((index as f64 + 0.5) * stretch_s, median(&mut latencies.of(index).to_vec())?));
+    Some(Course { points: (0..stretches).filter_map(point).collect(), stretch_s })
 }

@@ -67,8 +67,9 @@ fn got_by_all(tables: &Tables, topics: &BTreeMap<String, Vec<(u32, super::End)>>
     for subscriptions in topics.values() {
         subscriptions.iter().enumerate().for_each(|(i, (row, _))| place[*row as usize] = Some((i, subscriptions.len())));
     }
-    // One that is taken twice counts the first time.
-    let mut taken: HashMap<(u32, i64), Taken> = HashMap::new();
+    // Of the publish time that the messages, which stand in its order, have got to. One that is taken twice counts the first time.
+    let mut taken: HashMap<u32, Taken> = HashMap::new();
+    let mut publish_time = None;
     let mut common: HashMap<String, (u64, Vec<f64>)> = HashMap::new();
     for message in &tables.messages {
         let (Some(latency), Some(publisher), Some(publish_ns), Some((place, count))) =
@@ -76,19 +77,20 @@ fn got_by_all(tables: &Tables, topics: &BTreeMap<String, Vec<(u32, super::End)>>
         else {
             continue;
         };
-        let all = taken.entry((publisher, publish_ns)).or_insert_with(|| Taken { missing: count, latencies_us: vec![None; count] });
+        if publish_time.replace(publish_ns) != Some(publish_ns) {
+            taken.clear();
+        }
+        let all = taken.entry(publisher).or_insert_with(|| Taken { missing: count, latencies_us: vec![None; count] });
         if all.latencies_us[place].is_some() {
             continue;
         }
         all.latencies_us[place] = Some(latency);
         all.missing -= 1;
         if all.missing == 0 {
-            let latencies = std::mem::take(&mut all.latencies_us);
-            taken.remove(&(publisher, publish_ns));
             let topic = &tables.endpoints[message.subscription as usize].topic;
             let (messages, sums_us) = common.entry(topic.clone()).or_insert_with(|| (0, vec![0.0; count]));
             *messages += 1;
-            sums_us.iter_mut().zip(latencies).for_each(|(sum, latency)| *sum += latency.unwrap_or(0.0));
+            sums_us.iter_mut().zip(&all.latencies_us).for_each(|(sum, latency)| *sum += latency.unwrap_or(0.0));
         }
     }
     common

@@ -2,8 +2,9 @@
 
 use super::{ends, Ends};
 use crate::figures::{latency_us, Repeat};
+use crate::grouped::Grouped;
 use crate::summary::{Distribution, SubscriptionFigures};
-use crate::tables::{Delivery, EndpointKind, Tables};
+use crate::tables::{Delivery, EndpointKind, Message, Tables};
 
 #[derive(Default)]
 struct Subscription {
@@ -14,12 +15,13 @@ struct Subscription {
     lost: u64,
     /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
     dropped: bool,
-    latency_us: Vec<f64>,
 }
 
 /// Every subscription, in the order of creation in the first repeat.
 pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
     let mut all: Ends<Subscription> = Ends::new();
+    // Of each repeat and endpoint row, its place in `all`.
+    let mut of_rows: Vec<Vec<Option<usize>>> = Vec::new();
     for Repeat { tables, .. } in repeats {
         let mut of_row = vec![None; tables.endpoints.len()];
         for (row, end) in ends(tables, EndpointKind::Subscription) {
@@ -36,19 +38,25 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
                 Delivery::Taken => subscription.unjudged += 1,
                 Delivery::Lost => subscription.lost += 1,
             }
-            subscription.latency_us.extend(latency_us(message));
         }
+        of_rows.push(of_row);
     }
-    let figures = |(end, subscription): (super::End, Subscription)| SubscriptionFigures {
+    let latencies = Grouped::new(all.order.len(), || {
+        repeats.iter().zip(&of_rows).flat_map(|(repeat, of_row)| {
+            let of = |message: &Message| Some((of_row[message.subscription as usize]? as u32, latency_us(message)?));
+            repeat.tables.messages.iter().filter_map(of)
+        })
+    });
+    let figures = |(index, (end, subscription)): (usize, (super::End, Subscription))| SubscriptionFigures {
         node: end.node,
         topic: end.topic,
         received: subscription.in_time + subscription.late + subscription.unjudged,
         lost: (!subscription.dropped).then_some(subscription.lost),
         in_time: (subscription.unjudged == 0).then_some(subscription.in_time),
         late: (subscription.unjudged == 0).then_some(subscription.late),
-        latency_us: Distribution::of(subscription.latency_us),
+        latency_us: Distribution::of(latencies.of(index).to_vec()),
     };
-    all.order.into_iter().map(figures).collect()
+    all.order.into_iter().enumerate().map(figures).collect()
 }
 
 /// Whether a message to this subscription may have been sent or taken without an event of it.
