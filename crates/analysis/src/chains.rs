@@ -16,8 +16,10 @@ use std::ops::Range;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
-/// Hops that the paths without a name may have together: beyond it memory would be spent on paths that nobody asked for.
-const MOST_HOPS: usize = 16_000_000;
+/// Hops that the paths without a name may have together: beyond it a disk would be filled with paths that nobody asked for.
+const MOST_HOPS: usize = 32_000_000;
+/// The same where they stay in memory, as no file could be made for them.
+const MOST_HOPS_IN_MEMORY: usize = 16_000_000;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
@@ -113,14 +115,15 @@ impl<'a> Tracer<'a> {
         let mut tables = Chains::default();
         let mut cut = 0;
         for path in paths {
-            if !path.named && tables.hops.len() > MOST_HOPS {
+            let most = if tables.hops.in_file() { MOST_HOPS } else { MOST_HOPS_IN_MEMORY };
+            if !path.named && tables.hops.len() > most {
                 cut += 1;
                 continue;
             }
             self.trace_path(path, &mut tables);
         }
         if cut > 0 {
-            let text = format!("paths not followed: the others have more than {MOST_HOPS} hops together; name the chains that matter");
+            let text = format!("paths not followed: the others have {} hops together; name the chains that matter", tables.hops.len());
             tables.notes.push(Note { name: "paths-cut".into(), count: cut, text });
         }
         tables.links = self.ties.links();
@@ -337,7 +340,7 @@ impl<'a> Tracer<'a> {
         let takes = self.usage.takes(node, topic);
         let mut executions: Vec<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution).collect();
         executions.dedup();
-        let ends = executions.into_iter().filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
+        let ends = far_apart(executions.into_iter()).filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::observed::{Observed, StreamSeen};
 use crate::preemption::Scheduled;
+use crate::rows::far_apart;
 use crate::tables::ExecutorThread;
 use crate::Options;
 
@@ -50,5 +51,5 @@ fn execution_spans(seen: &Observed, stream: &StreamSeen) -> Vec<(i64, i64)> {
         let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);
         seen.executions[*execution as usize].end_ns.unwrap_or(next).min(next.max(start(execution)))
     };
-    stream.executions.iter().enumerate().map(|(position, e)| (start(e), end(position, e))).collect()
+    far_apart(stream.executions.iter().enumerate()).map(|(position, e)| (start(e), end(position, e))).collect()
 }

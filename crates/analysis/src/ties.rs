@@ -128,7 +128,7 @@ impl<'a> Ties<'a> {
                 let callback = self.seen.executions[o.execution as usize].callback;
                 self.seen.callbacks[callback as usize].kind == CallbackKind::Timer
             };
-            let timer = outputs.iter().filter(|o| on_timer(o)).count() == outputs.len();
+            let timer = far_apart(outputs.iter()).all(|o| on_timer(o));
             let worth = if timer { LATEST_ON_TIMER } else { LATEST_BESIDE_ANOTHER_INPUT };
             return asked(LinkRule::Latest, LinkEvidence::Inferred, worth);
         }
@@ -264,7 +264,7 @@ impl<'a> Ties<'a> {
         let explained = |input: &u32| {
             let takes = self.usage.takes(node, *input);
             let enough = |(k, o): (usize, &Output)| takes.partition_point(|t| self.seen.takes[*t as usize].time <= o.time) > k;
-            outputs.iter().enumerate().filter(|(k, o)| enough((*k, o))).count() as f64 >= FILTER_EXPLAINS * outputs.len() as f64
+            far_apart(outputs.iter().enumerate()).filter(|(k, o)| enough((*k, o))).count() as f64 >= FILTER_EXPLAINS * outputs.len() as f64
         };
         let found = (inputs.len() > 1 && inputs.iter().all(explained)).then_some(inputs);
         self.filters.insert((node, topic), found.clone());
@@ -279,7 +279,7 @@ impl<'a> Ties<'a> {
         let inputs = self.usage.inputs(node);
         let takes = self.usage.takes(node, input);
         let (mut next, mut found) = (0, HashMap::new());
-        for output in self.outputs(node, Some(topic)) {
+        for output in far_apart(self.outputs(node, Some(topic)).into_iter()) {
             let own = self.usage.taken_in(seen, output.execution, node, input, output.time);
             let until = takes.partition_point(|t| seen.takes[*t as usize].time <= output.time);
             let candidates = next.min(until)..until;

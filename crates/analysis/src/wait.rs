@@ -2,6 +2,7 @@
 
 use crate::grouped::Grouped;
 use crate::observed::Observed;
+use crate::rows::far_apart;
 
 /// Outermost executions of each thread, so that the busy part of any interval is two look-ups.
 pub(crate) struct Busy {
@@ -75,7 +76,7 @@ impl Busy {
 /// Spans of one thread with its number.
 fn spans<'a>(seen: &'a Observed, stream: u32, executions: &'a [u32]) -> impl Iterator<Item = (u32, (i64, i64, i64))> + 'a {
     let mut before = 0i64;
-    executions.iter().enumerate().map(move |(position, execution)| {
+    far_apart(executions.iter().enumerate()).map(move |(position, execution)| {
         let row = &seen.executions[*execution as usize];
         // One that never ended kept its thread until the next one began, or for good.
         let next = executions.get(position + 1).map(|n| seen.executions[*n as usize].start_ns);
