@@ -19,6 +19,7 @@
 #define TRACEPOINT_TEXT(name, ...) TRACEPOINT(name)
 
 #include "../tracepoints.h"
+TRACEPOINT(rcl_init)
 TRACEPOINT(callback_start)
 TRACEPOINT(callback_end)
 TRACEPOINT(rmw_publish)

@@ -18,6 +18,7 @@
   bool ros_trace_enabled_##name(void);
 #define TRACEPOINT_TEXT(name, kind, parameters, texts, ...) TRACEPOINT(name, kind, parameters)
 #include "../tracepoints.h"
+void ros_trace_rcl_init(const void *context_handle);
 void ros_trace_callback_start(const void *callback, bool is_intra_process);
 void ros_trace_callback_end(const void *callback);
 #if FAKE_RELEASE >= 800
