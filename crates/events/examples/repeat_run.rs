@@ -12,7 +12,7 @@ const TEXT: u16 = 1;
 /// Kinds that have times among their words, and where.
 const TIMES: &[(u16, &[usize])] = &[(2, &[0, 1]), (23, &[2]), (28, &[2]), (66, &[3]), (67, &[3]), (129, &[3]), (133, &[2])];
 /// Kinds that have sequence numbers among their words, and where.
-const SEQUENCES: &[(u16, &[usize])] = &[(66, &[2]), (67, &[2]), (68, &[4, 5]), (128, &[2]), (129, &[2]), (133, &[1])];
+const SEQUENCES: &[(u16, &[usize])] = &[(66, &[2]), (67, &[2]), (68, &[4, 5]), (128, &[2]), (129, &[2]), (133, &[1]), (154, &[1])];
 /// Sequence numbers of one copy.
 const STRIDE: u64 = 1 << 32;
 

@@ -2,7 +2,7 @@
 //!
 //! What is joined are event files. Those of one boot share a clock; clocks of several boots are related by the messages between them, in analysis.
 
-use crate::layout::{FileHeader, HEADER_SIZE};
+use crate::layout::{FileHeader, Sync, HEADER_SIZE};
 use crate::run::{RunDirectory, RunInfo};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -50,7 +50,7 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
         }
         of_runs.push((run, run.info().map_err(at(run.path()))?, event_files(run)?));
     }
-    let boots: BTreeSet<&str> = of_runs.iter().flat_map(|(.., files)| files.iter().map(|(_, boot)| boot.as_str())).collect();
+    let boots: BTreeSet<&str> = of_runs.iter().flat_map(|(.., files)| files.iter().filter_map(|(_, boot)| boot.as_deref())).collect();
     let one_clock = boots.len() < 2;
     let in_part = of_runs.iter().find(|(_, info, _)| info.measured_from_ns.or(info.measured_to_ns).is_some());
     if let (false, Some((run, ..))) = (one_clock, in_part) {
@@ -72,7 +72,8 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
         let sync = run.events().join("clock.sync");
         match fs::read(&sync) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {} // an imported trace has none
-            read => clocks.extend(read.map_err(at(&sync))?),
+            // Of one whose writer was killed, no part of a record: what follows would be read beside its place.
+            read => clocks.extend(read.map_err(at(&sync))?.chunks_exact(Sync::SIZE).flatten()),
         }
         joined.duration_s = joined.duration_s.max(info.duration_s);
         joined.measured_from_ns = joined.measured_from_ns.max(info.measured_from_ns);
@@ -82,6 +83,8 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
         joined.cut_short |= info.cut_short;
         let said = |text: &String| format!("{}: {text}", run.path().display());
         joined.missing.extend(info.missing.iter().map(said));
+        let no_scheduler = info.scheduler.iter().filter_map(|scheduler| scheduler.why_not.as_ref());
+        joined.missing.extend(no_scheduler.map(|why| said(&format!("no scheduler events: {why}"))));
         match one_clock {
             true => joined.gaps.extend(info.gaps.iter().cloned()),
             false => joined.missing.extend(info.gaps.iter().map(|gap| {
@@ -97,17 +100,15 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
     Ok(joined)
 }
 
-/// Each with the boot that it is of.
-fn event_files(run: &RunDirectory) -> Result<Vec<(PathBuf, String)>, Error> {
+/// Each with the boot that it is of; absent of one without a header, which has nothing in it: reading says so.
+fn event_files(run: &RunDirectory) -> Result<Vec<(PathBuf, Option<String>)>, Error> {
     let events = run.events();
     let entries: io::Result<Vec<PathBuf>> = fs::read_dir(&events).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut files = Vec::new();
     for path in entries.map_err(at(&events))?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "events")) {
         let mut page = Vec::new();
         File::open(&path).and_then(|file| file.take(HEADER_SIZE as u64).read_to_end(&mut page)).map_err(at(&path))?;
-        // One without a header has nothing in it; reading says so.
-        let boot = FileHeader::read(&page).map_or_else(|_| None, |header| Some(header.boot_id));
-        files.extend(boot.map(|boot| (path, boot)));
+        files.push((path, FileHeader::read(&page).ok().map(|header| header.boot_id)));
     }
     if files.is_empty() {
         return Err(Error::Run { path: run.path().to_owned(), found: "has no events of its own; expected a run that was recorded".into() });
@@ -162,6 +163,22 @@ mod tests {
         let runs = [recorded(folder.path(), "x", "a", part(10, 50)), recorded(folder.path(), "y", "b", RunInfo::default())];
         let error = join(&runs, &to(folder.path()), RunInfo::default()).unwrap_err().to_string();
         assert!(error.contains("expected whole recordings"), "{error}");
+    }
+
+    #[test]
+    fn clock_readings_stay_in_their_places_behind_one_that_was_cut_and_no_file_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = [recorded(folder.path(), "x", "a", RunInfo::default()), recorded(folder.path(), "y", "a", RunInfo::default())];
+        let reading = |byte: u8| vec![byte; Sync::SIZE];
+        fs::write(runs[0].events().join("clock.sync"), [reading(1), vec![2; Sync::SIZE / 2]].concat()).unwrap();
+        fs::write(runs[1].events().join("clock.sync"), reading(3)).unwrap();
+        fs::write(runs[1].events().join("9-9.events"), [0; 10]).unwrap();
+        let to = to(folder.path());
+        join(&runs, &to, RunInfo::default()).unwrap();
+        assert_eq!(fs::read(to.events().join("clock.sync")).unwrap(), [reading(1), reading(3)].concat());
+        let reader = Reader::open(&to).unwrap();
+        assert_eq!(reader.processes().len(), 2);
+        assert!(reader.problems().iter().any(|problem| problem.to_string().contains("9-9-1.events")));
     }
 
     #[test]
