@@ -291,8 +291,8 @@ impl Subscription {
         Some(Waker { function: self.session.0.middleware.wake?, raw: self.raw, _session: self.session.clone() })
     }
 
-    /// Waits for a message, `limit_ns` at the most, without a limit where that is [`NO_LIMIT`] and there is a [`Waker`], and calls `on_message` with it, inside the middleware's own callback where it has one;
-    /// whether it did. Of a middleware that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it
+    /// Waits for a message, `limit_ns` at the most ([`NO_LIMIT`], where there is a [`Waker`]: without one), and calls `on_message` with
+    /// it, inside the middleware's own callback where it has one; whether it did. Of a middleware that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it
     /// [has descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
     #[inline]
     pub fn call_within<F: FnMut(&Received)>(&mut self, limit_ns: i64, mut on_message: F) -> Result<bool, Error> {
