@@ -95,10 +95,21 @@ def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, r
     assert chain["instances"] == COUNT
 
 
-def test_rclpy_that_is_not_as_expected_is_left_as_it_was_and_said_so(tacho, ros_python):
-    (tacho.directory / "sitecustomize.py").write_text(
-        "import rclpy.client\ndel rclpy.client.Client.get_pending_request\n")
+def without(tacho, module, method):
+    """Takes a method out of rclpy before the program begins."""
+    (tacho.directory / "sitecustomize.py").write_text(f"import {module}\ndel {module}.{method}\n")
     tacho.environment["PYTHONPATH"] = str(tacho.directory)
+
+
+def test_rclpy_of_humble_and_iron_which_takes_no_done_callback_back_is_recorded(tacho, ros_python):
+    without(tacho, "rclpy.task", "Future.remove_done_callback")
+    inside, summary = record(tacho, ros_python, "single", "caller", "server")
+    assert {c["symbol"].split(" ")[0] for c in summary["callbacks"] if c.get("symbol")} >= {"Caller.on_timer", "Server.on_request"}
+    assert not [n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded"]
+
+
+def test_rclpy_that_is_not_as_expected_is_left_as_it_was_and_said_so(tacho, ros_python):
+    without(tacho, "rclpy.client", "Client.get_pending_request")
     inside, summary = record(tacho, ros_python, "single", "source", "relay", "sink")
     assert len(inside) >= 3 * COUNT
     note, = (n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded")

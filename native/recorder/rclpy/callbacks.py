@@ -255,7 +255,8 @@ try:
     replaced.after(Client, "call_async", request_sent)
     replaced.after(Client, "get_pending_request", response_taken)
     replaced.put(Future, "add_done_callback", adds_done_callback(Future.add_done_callback))
-    replaced.put(Future, "remove_done_callback", removes_done_callback(Future.remove_done_callback))
+    if hasattr(Future, "remove_done_callback"):  # from Jazzy on
+        replaced.put(Future, "remove_done_callback", removes_done_callback(Future.remove_done_callback))
     replaced.put(rclpy_implementation.WaitSet, "wait", waits(rclpy_implementation.WaitSet.wait))
     put(RCLPY_CALLBACKS, "")
 except Exception as error:

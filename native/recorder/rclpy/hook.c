@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interpreter is looked for in the running program and used through its stable ABI (PEP 384), declared here: the recorder is
- * built without Python and serves every release of it. All calls are made on a thread that has the interpreter's lock already, the
- * one that called rcl_init; so nothing here waits.
+ * The interpreter is looked for in the running program and used through functions that each release since 3.4 exports with the same
+ * arguments, declared here (all but PyGILState_Check are of the stable ABI, PEP 384): the recorder is built without Python. All
+ * calls are made on a thread that has the interpreter's lock already, the one that called rcl_init; so nothing here waits.
  */
 #define _GNU_SOURCE
 #include "hook.h"
