@@ -345,7 +345,7 @@ static int connext_publish(struct tacho_publisher *publisher, const struct tacho
   int code = publisher->connext->DDS_OctetsDataWriter_write(publisher->writer, &publisher->octets, publisher->connext->no_instance);
   if (code == CONNEXT_OK) return 0;
   say(error, "connext: DDS_OctetsDataWriter_write: code %d", code);
-  return -1;
+  return -code;
 }
 
 static int connext_take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {
