@@ -9,7 +9,7 @@ use crate::{Analysis, Options};
 use std::io;
 use std::path::PathBuf;
 use tacho_events::kept::LINKED_BEFORE_NS;
-use tacho_events::run::RunInfo;
+use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
@@ -138,7 +138,7 @@ fn analyse_one(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysed, Error> {
     let mut notes = Vec::new();
-    let info = match run.info() {
+    let mut info = match run.info() {
         Ok(info) => Some(info),
         // A run that was cut short before run.json was written is still a run.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -161,6 +161,10 @@ fn analyse_one(
     let clocks = clocks(run, &reader, options)?;
     let mut analysis = Analysis::new(options);
     reader.processes().iter().for_each(|facts| analysis.add_process(facts));
+    if let (Some(clocks), Some(info)) = (&clocks, &mut info) {
+        let processes: Vec<&str> = reader.processes().iter().map(|facts| facts.header.boot_id.as_str()).collect();
+        relate(&mut info.gaps, clocks, &processes);
+    }
     info.iter().flat_map(|info| &info.gaps).for_each(|gap| analysis.add_gap(gap.from_ns, gap.to_ns));
     match &clocks {
         None => reader.for_each(|event, texts| analysis.push(event, texts), progress),
@@ -205,6 +209,18 @@ fn analyse_one(
     }
     tables.notes.splice(0..0, notes);
     Ok(Analysed { tables, options, info })
+}
+
+/// Puts times at which events were lost onto the first clock; `boots`: of each process.
+fn relate(gaps: &mut [EventGap], clocks: &Clocks, boots: &[&str]) {
+    for gap in gaps.iter_mut() {
+        let of_it = |boot: &&str| gap.boot_id.as_deref() == Some(*boot);
+        if let Some(process) = boots.iter().position(of_it) {
+            (gap.from_ns, gap.to_ns) = (clocks.on_first(process as u32, gap.from_ns), clocks.on_first(process as u32, gap.to_ns));
+            gap.boot_id = None;
+        }
+    }
+    gaps.sort_by_key(|gap| (gap.from_ns, gap.to_ns));
 }
 
 /// The clocks of a run on several hosts, related by the messages between them: the events are read once for that. `None`: one host.

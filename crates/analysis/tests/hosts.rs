@@ -5,6 +5,7 @@ mod scene;
 use scene::*;
 use tacho_analysis::tables::Tables;
 use tacho_analysis::{summarise, Repeat};
+use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::testing::FileBuilder;
 
 const PINGS: i64 = 200;
@@ -63,6 +64,24 @@ fn messages_both_ways_relate_the_clocks_and_latencies_are_right_within_the_uncer
     assert_eq!(ping.latency_uncertainty_us, Some(uncertainty as f64 / 1e3));
     assert_eq!(ping.lost, Some(0));
     assert!(tables.notes.iter().any(|n| n.name == "clocks-related" && n.text.contains("roadside")), "{:?}", tables.notes);
+}
+
+#[test]
+fn times_at_which_events_were_lost_are_those_of_their_own_clock() {
+    let folder = tempfile::tempdir().expect("folder");
+    let run = ping_pong(true).write(folder.path()).expect("write");
+    let executions = |boot: &str| {
+        let around_the_tenth = AHEAD + 1_000_000 + 10_000_000 * 10;
+        let gap = EventGap { boot_id: Some(boot.into()), from_ns: around_the_tenth - 10_000, to_ns: around_the_tenth + 30_000, ..EventGap::default() };
+        run.write_info(&RunInfo { gaps: vec![gap], ..RunInfo::default() }).expect("run.json");
+        let summary = tacho_analysis::analyse_and_store(&run, None, &mut |_| {}).expect("analysed");
+        let count = |node: &str| summary.callbacks.iter().filter(|c| c.node.as_deref() == Some(node)).map(|c| c.count).sum::<u64>();
+        assert!(summary.topics.iter().all(|topic| topic.lost.is_none()), "which of them were sent and not taken, nobody knows");
+        (count("/roadside"), count("/car"))
+    };
+    let all = (PINGS as u64, 2 * PINGS as u64);
+    assert_eq!(executions("another"), (all.0 - 1, all.1 - 2), "at that time of the roadside each callback ran once");
+    assert_eq!(executions("of nobody"), all, "nothing ran at that time of the car");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What is joined are event files. Those of one boot share a clock; clocks of several boots are related by the messages between them, in analysis.
 
 use crate::layout::{FileHeader, Sync, HEADER_SIZE};
-use crate::run::{RunDirectory, RunInfo};
+use crate::run::{EventGap, RunDirectory, RunInfo};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -85,12 +85,9 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
         joined.missing.extend(info.missing.iter().map(said));
         let no_scheduler = info.scheduler.iter().filter_map(|scheduler| scheduler.why_not.as_ref());
         joined.missing.extend(no_scheduler.map(|why| said(&format!("no scheduler events: {why}"))));
-        match one_clock {
-            true => joined.gaps.extend(info.gaps.iter().cloned()),
-            false => joined.missing.extend(info.gaps.iter().map(|gap| {
-                said(&format!("events were lost from {} to {} ns of its clock ({})", gap.from_ns, gap.to_ns, gap.cause))
-            })),
-        }
+        // One that does not say so is of a run on one host.
+        let own = files.iter().find_map(|(_, boot)| boot.clone()).filter(|_| !one_clock);
+        joined.gaps.extend(info.gaps.iter().cloned().map(|gap| EventGap { boot_id: gap.boot_id.or_else(|| own.clone()), ..gap }));
     }
     if one_clock {
         let path = events.join("clock.sync");
@@ -150,6 +147,19 @@ mod tests {
         let reader = Reader::open(&to).unwrap();
         assert_eq!(reader.processes().iter().map(|p| (p.header.pid, p.header.boot_id.as_str())).collect::<Vec<_>>(), [(7, "a"), (7, "b")]);
         assert_eq!(to.info().unwrap(), joined);
+    }
+
+    #[test]
+    fn times_at_which_events_were_lost_say_whose_clock_they_are_of_where_there_are_several() {
+        let lost = |from_ns| RunInfo { gaps: vec![EventGap { from_ns, to_ns: from_ns + 5, ..EventGap::default() }], ..RunInfo::default() };
+        let boots = |boot: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let runs = [recorded(folder.path(), "x", "a", lost(10)), recorded(folder.path(), "y", boot, lost(20))];
+            let gaps = join(&runs, &to(folder.path()), RunInfo::default()).unwrap().gaps;
+            gaps.into_iter().map(|gap| (gap.boot_id, gap.from_ns, gap.to_ns)).collect::<Vec<_>>()
+        };
+        assert_eq!(boots("a"), [(None, 10, 15), (None, 20, 25)]);
+        assert_eq!(boots("b"), [(Some("a".into()), 10, 15), (Some("b".into()), 20, 25)]);
     }
 
     #[test]

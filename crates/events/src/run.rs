@@ -89,6 +89,9 @@ pub struct Ring {
 /// A stretch of time in which events were lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventGap {
+    /// The boot whose clock tells its times; absent where the run has one clock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot_id: Option<String>,
     /// They lie at or after this, ns of CLOCK_MONOTONIC.
     pub from_ns: i64,
     /// And at or before this.

@@ -207,6 +207,12 @@ impl Reader {
         traces.filter_map(|trace| self.traces.get(trace)).any(|trace| trace.layout.streams.iter().any(|of| of.is_of_processes()))
     }
 
+    /// Boot whose clock tells the times of a stream that [`Gap::stream`] names.
+    pub fn boot_id(&self, stream: usize) -> Option<&str> {
+        let trace = self.streams.get(stream)?.traces().next()?;
+        Some(&self.traces.get(trace)?.host.boot_id)
+    }
+
     /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
     /// CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {

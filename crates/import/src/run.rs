@@ -84,7 +84,13 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
 fn gaps(reader: &Reader) -> Vec<EventGap> {
     let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
     let mut gaps: Vec<EventGap> = of_processes
-        .map(|gap| EventGap { from_ns: gap.from.as_ns(), to_ns: gap.to.as_ns(), events: gap.events, cause: gap.cause.to_string() })
+        .map(|gap| EventGap {
+            boot_id: reader.boot_id(gap.stream).filter(|_| reader.hosts() > 1).map(str::to_owned),
+            from_ns: gap.from.as_ns(),
+            to_ns: gap.to.as_ns(),
+            events: gap.events,
+            cause: gap.cause.to_string(),
+        })
         .collect();
     gaps.sort_by_key(|gap| (gap.from_ns, gap.to_ns));
     gaps

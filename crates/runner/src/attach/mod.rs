@@ -249,7 +249,7 @@ impl Attach {
                 Some(Record::Lost { time, count }) => {
                     *lost += count;
                     // Which process's they were is not told: they lack in all of them.
-                    add_gap(gaps, EventGap { from_ns: *last_ns, to_ns: time, events: Some(count), cause: TOO_FAST.into() });
+                    add_gap(gaps, EventGap { boot_id: None, from_ns: *last_ns, to_ns: time, events: Some(count), cause: TOO_FAST.into() });
                     *last_ns = time;
                 }
                 None => {}
@@ -422,7 +422,7 @@ mod tests {
 
     #[test]
     fn gaps_that_touch_each_other_are_one() {
-        let gap = |from_ns, to_ns| EventGap { from_ns, to_ns, events: Some(1), cause: TOO_FAST.into() };
+        let gap = |from_ns, to_ns| EventGap { boot_id: None, from_ns, to_ns, events: Some(1), cause: TOO_FAST.into() };
         let mut gaps = Vec::new();
         [gap(10, 20), gap(20, 25), gap(5, 12), gap(40, 50)].into_iter().for_each(|found| add_gap(&mut gaps, found));
         let told: Vec<_> = gaps.iter().map(|gap| (gap.from_ns, gap.to_ns, gap.events)).collect();
