@@ -1,12 +1,13 @@
 //! Tables into `summary.json`. Several repeats of one workload make one summary, over all that was measured in any of them.
 
+use crate::coroutines::{self, LaterParts};
 use crate::grouped::Grouped;
 use crate::point::point;
 use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, TopicFigures};
 use crate::tables::{CallbackKind, Delivery, EndpointKind, Instance, Note, Tables};
 use crate::threads;
 use crate::Options;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_events::run::RunInfo;
 use tacho_workload::model::Workload;
 
@@ -187,6 +188,11 @@ fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
     topics.into_iter().enumerate().map(figures).collect()
 }
 
+/// Whether events were lost at some time between two instants.
+fn are_lost(info: Option<&RunInfo>, from: i64, to: i64) -> bool {
+    info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < to && from <= gap.to_ns))
+}
+
 /// One callback over all repeats: its figures so far.
 #[derive(Default)]
 struct CallbackSoFar {
@@ -248,40 +254,18 @@ fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     // Executions in the window, each with its repeat and row, that lost events do not touch.
     let measured = || {
         repeats.iter().zip(&of_rows).enumerate().flat_map(|(number, (Repeat { tables, options, info }, of_row))| {
-            // Its end may be another's whose start was lost.
-            let lost = move |from: i64, to: i64| info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < to && from <= gap.to_ns));
             let executions = (0u32..).zip(&tables.executions).filter(|(_, e)| options.measures(e.start_ns));
-            let whole = executions.filter(move |(_, e)| e.end_ns.is_none_or(|end| !lost(e.start_ns, end)));
+            // Its end may be another's whose start was lost.
+            let whole = executions.filter(move |(_, e)| e.end_ns.is_none_or(|end| !are_lost(*info, e.start_ns, end)));
             whole.filter_map(move |(row, e)| Some(((number, row), of_row[e.callback as usize]?, e)))
         })
     };
-    let complete = || measured().filter_map(|(row, index, e)| Some((row, index, e, e.end_ns? - e.start_ns)));
-    // Of coroutines: wall and CPU time of the later parts of a call, by its first part.
-    let mut later: HashMap<(usize, u32), (i64, Option<i64>)> = HashMap::new();
-    let resumes = |(number, repeat): (usize, &Repeat<'_>)| {
-        repeat.tables.executions.iter().filter_map(|e| e.resumes).map(|before| (number, before)).collect::<Vec<_>>()
-    };
-    let resumed: HashSet<(usize, u32)> = repeats.iter().enumerate().flat_map(resumes).collect();
-    let mut call_of_part: HashMap<(usize, u32), (usize, u32)> = HashMap::new();
-    let parts = (!resumed.is_empty()).then(complete);
-    for (part, _, e, wall) in parts.into_iter().flatten() {
-        let call = match e.resumes {
-            Some(before) => {
-                let Some(call) = call_of_part.remove(&(part.0, before)) else { continue };
-                let so_far = later.entry(call).or_insert((0, Some(0)));
-                *so_far = (so_far.0 + wall, so_far.1.zip(e.cpu_ns).map(|(sum, part)| sum + part));
-                call
-            }
-            None => part,
-        };
-        if resumed.contains(&part) {
-            call_of_part.insert(part, call);
-        }
-    }
+    let later_parts = |Repeat { tables, info, .. }: &Repeat<'_>| coroutines::later_parts(&tables.executions, |from, to| are_lost(*info, from, to));
+    let later: Vec<_> = repeats.iter().map(later_parts).collect();
     let calls = || {
-        complete().filter(|(_, _, e, _)| e.resumes.is_none()).map(|(call, index, e, wall)| {
-            let (more, cpu) = later.get(&call).copied().unwrap_or((0, Some(0)));
-            (index, wall + more, e.cpu_ns.zip(cpu).map(|(first, later)| first + later))
+        measured().filter(|(_, _, e)| e.resumes.is_none()).filter_map(|((number, row), index, e)| {
+            let later = later[number].get(&row).copied().unwrap_or(Some(LaterParts::NONE))?;
+            Some((index, e.end_ns? - e.start_ns + later.wall_ns, e.cpu_ns.zip(later.cpu_ns).map(|(first, later)| first + later)))
         })
     };
     let us = |ns: i64| ns as f64 / NS_PER_US;

@@ -7,6 +7,7 @@ mod chains;
 mod clock_offset;
 mod clocks;
 mod collect;
+mod coroutines;
 mod cpu;
 mod dds;
 mod distribution;

@@ -211,6 +211,15 @@ fn timer_drift() {
         busy = busy.at(at).start_timer().at(at + 10).end_timer().at(at + 900).callback_start(CALLBACK + OTHER, false).at(at + 1_020).end_taking_from(OTHER);
     }
     assert_eq!(cases(&busy, "timer-drift"), []);
+    // A coroutine of rclpy that goes on 300 after its start is not called twice.
+    let mut coroutine = FileBuilder::new().node(1, "talker").timer(1_000);
+    for at in (0..30).map(|k| 10_000 + 1_000 * k) {
+        coroutine = coroutine.at(at).rclpy_coroutine(7, 0).start_timer().at(at + 10).end_timer();
+        coroutine = coroutine.at(at + 300).rclpy_coroutine(7, 1).start_timer().at(at + 320).end_timer();
+    }
+    assert_eq!(cases(&coroutine, "timer-drift"), []);
+    let figures = summary_of(&scene::tables(&coroutine), None).callbacks;
+    assert_eq!(figures.iter().map(|c| (c.count, c.duration_us.as_ref().map(|d| d.max))).collect::<Vec<_>>(), [(30, Some(0.03))]);
     let simulated = ticking(&[10; 30], 1_020).at(5_000).another_subscription(OTHER, "/clock");
     assert_eq!(cases(&simulated, "timer-drift"), [], "it may follow simulated time");
     // At half speed a period of 1000 is 2000 of real time: a callback of 1200 is none too long.

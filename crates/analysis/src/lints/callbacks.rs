@@ -159,7 +159,7 @@ pub const PREEMPTED: Lint = Lint {
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e as usize]);
             // Of the same executions as the wall time below.
-            let counts = |e: &&Execution| e.end_ns.is_some() && facts.window.0 <= e.start_ns && e.start_ns < facts.window.1;
+            let counts = |e: &&Execution| e.end_ns.is_some() && e.resumes.is_none() && facts.window.0 <= e.start_ns && e.start_ns < facts.window.1;
             if let Some(execution) = execution.filter(counts) {
                 let callback = execution.callback;
                 let by = row.by_comm.as_deref().unwrap_or("a thread that is not known");

@@ -29,7 +29,7 @@ pub struct Received<'a> {
 pub struct Facts<'a> {
     pub tables: &'a Tables,
     pub workload: Option<&'a Workload>,
-    /// Complete executions in the window, by callback, by start.
+    /// Complete executions in the window, of coroutines the first part of each call, by callback, by start.
     of_callback: Grouped<Ran>,
     /// Outermost complete executions in the window, by process and thread, by start.
     of_thread: Grouped<Ran>,
@@ -55,7 +55,8 @@ impl<'a> Facts<'a> {
             let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
             Some(Ran { callback, tid, start_ns, end_ns: e.end_ns? })
         };
-        let ran = || tables.executions.iter().filter(|e| options.measures(e.start_ns)).filter_map(complete);
+        let measured = || tables.executions.iter().filter(|e| options.measures(e.start_ns));
+        let ran = || measured().filter_map(complete);
         let thread = |ran: &Ran| (tables.callbacks[ran.callback as usize].process, ran.tid);
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let mut threads: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -78,7 +79,9 @@ impl<'a> Facts<'a> {
                 })
             })
         };
-        let of_callback = Grouped::new(tables.callbacks.len(), || ran().map(|ran| (ran.callback, ran)));
+        let of_callback = Grouped::new(tables.callbacks.len(), || {
+            measured().filter(|e| e.resumes.is_none()).filter_map(complete).map(|ran| (ran.callback, ran))
+        });
         let of_thread = Grouped::new(threads.len(), outermost);
         let mut topics: HashMap<&str, u32> = HashMap::new();
         for endpoint in &tables.endpoints {
@@ -109,7 +112,7 @@ impl<'a> Facts<'a> {
         Facts { tables, workload, of_callback, of_thread, threads, published, topics, taken, lost, states, window }
     }
 
-    /// Complete executions of a callback in the window, by start.
+    /// Complete executions of a callback in the window, of coroutines the first part of each call, by start.
     pub fn ran(&self, callback: u32) -> &[Ran] {
         self.of_callback.of(callback as usize)
     }
