@@ -16,10 +16,8 @@ use std::ops::Range;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
-/// Hops that the paths without a name may have together: beyond it a disk would be filled with paths that nobody asked for.
-const MOST_HOPS: usize = 32_000_000;
-/// The same where they stay in memory, as no file could be made for them.
-const MOST_HOPS_IN_MEMORY: usize = 16_000_000;
+/// Hops that the paths without a name may have together: beyond it time and room would be spent on paths that nobody asked for.
+const MOST_HOPS: usize = 16_000_000;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
@@ -115,8 +113,7 @@ impl<'a> Tracer<'a> {
         let mut tables = Chains::default();
         let mut cut = 0;
         for path in paths {
-            let most = if tables.hops.in_file() { MOST_HOPS } else { MOST_HOPS_IN_MEMORY };
-            if !path.named && tables.hops.len() > most {
+            if !path.named && tables.hops.len() > MOST_HOPS {
                 cut += 1;
                 continue;
             }
