@@ -1,6 +1,6 @@
 //! What a bag tells of time: when its recorder had each message, and how old it was by its stamp.
 //!
-//! A bag holds messages and no events, so its two tables and their figures are all that there is of its run. docs/figures.md, "bags".
+//! A bag holds messages and no events, so its two tables and their figures are all that there is of its run. docs/figures.md, "bag_topics".
 
 use crate::figures::Repeat;
 use crate::rows::Rows;
@@ -117,7 +117,7 @@ fn since(before_ns: i64, after_ns: i64) -> f64 {
     (i128::from(after_ns) - i128::from(before_ns)) as f64
 }
 
-/// Differences of two clocks, where most are not of two that have nothing to do with each other; else how many those are.
+/// Differences of two clocks, where all are of clocks that tell the same time; else how many are not.
 fn of_same_clock(values: Vec<f64>) -> Result<Vec<f64>, usize> {
     let apart = values.iter().filter(|value| value.abs() > SAME_CLOCK_NS as f64).count();
     if apart == 0 { Ok(values) } else { Err(apart) }

@@ -324,7 +324,10 @@ impl Collector {
     fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
         self.seen.ours[process as usize] = true;
         let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
-        let of = |row: &PublicationSeen| row.endpoint.is_some() && row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
+        if endpoint.is_none() {
+            return;
+        }
+        let of = |row: &PublicationSeen| row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
         // The last of its publisher, so close to the end.
         if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
             let row = &mut self.seen.publications[publication];

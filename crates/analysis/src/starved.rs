@@ -1,5 +1,6 @@
 //! Subscriptions to which nothing came: told in words, so that a loss of 100 % is not taken for a fault of the measuring.
 
+use crate::rows::Rows;
 use crate::Note;
 use crate::tables::{Delivery, Message};
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use tacho_workload::model::Workload;
 const MEGABYTE: f64 = 1e6;
 
 /// Of all messages that subscriptions should have taken: how many of those have taken none, and what the workload has to be carried.
-pub(crate) fn note(messages: &[Message], workload: Option<&Workload>) -> Option<Note> {
+pub(crate) fn note(messages: &Rows<Message>, workload: Option<&Workload>) -> Option<Note> {
     let mut came: BTreeMap<u32, bool> = BTreeMap::new();
     for message in messages {
         *came.entry(message.subscription).or_default() |= message.delivery != Delivery::Lost;
@@ -52,7 +53,7 @@ mod tests {
     #[test]
     fn a_subscription_to_which_one_message_came_is_not_starved() {
         let came = [message(1, Delivery::Lost), message(1, Delivery::Late), message(2, Delivery::InTime)];
-        assert!(note(&came, None).is_none() && note(&[], None).is_none());
+        assert!(note(&came.to_vec().into(), None).is_none() && note(&Rows::new(), None).is_none());
     }
 
     #[test]
@@ -63,7 +64,8 @@ topology: {kind: one-to-many, nodes: 2, size: 1 MB, rate: 10 Hz}
 run: {duration: 1 s}
 ";
         let (workload, _) = tacho_workload::parse(text, "test.yaml").unwrap();
-        let found = note(&[message(1, Delivery::Lost), message(1, Delivery::Lost), message(2, Delivery::InTime)], Some(&workload)).unwrap();
+        let messages = vec![message(1, Delivery::Lost), message(1, Delivery::Lost), message(2, Delivery::InTime)];
+        let found = note(&messages.into(), Some(&workload)).unwrap();
         assert_eq!((found.name.as_str(), found.count), ("nothing-arrived", 1));
         assert!(found.text.ends_with("; 20.0 MB/s were to be carried"), "{}", found.text);
     }

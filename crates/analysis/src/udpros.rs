@@ -4,6 +4,7 @@
 //! receive buffer, and drops a message that lacks a datagram. Linux counts 2,304 B of a receive buffer for each (seen with 6.18), so that its
 //! default of 208 KiB holds 92 of them.
 
+use crate::rows::Rows;
 use crate::tables::{Delivery, Message, Publication};
 use crate::Note;
 use std::collections::BTreeMap;
@@ -16,8 +17,8 @@ const DEFAULT_BUFFER: u64 = 212_992; // B, net.core.rmem_default unless somebody
 /// Of a workload on UDPROS, how many messages were lost that are more than a socket of the default size holds.
 /// `process_of` an endpoint: within one, pointers are handed over.
 pub(crate) fn note(
-    messages: &[Message],
-    publications: &[Publication],
+    messages: &Rows<Message>,
+    publications: &Rows<Publication>,
     process_of: impl Fn(u32) -> u32,
     workload: Option<&Workload>,
 ) -> Option<Note> {
@@ -95,8 +96,9 @@ run: {{duration: 1 s}}
     #[test]
     fn of_lost_messages_those_are_counted_that_no_socket_of_the_default_size_holds() {
         // 92 datagrams of 1492 B fit: seen with a socket that nobody reads.
-        let published = [publication(1, 2 << 20), publication(2, 92 * 1492), publication(3, 92 * 1492 + 1)];
-        let lost = [message(1, Delivery::Lost), message(1, Delivery::InTime), message(2, Delivery::Lost), message(3, Delivery::Lost)];
+        let published = vec![publication(1, 2 << 20), publication(2, 92 * 1492), publication(3, 92 * 1492 + 1)];
+        let lost = vec![message(1, Delivery::Lost), message(1, Delivery::InTime), message(2, Delivery::Lost), message(3, Delivery::Lost)];
+        let (lost, published) = (lost.into(), published.into());
         let note = |transport, process_of: fn(u32) -> u32| note(&lost, &published, process_of, Some(&workload(transport)));
         let found = note("udpros", |endpoint| endpoint).unwrap();
         assert_eq!((found.name.as_str(), found.count), ("udpros-bursts", 2));
