@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_dropped_and_counted(tacho):
     (process,) = parquet.read_table(tacho.directory / "run" / "tables" / "processes.parquet").to_pylist()
     assert process["dropped_events"] > 0
     (file,) = (tacho.directory / "run" / "events").glob("*.events")
-    assert file.stat().st_size <= (1 << 20) + 32768
+    assert file.stat().st_size <= 1 << 20
 
 
 def lines(process, word):

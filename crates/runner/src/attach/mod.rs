@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use tacho_events::layout::FileHeader;
+use tacho_events::layout::{FileHeader, CHUNK_SIZE};
 use tacho_events::run::EventGap;
 use tacho_events::writer::EventFile;
 
@@ -262,7 +262,7 @@ impl Attach {
         let ready = self.waiting.partition_point(|call| call.time <= settled);
         for call in self.waiting.drain(..ready) {
             let Some(process) = self.processes.get_mut(&call.pid) else { continue };
-            if process.file.bytes() >= self.max_bytes {
+            if process.file.bytes() + CHUNK_SIZE as u64 > self.max_bytes {
                 process.facts.beyond_limit += 1;
                 continue;
             }
