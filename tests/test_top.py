@@ -82,7 +82,7 @@ def test_on_a_terminal_until_q(tacho, recorded):
         os.write(controller, b"\x1b")
         wait_until(lambda: row("/chatter"))
         os.write(controller, b"3")
-        wait_until(lambda: row("no chains in this window"))
+        wait_until(lambda: row("talker to listener"))
         os.write(controller, b"q")
         assert process.wait(timeout=30) == 0
     finally:
