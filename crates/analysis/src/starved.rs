@@ -34,20 +34,7 @@ mod tests {
     use super::*;
 
     fn message(subscription: u32, delivery: Delivery) -> Message {
-        Message {
-            publisher: Some(9),
-            subscription,
-            sequence: None,
-            publish_ns: Some(1),
-            arrival_ns: None,
-            take_ns: None,
-            callback_ns: None,
-            execution: None,
-            published_in: None,
-            delivery,
-            lost_in: None,
-            emulated: false,
-        }
+        Message::of(9, subscription, delivery)
     }
 
     #[test]

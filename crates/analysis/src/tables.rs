@@ -305,6 +305,27 @@ pub struct Message {
     pub emulated: bool,
 }
 
+#[cfg(test)]
+impl Message {
+    /// Published at 1 ns, and of which nothing else is told.
+    pub(crate) fn of(publisher: u32, subscription: u32, delivery: Delivery) -> Message {
+        Message {
+            publisher: Some(publisher),
+            subscription,
+            sequence: None,
+            publish_ns: Some(1),
+            arrival_ns: None,
+            take_ns: None,
+            callback_ns: None,
+            execution: None,
+            published_in: None,
+            delivery,
+            lost_in: None,
+            emulated: false,
+        }
+    }
+}
+
 /// A service call: request from client to server, handled, response back. What was not recorded, or did not happen, is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServiceCall {

@@ -73,20 +73,7 @@ run: {{duration: 1 s}}
     }
 
     fn message(publisher: u32, delivery: Delivery) -> Message {
-        Message {
-            publisher: Some(publisher),
-            subscription: 9,
-            sequence: None,
-            publish_ns: Some(1),
-            arrival_ns: None,
-            take_ns: None,
-            callback_ns: None,
-            execution: None,
-            published_in: None,
-            delivery,
-            lost_in: None,
-            emulated: false,
-        }
+        Message::of(publisher, 9, delivery)
     }
 
     fn publication(publisher: u32, size_bytes: u64) -> Publication {

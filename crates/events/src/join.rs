@@ -2,6 +2,7 @@
 //!
 //! What is joined are event files. Those of one boot share a clock; clocks of several boots are related by the messages between them, in analysis.
 
+use crate::file_error::{at, FileError};
 use crate::layout::{FileHeader, Sync, HEADER_SIZE};
 use crate::run::{EventGap, RunDirectory, RunInfo};
 use std::collections::BTreeSet;
@@ -20,18 +21,9 @@ pub enum Error {
         /// What is wrong, and what was expected.
         found: String,
     },
-    /// A file of a run.
-    #[error("{path}: {cause}")]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
-    move |cause| Error::Io { path: path.to_owned(), cause }
+    /// A file or folder of the run.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Whether a path is a run directory with events of its own.

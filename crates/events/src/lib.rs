@@ -9,6 +9,7 @@ pub mod payload;
 pub mod bag;
 pub mod chunk;
 pub mod clock;
+pub mod file_error;
 pub mod follow;
 pub mod holes;
 pub mod join;
@@ -24,6 +25,7 @@ pub mod text;
 pub mod time;
 pub mod writer;
 
+pub use file_error::FileError;
 pub use lasting::Lasting;
 pub use payload::{Action, Entity, Gid, Handle, Layer, Payload};
 pub use problem::{Problem, Problems};

@@ -20,6 +20,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime};
+use tacho_events::file_error::{at, FileError};
 use tacho_events::layout::{FileHeader, CHUNKS_MAX, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::run::{ProcessExit, RunInfo};
 use tacho_events::RunDirectory;
@@ -57,17 +58,8 @@ pub enum Error {
     #[error(transparent)]
     Ring(#[from] ring::Error),
     /// A file or folder of the run.
-    #[error("{path}: {cause}")]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
-    move |cause| Error::Io { path: path.to_owned(), cause }
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// A recording that is going on: processes started with [`Recording::environment`] write into it.

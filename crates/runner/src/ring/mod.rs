@@ -21,6 +21,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tacho_events::file_error::{at, FileError};
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::{holes, RunDirectory};
 
@@ -42,17 +43,8 @@ pub enum Error {
         cause: io::Error,
     },
     /// A file or folder of the run.
-    #[error("{path}: {cause}")]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
-    move |cause| Error::Io { path: path.to_owned(), cause }
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The event files of a run, of which the last seconds are kept.
@@ -172,7 +164,7 @@ impl Ring {
             let done = file.copy_to(&new).and_then(|_| std::fs::rename(&new, path)).and_then(|()| file::remove_kept(path));
             if let Err(cause) = done {
                 match std::fs::remove_file(&new) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&new)(error)),
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&new)(error).into()),
                     _ => {}
                 }
                 undone.push(format!("{}: {cause}: it stays a file with holes, whose length is more than what it holds", path.display()));
@@ -180,7 +172,7 @@ impl Ring {
         }
         let kept = self.run.events().join("kept");
         match std::fs::remove_dir(&kept) {
-            Err(error) if ![io::ErrorKind::NotFound, io::ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => Err(at(&kept)(error)),
+            Err(error) if ![io::ErrorKind::NotFound, io::ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => Err(at(&kept)(error).into()),
             _ => Ok(undone),
         }
     }

@@ -1,10 +1,11 @@
 //! What a ring holds, as a run directory of its own.
 
-use super::{at, measured_from_ns, Error, Ring};
+use super::{measured_from_ns, Error, Ring};
 use crate::recorded::{versions, RecordedProcess};
 use std::fs;
 use std::io;
 use std::path::Path;
+use tacho_events::file_error::at;
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::layout::Sync;
 use tacho_events::run::{Ring as Facts, RunInfo};
@@ -18,12 +19,12 @@ impl Ring {
     /// it or nothing: `run` appears when it is whole.
     pub(super) fn save(&self, run: &RunDirectory, mut info: RunInfo, why: &str, to_ns: i64) -> Result<RunInfo, Error> {
         let new = RunDirectory::new(run.path().with_extension("new"));
-        let saved = self.write(&new, &mut info, why, to_ns).and_then(|()| fs::rename(new.path(), run.path()).map_err(at(run.path())));
+        let saved = self.write(&new, &mut info, why, to_ns).and_then(|()| Ok(fs::rename(new.path(), run.path()).map_err(at(run.path()))?));
         match saved {
             Ok(()) => Ok(info),
             Err(error) => {
                 match fs::remove_dir_all(new.path()) {
-                    Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(at(new.path())(cause)),
+                    Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(at(new.path())(cause).into()),
                     _ => Err(error),
                 }
             }
@@ -63,7 +64,7 @@ impl Ring {
         };
         info.measured_from_ns = measured_from_ns(&facts);
         info.ring = Some(facts);
-        new.write_info(info).map_err(at(new.path()))
+        Ok(new.write_info(info).map_err(at(new.path()))?)
     }
 
     /// Since the ring began.
@@ -81,5 +82,5 @@ fn copy_clocks(from: &Path, to: &Path, kept_from_ns: Option<i64>) -> Result<(), 
         reading.is_some_and(|reading| kept_from_ns.is_none_or(|from| reading.monotonic_ns >= from - CLOCKS_BEFORE_NS))
     };
     let records: Vec<u8> = bytes.chunks_exact(Sync::SIZE).filter(needed).flatten().copied().collect();
-    fs::write(to, records).map_err(at(to))
+    Ok(fs::write(to, records).map_err(at(to))?)
 }
