@@ -1,20 +1,26 @@
 //! Instances of chains: each output of the last node followed back to the input it descends from.
 
+pub(crate) mod causes;
+mod reaction;
+pub(crate) mod states;
+mod ties;
+pub(crate) mod usage;
+mod wait;
+
+use crate::Options;
 use crate::graph::Path;
 use crate::link::Linked;
-use crate::observed::{Observed, INTERNAL};
-use crate::preemption::Scheduled;
-use crate::reaction;
+use crate::observe::{Observed, INTERNAL};
+use crate::observe::preemption::Scheduled;
 use crate::rows::{far_apart, Rows};
 use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
-use crate::ties::{Tie, Ties};
-use crate::usage::Usage;
-use crate::wait::{split, Arrival, Busy, Passage, Split};
-use crate::Options;
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
+use ties::{Tie, Ties};
+use usage::Usage;
+use wait::{split, Arrival, Busy, Passage, Split};
 
 /// Hops that the paths without a name may have together: beyond it time and room would be spent on paths that nobody asked for.
 const MOST_HOPS: usize = 16_000_000;

@@ -1,52 +1,30 @@
-//! Tables into `summary.json`. Several repeats of one workload make one summary, over all that was measured in any of them.
+//! Tables into figures. Several repeats of one workload make one figure, over all that was measured in any of them.
 
-use crate::coroutines::{self, LaterParts};
-use crate::grouped::Grouped;
-use crate::point::point;
-use crate::summary::{CallbackFigures, ChainFigures, Distribution, Summary, TopicFigures};
-use crate::tables::{CallbackKind, Delivery, EndpointKind, Instance, Note, Tables};
-use crate::threads;
-use crate::Options;
+pub(crate) mod bag;
+mod coroutines;
+mod distribution;
+pub(crate) mod emulated;
+mod explained;
+pub(crate) mod layers;
+pub(crate) mod lifecycle;
+pub mod limits;
+pub(crate) mod point;
+mod repeat;
+pub(crate) mod services;
+mod statistics;
+pub(crate) mod threads;
+
+pub use repeat::Repeat;
+
+use coroutines::LaterParts;
+use crate::rows::grouped::Grouped;
+use crate::summary::{CallbackFigures, ChainFigures, Distribution, TopicFigures};
+use crate::tables::{CallbackKind, Delivery, EndpointKind, Instance, Note};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tacho_events::run::RunInfo;
-use tacho_workload::model::Workload;
 
 const NS_PER_US: f64 = 1e3;
 const NS_PER_MS: f64 = 1e6;
-
-/// One run of a workload, analysed.
-#[derive(Debug, Clone, Copy)]
-pub struct Repeat<'a> {
-    /// Its tables.
-    pub tables: &'a Tables,
-    /// The options they were made with.
-    pub options: Options,
-    /// Its `run.json`, where there is one.
-    pub info: Option<&'a RunInfo>,
-}
-
-/// The figures of a run: of one repeat, or of all that a run directory holds.
-pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
-    let mut notes = notes(repeats);
-    let topics = topics(repeats, &mut notes);
-    let bag_topics = crate::bag::figures(repeats, &mut notes);
-    let (mut callbacks, mut chains) = (callbacks(repeats), chains(repeats));
-    crate::emulated::withhold(&mut callbacks, &mut chains, repeats);
-    Summary {
-        services: crate::services::figures(repeats),
-        lifecycle: crate::lifecycle::figures(repeats),
-        points: workload.map(|w| point(repeats, w)).into_iter().collect(),
-        callbacks,
-        topics,
-        bag_topics,
-        layers: crate::layers::figures(repeats),
-        chains,
-        executors: threads::executors(repeats),
-        preemptors: threads::preemptors(repeats),
-        findings: Some(crate::lints::findings(repeats, workload)),
-        notes,
-    }
-}
 
 /// Mean period of a series of instants, over several runs of it.
 #[derive(Default, Clone, Copy)]
@@ -89,17 +67,6 @@ impl Series {
     }
 }
 
-fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
-    for note in repeats.iter().flat_map(|r| &r.tables.notes) {
-        match notes.iter_mut().find(|n| n.name == note.name && n.text == note.text) {
-            Some(known) => known.count += note.count,
-            None => notes.push(note.clone()),
-        }
-    }
-    notes
-}
-
 /// Latency of a message that has one, us: to the first line of its callback, else to its take. One in emulated time has none.
 pub(crate) fn latency_us(message: &crate::tables::Message) -> Option<f64> {
     (!message.emulated).then(|| elapsed_us(message)).flatten()
@@ -122,7 +89,7 @@ struct Topic {
     uncertainty_ns: Option<i64>,
 }
 
-fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
+pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
     let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
     let mut to_take = 0;
     for Repeat { tables, info, .. } in repeats {
@@ -200,7 +167,7 @@ struct CallbackSoFar {
     outputs: BTreeMap<String, Series>,
 }
 
-fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
+pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     // The same callback has another address in another repeat: it is the n-th of its node, kind, topic and period.
     type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
@@ -316,7 +283,7 @@ struct ChainSoFar {
     worst_ns: Option<i64>,
 }
 
-fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
+pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut order: Vec<(&str, &[String])> = Vec::new();
     let mut so_far: Vec<ChainSoFar> = Vec::new();
     // Of each repeat and chain row, its place in `order`.
@@ -390,6 +357,6 @@ fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             }
         })
         .collect();
-    crate::explained::explain(&mut figures, repeats);
+    explained::explain(&mut figures, repeats);
     figures
 }

@@ -2,9 +2,9 @@
 
 mod between;
 
-use crate::calls::Legs;
 use crate::link::Linked;
-use crate::observed::Observed;
+use crate::observe::{is_called, Observed};
+use crate::observe::legs::Legs;
 use crate::tables::Note;
 use std::collections::BTreeSet;
 use tacho_workload::links::Links;
@@ -74,11 +74,6 @@ pub(crate) fn paths(
     }
     deadlines(&mut paths, stated, &mut notes);
     (paths, notes)
-}
-
-/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
-pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
-    full_name == name || full_name.strip_prefix('/') == Some(name)
 }
 
 /// Deadlines that are stated for chains that have their name already.
@@ -156,7 +151,7 @@ impl<'a> Graph<'a> {
         let mut out = vec![BTreeSet::new(); seen.nodes.len()];
         for (topic, of) in linked.topics.iter().enumerate() {
             // Simulated time is no data; a workload may use the name as it likes.
-            if workload.is_none() && seen.topics.names[topic] == crate::simulated::CLOCK {
+            if workload.is_none() && seen.topics.names[topic] == crate::observe::simulated::CLOCK {
                 continue;
             }
             let node = |e: &u32| seen.endpoints[*e as usize].node;

@@ -1,65 +1,27 @@
 //! Events into tables: messages, callbacks, chains; tables into figures. `docs/figures.md` defines every one.
 
-pub mod bag;
-mod calls;
-mod causes;
 mod chains;
-mod clock_offset;
-mod clocks;
-mod collect;
-mod coroutines;
-mod cpu;
-mod dds;
-mod distribution;
-mod due;
-mod emulated;
-mod explained;
-mod fate;
-mod figures;
+pub mod figures;
 mod graph;
-pub mod grouped;
-mod handles;
-mod interrupts;
-mod intra_process;
-pub mod layers;
-mod lifecycle;
-pub mod limits;
 mod link;
 pub mod lints;
 pub mod live;
-mod merge;
-mod observed;
-mod point;
-mod points;
-mod preemption;
-mod promise;
-mod queue;
-mod reaction;
-mod rclpy;
-mod refused;
-mod ros1;
+mod observe;
 pub mod rows;
-mod runs;
-mod services;
-mod simulated;
-mod starved;
-mod states;
-mod statistics;
+pub mod runs;
 pub mod store;
+mod summarise;
 pub mod summary;
 pub mod tables;
-mod threads;
-mod ties;
-mod udpros;
-mod usage;
-mod wait;
-pub mod watch;
 
-pub use figures::{summarise, Repeat};
-pub use points::{figures_of_tables, merge_points};
-pub use runs::{analyse, analyse_and_store, figures_of, figures_with, Error};
+pub use figures::Repeat;
+pub use runs::{analyse, analyse_and_store, figures_of, figures_of_tables, figures_with, merge_points, Error};
+pub use summarise::summarise;
 
-use collect::Collector;
+use chains::{causes, states, usage};
+use link::{calls, clock_offset, clocks, due, fate, layers, refused, starved, udpros};
+use observe::{dds, rclpy, simulated};
+use observe::collect::Collector;
 use tables::{CallbackKind, Endpoint, Note, Tables};
 use tacho_events::{Event, ProcessFacts, Texts};
 use tacho_workload::links::Links;
@@ -231,7 +193,7 @@ impl Analysis {
 }
 
 /// What lost events touch, where it is known when they were lost.
-fn lost_events(seen: &observed::Observed, instances: u64) -> Option<Note> {
+fn lost_events(seen: &observe::Observed, instances: u64) -> Option<Note> {
     let executions = seen.executions.iter().filter(|e| e.end_ns.is_some_and(|end| seen.lacks(e.start_ns, end))).count();
     let times = seen.gaps.len() as u64;
     let text = format!(
@@ -240,10 +202,10 @@ fn lost_events(seen: &observed::Observed, instances: u64) -> Option<Note> {
 }
 
 /// Processes that take or publish messages and never show a callback: rclpy has no callback events of its own.
-fn without_callbacks(seen: &observed::Observed) -> Vec<u32> {
+fn without_callbacks(seen: &observe::Observed) -> Vec<u32> {
     let mut works = vec![false; seen.processes.len()];
     let mut calls_back = vec![false; seen.processes.len()];
-    let named = |p: &&observed::PublicationSeen| p.endpoint.is_some_and(|e| e != observed::INTERNAL);
+    let named = |p: &&observe::PublicationSeen| p.endpoint.is_some_and(|e| e != observe::INTERNAL);
     seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint) as usize] = true);
     seen.publications.iter().filter(named).for_each(|p| works[p.process as usize] = true);
     seen.executions.iter().for_each(|e| calls_back[seen.callbacks[e.callback as usize].process as usize] = true);

@@ -1,12 +1,23 @@
 //! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
 
-use crate::clocks::Sighting;
-use crate::grouped::Grouped;
-use crate::observed::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
-use crate::promise;
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
+pub(crate) mod calls;
+pub(crate) mod clock_offset;
+pub(crate) mod clocks;
+pub(crate) mod due;
+pub(crate) mod fate;
+pub(crate) mod layers;
+pub(crate) mod promise;
+pub(crate) mod queue;
+pub(crate) mod refused;
+pub(crate) mod starved;
+pub(crate) mod udpros;
+
+use clocks::Sighting;
 use crate::Options;
+use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
+use crate::rows::{far_apart, Rows};
+use crate::rows::grouped::Grouped;
+use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::{Start, Workload};
 
@@ -329,7 +340,7 @@ fn lost(
 ) {
     let ours = |endpoint: u32| {
         let name = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
-        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::graph::is_called(name, &n.name)));
+        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::observe::is_called(name, &n.name)));
         named || seen.ours[seen.process_of(endpoint) as usize]
     };
     let together = workload.is_none_or(|w| w.run.start == Start::Together);

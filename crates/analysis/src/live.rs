@@ -3,14 +3,17 @@
 //! What was made (nodes, publishers, callbacks ...) is kept for good, what happens for as long as the window; both together are analysed as
 //! any run is, so that a figure means the same here as there.
 
-use crate::figures::{summarise, Repeat};
-use crate::summary::Summary;
+pub mod watch;
+
 use crate::{Analysis, Options};
+use crate::figures::Repeat;
+use crate::summarise::summarise;
+use crate::summary::Summary;
 use crate::tables::Tables;
 use std::collections::{HashMap, HashSet, VecDeque};
+use tacho_events::{Event, Lasting, Payload, ProcessIndex, RunDirectory, Texts};
 use tacho_events::follow::Follower;
 use tacho_events::kept::LINKED_BEFORE_NS;
-use tacho_events::{Event, Lasting, Payload, ProcessIndex, RunDirectory, Texts};
 
 /// The newest events are left out for so long: those of other threads may not be written yet.
 const SETTLED_NS: i64 = 200_000_000;

@@ -3,6 +3,8 @@
 //! A long table lies in a file without a name, mapped into memory; what was touched of it is given back to the kernel as analysis goes on, so
 //! that few more than the rows that are being worked on are resident. Analysis goes through all tables in the order of time, which makes those few.
 
+pub mod grouped;
+
 use memmap2::{MmapMut, MmapOptions};
 use std::cmp;
 use std::fmt;
@@ -13,8 +15,8 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A table as long as this stays in memory.
 const KEPT_BYTES: usize = 8 << 20;

@@ -1,16 +1,22 @@
 //! Run directories in, tables and summaries out and beside them.
 
-use crate::clocks::Clocks;
-use crate::figures::{summarise, Repeat};
+pub mod bag;
+mod points;
+
+pub use points::{figures_of_tables, merge_points};
+
+use crate::{Analysis, Options};
+use crate::figures::Repeat;
+use crate::link::clocks::Clocks;
 use crate::store;
+use crate::summarise::summarise;
 use crate::summary::Summary;
 use crate::tables::{Note, Tables};
-use crate::{Analysis, Options};
 use std::io;
 use std::path::PathBuf;
+use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::run::{EventGap, RunInfo};
-use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 

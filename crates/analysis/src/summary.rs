@@ -177,14 +177,14 @@ pub struct LayerFigures {
     pub messages: u64,
     /// Publish call to first line of the callback; to the take where there are no callback events.
     pub latency_us: Distribution,
-    /// Its layers, in the order of [`crate::layers::LAYERS`].
+    /// Its layers, in the order of [`crate::tables::LAYERS`].
     pub layers: Vec<LayerPart>,
 }
 
 /// One layer of a latency.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerPart {
-    /// One of [`crate::layers::LAYERS`].
+    /// One of [`crate::tables::LAYERS`].
     pub layer: String,
     /// Time in it.
     pub duration_us: Distribution,

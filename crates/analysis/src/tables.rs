@@ -2,10 +2,14 @@
 //!
 //! Times are ns of CLOCK_MONOTONIC of the host that wrote them; durations are ns. `None` is *not measured*, never zero.
 
+mod bag;
 mod chains;
+mod layers;
+pub(crate) mod merge;
 mod threads;
 
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
+pub use layers::{Layers, LAYERS};
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::rows::Rows;
@@ -347,34 +351,6 @@ pub struct ServiceCall {
     pub response_taken_ns: Option<i64>,
     /// Index into [`Tables::executions`] that handled it.
     pub execution: Option<u32>,
-}
-
-/// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to the
-/// message's latency. A layer is absent where its end was not recorded, and is then part of the next one that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Layers {
-    /// Index into [`Tables::messages`].
-    pub message: u32,
-    /// Publish call of the application to rcl_publish.
-    pub publish_client_library_ns: Option<i64>,
-    /// To the call of rmw_publish.
-    pub publish_rcl_ns: Option<i64>,
-    /// To the event rmw_publish: the middleware's write call.
-    pub publish_rmw_ns: Option<i64>,
-    /// To dds_send: serialisation, history, handed to the transport for the first of its readers.
-    pub publish_dds_ns: Option<i64>,
-    /// To dds_receive: the subscriber's process has the whole message.
-    pub transport_ns: Option<i64>,
-    /// To dds_data_available, or node_data_available: the reader has it.
-    pub receive_dds_ns: Option<i64>,
-    /// To the call of rmw_take, else to rclcpp_executor_execute: waking, and waiting for other callbacks.
-    pub executor_ns: Option<i64>,
-    /// To the event rmw_take, else to the take: reading from the DDS, deserialisation.
-    pub take_rmw_ns: Option<i64>,
-    /// To rcl_take.
-    pub take_rcl_ns: Option<i64>,
-    /// To the first line of the callback.
-    pub take_client_library_ns: Option<i64>,
 }
 
 /// Something missing, doubtful or lost.

@@ -7,7 +7,7 @@ use crate::runs;
 use anyhow::Context;
 use std::io::IsTerminal;
 use std::path::Path;
-use tacho_analysis::limits::{judge, Limit, Verdict};
+use tacho_analysis::figures::limits::{judge, Limit, Verdict};
 use tacho_analysis::lints::LINTS;
 use tacho_analysis::summary::{Finding, Summary};
 use tacho_analysis::tables::LinkRule;

@@ -10,7 +10,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
-use tacho_analysis::bag;
+use tacho_analysis::runs::bag;
+use tacho_analysis::tables::Tables;
 use tacho_analysis::rows::Rows;
 use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
@@ -54,7 +55,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
         ..info()
     };
     run.write_info(&info).context("run.json")?;
-    let summary = bag::store(&run, &bag::tables(read.topics, messages)).context("figures of the bag")?;
+    let summary = bag::store(&run, &Tables::of_bag(read.topics, messages)).context("figures of the bag")?;
     explain::show(&run, &summary, options.json)?;
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())

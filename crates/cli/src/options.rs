@@ -4,8 +4,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use tacho_analysis::limits::Limit;
-use tacho_analysis::watch::Trigger;
+use tacho_analysis::figures::limits::Limit;
+use tacho_analysis::live::watch::Trigger;
 
 /// Where does the time go between sensor and actuator, and how do I get it back?
 #[derive(Debug, Parser)]

@@ -10,7 +10,7 @@ use anyhow::Context;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
-use tacho_analysis::watch::Watch;
+use tacho_analysis::live::watch::Watch;
 use tacho_events::RunDirectory;
 use tacho_runner::clock::monotonic_ns;
 use tacho_runner::attach;

@@ -1,8 +1,8 @@
 //! Every path between two ends that somebody states: topics, or nodes. "From /points to /brake" is how an obstacle-to-brake delay is asked for.
 
-use super::{is_called, Graph, Path, MOST_PATHS, MOST_STEPS};
+use super::{Graph, Path, MOST_PATHS, MOST_STEPS};
 use crate::link::Linked;
-use crate::observed::Observed;
+use crate::observe::{is_called, Observed};
 use crate::tables::Note;
 use tacho_workload::links::Between;
 

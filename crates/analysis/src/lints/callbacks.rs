@@ -2,7 +2,7 @@
 
 use super::facts::{percent, time, Facts, Ran};
 use super::{Case, Lint};
-use crate::grouped::Grouped;
+use crate::rows::grouped::Grouped;
 use crate::tables::{CallbackKind, Execution, OffCpu};
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! The tables of one run as lints look at them.
 
 use crate::figures::Repeat;
-use crate::grouped::Grouped;
-use crate::queue::Traffic;
+use crate::link::queue::Traffic;
+use crate::rows::grouped::Grouped;
 use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, Tables};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_workload::model::Workload;
@@ -108,7 +108,7 @@ impl<'a> Facts<'a> {
             lost.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.lost_in))))
         });
         let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
-        let states = (0..tables.nodes.len() as u32).map(|node| crate::lifecycle::stretches(repeat, node)).collect();
+        let states = (0..tables.nodes.len() as u32).map(|node| crate::figures::lifecycle::stretches(repeat, node)).collect();
         Facts { tables, workload, of_callback, of_thread, threads, published, topics, taken, lost, states, window }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Facts<'a> {
 
     /// Timers with a period of real time, and their executions. Those of a node that subscribes to /clock may follow simulated time.
     pub fn timers(&self) -> impl Iterator<Item = (u32, i64, &[Ran])> {
-        let simulated: HashSet<u32> = self.tables.endpoints.iter().filter(|e| crate::simulated::is_clock(e)).map(|e| e.node).collect();
+        let simulated: HashSet<u32> = self.tables.endpoints.iter().filter(|e| crate::observe::simulated::is_clock(e)).map(|e| e.node).collect();
         let real = move |callback: &&Callback| callback.node.is_none_or(|node| !simulated.contains(&node));
         self.tables.callbacks.iter().enumerate().filter(move |(_, callback)| real(callback)).filter_map(|(row, callback)| {
             let period = callback.period_ns.filter(|p| *p > 0 && callback.kind == CallbackKind::Timer)?;

@@ -2,7 +2,7 @@
 
 use super::facts::time;
 use super::{Case, Lint};
-use crate::lifecycle::ACTIVE;
+use crate::observe::lifecycle::ACTIVE;
 
 /// The state of a node that was shut down in order.
 const FINALIZED: &str = "finalized";

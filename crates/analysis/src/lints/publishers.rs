@@ -2,10 +2,10 @@
 
 use super::facts::{percent, time, Facts};
 use super::{Case, Lint};
-use crate::grouped::Grouped;
-use crate::graph::is_called;
+use crate::link::udpros;
+use crate::observe::is_called;
+use crate::rows::grouped::Grouped;
 use crate::tables::{Delivery, EndpointKind};
-use crate::udpros;
 use std::collections::HashMap;
 
 /// Part of the due sends that may be late or skipped before it is told.

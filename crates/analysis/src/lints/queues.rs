@@ -2,11 +2,11 @@
 
 use super::facts::{percent, Facts, Received};
 use super::{Case, Lint};
-use crate::grouped::Grouped;
-use crate::graph::is_called;
-use crate::queue::{published_before_next_take, Traffic};
+use crate::link::queue::{published_before_next_take, Traffic};
+use crate::link::udpros;
+use crate::observe::is_called;
+use crate::rows::grouped::Grouped;
 use crate::tables::{EndpointKind, LostIn};
-use crate::udpros;
 use std::collections::{HashMap, HashSet};
 use tacho_workload::model::Qos;
 

@@ -1,0 +1,398 @@
+//! What took the time of the late instances of each chain, by name; and what became of inputs that led to no output.
+//!
+//! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
+
+use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
+use crate::chains::wait::Arrival;
+use crate::link::fate::{Fate, Fates};
+use crate::link::queue::{published_before_next_take, Traffic};
+use crate::observe::INTERNAL;
+use crate::observe::lifecycle::{state_at, ACTIVE};
+use crate::rows::far_apart;
+use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, LostIn, OffCpu, Preemption};
+use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+
+/// Instances explained where nobody states a deadline: the worst of each chain.
+const WORST: usize = 10;
+/// Instances explained of those that missed a stated deadline, worst first.
+const MOST_LATE: usize = 100;
+/// Instances that the usual time of each part is taken from at most, evenly spread over the run.
+const SAMPLE: usize = 512;
+/// Fewer have no usual time.
+const LEAST_FOR_USUAL: usize = 3;
+
+/// A part of an instance: its place, what and by whom.
+type Key = (u32, CauseKind, Who);
+
+/// By whom, as an index; words are made only of what is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Callback(u32),
+    Node(u32),
+    Topic(u32),
+    /// Its arrival is not recorded, so that waiting for a wake-up is in it.
+    TopicAndWakeUp(u32),
+    /// Row of the preemptions.
+    Thread(u32),
+}
+
+/// How long, and where it began and in which execution, where that is one.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    ns: i64,
+    from_ns: Option<i64>,
+    execution: Option<u32>,
+}
+
+/// Everything that one instance consists of.
+type Parts = BTreeMap<Key, Part>;
+
+/// Explains late instances and lost inputs of all chains.
+pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption], fates: &Fates<'_>) -> Vec<Cause> {
+    let mut preempted: HashMap<u32, Vec<u32>> = HashMap::new();
+    // A thread, or an interrupt, is the first row that names it.
+    let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
+    for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
+        threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
+        if let Some(execution) = row.execution {
+            preempted.entry(execution).or_default().push(index as u32);
+        }
+    }
+    let mut rows = Vec::new();
+    for (chain, made_of) in chains.made_of.iter().enumerate() {
+        let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
+        let instances = made_of.instances.clone();
+        let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
+        let blank = |position, kind, by: String| Cause {
+            chain: chain as u32,
+            instance: None,
+            position,
+            kind,
+            by,
+            execution: None,
+            from_ns: None,
+            duration_ns: None,
+            usual_ns: None,
+            count: 1,
+        };
+        let late: Vec<(u32, Parts)> =
+            late(&chains.instances, instances.clone(), made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
+        let step = instances.len().div_ceil(SAMPLE).max(1);
+        let usual = usual(&late, far_apart(instances.step_by(step)).map(parts_of));
+        for (instance, parts) in &late {
+            rows.extend(parts.iter().map(|(key, part)| Cause {
+                instance: Some(*instance),
+                execution: part.execution,
+                from_ns: part.from_ns,
+                duration_ns: Some(part.ns),
+                usual_ns: usual.get(key).copied(),
+                ..blank(key.0, key.1, explainer.words(key.2))
+            }));
+        }
+        let lost = explainer.lost().into_iter();
+        rows.extend(lost.map(|((position, kind, by), count)| Cause { count, ..blank(position, kind, by) }));
+    }
+    rows
+}
+
+/// Rows of the late instances of a chain, worst first.
+fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec<u32> {
+    let whole = |row: &u32| all[*row as usize].end_to_end_ns;
+    let mut rows: Vec<u32> = match deadline_ns {
+        Some(deadline) => of_chain.filter(|row| whole(row) > deadline).collect(),
+        None => of_chain.collect(),
+    };
+    rows.sort_by_key(|row| (std::cmp::Reverse(whole(row)), *row));
+    rows.truncate(if deadline_ns.is_some() { MOST_LATE } else { WORST });
+    rows
+}
+
+/// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
+fn usual(late: &[(u32, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
+    let wanted = late.iter().flat_map(|(_, parts)| parts.keys());
+    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (*key, Vec::new())).collect();
+    let mut count = 0;
+    for parts in instances {
+        for (key, part) in parts {
+            if let Some(values) = values.get_mut(&key) {
+                values.push(part.ns);
+            }
+        }
+        count += 1;
+    }
+    if count < LEAST_FOR_USUAL {
+        return BTreeMap::new();
+    }
+    let median = |mut values: Vec<i64>| {
+        values.resize(count, 0);
+        values.sort_unstable();
+        values[(count - 1) / 2]
+    };
+    values.into_iter().map(|(key, values)| (key, median(values))).collect()
+}
+
+struct Explainer<'a> {
+    tracer: &'a Tracer<'a>,
+    made_of: &'a MadeOf,
+    fates: &'a Fates<'a>,
+    preemptions: &'a [Preemption],
+    preempted: &'a HashMap<u32, Vec<u32>>,
+    threads: &'a HashMap<Option<&'a str>, u32>,
+}
+
+impl Explainer<'_> {
+    /// Everything that the instance with this last hop consists of.
+    fn parts(&self, last: &Hop) -> Parts {
+        let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
+        let mut parts = Parts::new();
+        let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output) else {
+            return parts;
+        };
+        for (hop, wait) in hops.iter().zip(&waits) {
+            self.wait(wait, hop, &mut parts);
+        }
+        hops.iter().for_each(|hop| self.computation(hop, &mut parts));
+        parts
+    }
+
+    /// The publish call that the last hop of an instance is, where a path ends with one that is stated.
+    fn output_of(&self, last: &Hop) -> Option<u32> {
+        self.made_of.path.output?;
+        let published = self.tracer.usage.published_in(last.execution?);
+        published.iter().copied().rfind(|p| self.tracer.seen.publications[*p as usize].time == last.output_ns)
+    }
+
+    fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Parts) {
+        let seen = self.tracer.seen;
+        let path = &self.made_of.path;
+        let topic = path.topics[hop.position as usize - 1];
+        let node = Who::Node(path.nodes[hop.position as usize]);
+        let split = &wait.split;
+        let transport = match split.evidence {
+            Arrival::Unknown => Who::TopicAndWakeUp(topic),
+            _ => Who::Topic(topic),
+        };
+        let mut add = |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
+        add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
+        let from = split.arrival.unwrap_or(wait.published);
+        let busy = wait.stream.map_or(Vec::new(), |stream| self.tracer.busy.executions(seen, stream, from, wait.began));
+        for (execution, start, end) in busy {
+            let who = Who::Callback(seen.executions[execution as usize].callback);
+            add(CauseKind::ExecutorBusy, who, Some(start), Some(execution), end - start);
+        }
+        add(CauseKind::WakeUp, node, None, None, split.alignment);
+        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e as usize].callback));
+        add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
+    }
+
+    fn computation(&self, hop: &Hop, parts: &mut Parts) {
+        let mut taken = 0;
+        for index in hop.execution.and_then(|e| self.preempted.get(&e)).into_iter().flatten() {
+            let row = &self.preemptions[*index as usize];
+            let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
+            if to > from {
+                taken += to - from;
+                let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
+                let part = Part { ns: to - from, from_ns: Some(from), execution: hop.execution };
+                let kind = if row.state == OffCpu::Interrupted { CauseKind::Interrupt } else { CauseKind::Preemption };
+                add(parts, (hop.position, kind, who), part);
+            }
+        }
+        let who = match hop.execution {
+            Some(execution) => Who::Callback(self.tracer.seen.executions[execution as usize].callback),
+            None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
+        };
+        let ns = hop.output_ns - hop.start_ns - taken;
+        let part = Part { ns, from_ns: Some(hop.start_ns), execution: hop.execution };
+        add(parts, (hop.position, CauseKind::Computation, who), part);
+    }
+
+    fn words(&self, who: Who) -> String {
+        let seen = self.tracer.seen;
+        match who {
+            Who::Callback(callback) => callback_name(seen, callback),
+            Who::Node(node) => seen.nodes[node as usize].name.clone(),
+            Who::Topic(topic) => seen.topics.names[topic as usize].clone(),
+            Who::TopicAndWakeUp(topic) => {
+                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[topic as usize])
+            }
+            Who::Thread(index) => match &self.preemptions[index as usize].by_comm {
+                Some(comm) => comm.clone(),
+                None => "what is not known".into(),
+            },
+        }
+    }
+
+    /// Why inputs led to no output: one row a reason and place.
+    fn lost(&self) -> BTreeMap<(u32, CauseKind, String), u64> {
+        let path = &self.made_of.path;
+        // Takes of each node on the path, by publication.
+        let taken: Vec<HashMap<u32, u32>> = (1..path.nodes.len())
+            .map(|i| {
+                let takes = self.tracer.usage.takes(path.nodes[i], path.topics[i - 1]);
+                far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t))).collect()
+            })
+            .collect();
+        let mut traffic: HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)> = HashMap::new();
+        let mut reasons: BTreeMap<(u32, CauseKind, String), u64> = BTreeMap::new();
+        for publication in &self.made_of.lost {
+            *reasons.entry(self.end_of(*publication, &taken, &mut traffic)).or_default() += 1;
+        }
+        reasons
+    }
+
+    /// Where the way of a publication of the first node ends.
+    fn end_of(
+        &self,
+        mut publication: u32,
+        taken: &[HashMap<u32, u32>],
+        traffic: &mut HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)>,
+    ) -> (u32, CauseKind, String) {
+        let (tracer, path) = (self.tracer, &self.made_of.path);
+        let (seen, usage) = (tracer.seen, tracer.usage);
+        for position in 1..path.nodes.len() {
+            let (node, topic, tie) = (path.nodes[position], path.topics[position - 1], &self.made_of.ties[position - 1]);
+            let ended = |kind, by| (position as u32, kind, by);
+            let Some(take) = taken[position - 1].get(&publication) else {
+                let (kind, by) = self.not_taken(publication, node, topic, traffic);
+                let unmet = matches!(kind, CauseKind::Unmatched | CauseKind::Untold | CauseKind::Pending);
+                return match self.not_active(node, seen.publications[publication as usize].time).filter(|_| unmet) {
+                    Some(by) => ended(CauseKind::NotActive, by),
+                    None => ended(kind, by),
+                };
+            };
+            let row = &seen.takes[*take as usize];
+            let name = seen.nodes[node as usize].name.clone();
+            let on_next = |p: &&u32| {
+                let endpoint = seen.publications[**p as usize].endpoint.filter(|e| *e != INTERNAL);
+                let endpoint = endpoint.map(|e| &seen.endpoints[e as usize]);
+                endpoint.is_some_and(|e| e.node == node && path.output_of(position).is_none_or(|t| e.topic == t))
+            };
+            let next = match tie.rule {
+                LinkRule::SameCallback => {
+                    let by = row.execution.map_or(name, |e| callback_name(seen, seen.executions[e as usize].callback));
+                    let published = row.execution.and_then(|e| usage.published_in(e).iter().rfind(on_next));
+                    published.copied().ok_or((CauseKind::NoOutput, by))
+                }
+                _ => {
+                    let takes = usage.takes(node, topic);
+                    let younger = takes.get(takes.partition_point(|t| *t <= *take)).map(|t| seen.takes[*t as usize].time);
+                    let time = |p: &u32| seen.publications[*p as usize].time;
+                    let publishing = usage.publishing(node);
+                    let after = publishing.partition_point(|e| usage.published_in(*e).first().is_some_and(|p| time(p) < row.time));
+                    // An execution that published before the take may publish again after it.
+                    let from = &publishing[after.saturating_sub(4)..];
+                    let until_younger = from.iter().flat_map(|e| usage.published_in(*e));
+                    let output = until_younger
+                        .skip_while(|p| time(p) < row.time)
+                        .take_while(|p| younger.is_none_or(|y| time(p) < y))
+                        .find(on_next);
+                    let kind = if younger.is_some() { CauseKind::Superseded } else { CauseKind::NoOutput };
+                    output.copied().ok_or((kind, name))
+                }
+            };
+            match next {
+                Ok(next) => publication = next,
+                Err((kind, by)) => {
+                    return match self.not_active(node, row.time).filter(|_| kind == CauseKind::NoOutput) {
+                        Some(by) => ended(CauseKind::NotActive, by),
+                        None => ended(kind, by),
+                    }
+                }
+            }
+        }
+        // Its output was made, and a later input of the same callback was followed instead.
+        let last = path.nodes.len() - 1;
+        (last as u32, CauseKind::Superseded, seen.nodes[path.nodes[last] as usize].name.clone())
+    }
+
+    /// A managed node and its state at an instant, where that is another than active.
+    fn not_active(&self, node: u32, instant: i64) -> Option<String> {
+        let seen = self.tracer.seen;
+        let state = state_at(&seen.lifecycle.states, node, instant).filter(|state| *state != ACTIVE)?;
+        Some(format!("{} ({state})", seen.nodes[node as usize].name))
+    }
+
+    fn not_taken(
+        &self,
+        publication: u32,
+        node: u32,
+        topic: u32,
+        traffic: &mut HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)>,
+    ) -> (CauseKind, String) {
+        let (seen, linked) = (self.tracer.seen, self.tracer.linked);
+        let of = &linked.topics[topic as usize];
+        let name = seen.nodes[node as usize].name.clone();
+        let lost = (CauseKind::Lost, seen.topics.names[topic as usize].clone());
+        let Some(subscription) = of.subscriptions.iter().copied().find(|s| seen.endpoints[*s as usize].node == node) else {
+            return (CauseKind::Untold, name);
+        };
+        let queue_of = |endpoint: u32| {
+            let owner = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
+            match seen.endpoints[endpoint as usize].depth {
+                Some(depth) => format!("queue of depth {depth} of {owner}"),
+                None => format!("queue of {owner}"),
+            }
+        };
+        let (taken, published) = traffic.entry(subscription).or_insert_with(|| {
+            let takes = far_apart(self.tracer.usage.takes(node, topic).iter()).map(|t| &seen.takes[*t as usize]);
+            let own = takes.filter(|t| t.endpoint == subscription);
+            let mut taken: Vec<(i64, i64)> =
+                own.filter_map(|t| Some((seen.publications[t.publication? as usize].time, t.time))).collect();
+            taken.sort_unstable();
+            (taken, far_apart(of.publications.iter()).map(|p| seen.publications[*p as usize].time).collect())
+        });
+        let row = &seen.publications[publication as usize];
+        let since = published_before_next_take(&Traffic { taken, published }, row.time);
+        match self.fates.of(publication, subscription, !taken.is_empty(), since.is_some()) {
+            Fate::Lost(Some(LostIn::PublisherQueue)) => {
+                (CauseKind::Overwritten, format!("publisher's {}", row.endpoint.map_or_else(|| "queue".into(), queue_of)))
+            }
+            Fate::Lost(Some(LostIn::SubscriptionQueue)) => (CauseKind::Overwritten, queue_of(subscription)),
+            Fate::Lost(Some(LostIn::Transport)) => lost,
+            Fate::Lost(None) => match since.zip(seen.endpoints[subscription as usize].depth) {
+                Some((since, depth)) if since >= depth => (CauseKind::Overwritten, queue_of(subscription)),
+                _ => lost,
+            },
+            Fate::Unmatched => (CauseKind::Unmatched, name),
+            Fate::Ended => (CauseKind::Ended, name),
+            Fate::Pending => (CauseKind::Pending, name),
+            Fate::Untold => (CauseKind::Untold, name),
+        }
+    }
+}
+
+/// Adds to a part; of several intervals it keeps where the first began.
+fn add(parts: &mut Parts, key: Key, part: Part) {
+    if part.ns == 0 {
+        return;
+    }
+    match parts.entry(key) {
+        Entry::Vacant(entry) => drop(entry.insert(part)),
+        Entry::Occupied(mut entry) => {
+            let known = entry.get_mut();
+            known.ns += part.ns;
+            known.from_ns = known.from_ns.min(part.from_ns);
+        }
+    }
+}
+
+/// A callback as a reader knows it: `/fusion timer 100 ms`, `/ndt /points`, with the node so that components of one process
+/// are told apart.
+fn callback_name(seen: &crate::observe::Observed, callback: u32) -> String {
+    let row: &Callback = &seen.callbacks[callback as usize];
+    let node = match row.node {
+        Some(node) => seen.nodes[node as usize].name.clone(),
+        None => format!("process {}", seen.processes[row.process as usize].pid),
+    };
+    let what = match (&row.topic, row.period_ns, &row.symbol) {
+        (Some(topic), _, _) => topic.clone(),
+        (None, Some(period), _) => format!("timer {} ms", period as f64 / 1e6),
+        (None, None, Some(symbol)) => symbol.clone(),
+        (None, None, None) if row.kind == CallbackKind::Timer => "timer".into(),
+        (None, None, None) => format!("callback {:#x}", row.address),
+    };
+    format!("{node} {what}")
+}

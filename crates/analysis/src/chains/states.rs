@@ -1,0 +1,55 @@
+//! Executor states: how the time of each thread that executes callbacks divides into waiting, ready and executing.
+
+use crate::Options;
+use crate::observe::{Observed, StreamSeen};
+use crate::observe::preemption::Scheduled;
+use crate::rows::far_apart;
+use crate::tables::ExecutorThread;
+
+/// One row a thread that executed callbacks in the measured window.
+pub(crate) fn executors(seen: &Observed, scheduled: &Scheduled, options: &Options) -> Vec<ExecutorThread> {
+    let mut rows = Vec::new();
+    for (index, stream) in seen.streams.iter().enumerate().filter(|(_, s)| !s.executions.is_empty()) {
+        let from_ns = stream.first_ns.max(options.measured_from_ns.unwrap_or(i64::MIN));
+        let to_ns = stream.last_ns.min(options.measured_to_ns.unwrap_or(i64::MAX));
+        if to_ns <= from_ns {
+            continue;
+        }
+        let clip = |from: i64, to: i64| (to.min(to_ns) - from.max(from_ns)).max(0);
+        let spans = execution_spans(seen, stream);
+        let executing_ns = spans.iter().map(|(from, to)| clip(*from, *to)).sum();
+        // A callback that spins an executor of its own waits inside: that is executing.
+        let outside = |instant: i64| match spans.partition_point(|span| span.0 <= instant).checked_sub(1) {
+            Some(last) => spans[last].1 <= instant,
+            None => true,
+        };
+        let waits = stream.waits.iter().filter(|wait| outside(wait.0));
+        let waiting_ns = (!stream.waits.is_empty()).then(|| waits.map(|(from, to)| clip(*from, *to)).sum::<i64>());
+        let sums = scheduled.sums.get(&(index as u32));
+        rows.push(ExecutorThread {
+            process: stream.process,
+            tid: stream.tid,
+            from_ns,
+            to_ns,
+            waiting_ns,
+            ready_ns: waiting_ns.map(|waiting| to_ns - from_ns - waiting - executing_ns),
+            executing_ns,
+            running_ns: sums.map(|s| to_ns - from_ns - s.runnable_ns - s.blocked_ns),
+            runnable_ns: sums.map(|s| s.runnable_ns),
+            blocked_ns: sums.map(|s| s.blocked_ns),
+            voluntary_switches: sums.map(|s| s.voluntary),
+            involuntary_switches: sums.map(|s| s.involuntary),
+        });
+    }
+    rows
+}
+
+/// Start and end of each outermost execution. One that never ended kept its thread until the next one began, or for good.
+fn execution_spans(seen: &Observed, stream: &StreamSeen) -> Vec<(i64, i64)> {
+    let start = |execution: &u32| seen.executions[*execution as usize].start_ns;
+    let end = |position: usize, execution: &u32| {
+        let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);
+        seen.executions[*execution as usize].end_ns.unwrap_or(next).min(next.max(start(execution)))
+    };
+    far_apart(stream.executions.iter().enumerate()).map(|(position, e)| (start(e), end(position, e))).collect()
+}

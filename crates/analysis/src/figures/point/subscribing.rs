@@ -1,0 +1,68 @@
+//! What arrived in time, late, or not at all, subscription by subscription.
+
+use super::{ends, Ends};
+use crate::figures::{latency_us, Repeat};
+use crate::rows::grouped::Grouped;
+use crate::summary::{Distribution, SubscriptionFigures};
+use crate::tables::{Delivery, EndpointKind, Message, Tables};
+
+#[derive(Default)]
+struct Subscription {
+    in_time: u64,
+    late: u64,
+    /// Taken, and not judged.
+    unjudged: u64,
+    lost: u64,
+    /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
+    dropped: bool,
+}
+
+/// Every subscription, in the order of creation in the first repeat.
+pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
+    let mut all: Ends<Subscription> = Ends::new();
+    // Of each repeat and endpoint row, its place in `all`.
+    let mut of_rows: Vec<Vec<Option<usize>>> = Vec::new();
+    for Repeat { tables, .. } in repeats {
+        let mut of_row = vec![None; tables.endpoints.len()];
+        for (row, end) in ends(tables, EndpointKind::Subscription) {
+            let index = all.index(end);
+            of_row[row as usize] = Some(index);
+            all.order[index].1.dropped |= losses_unknown(tables, row);
+        }
+        for message in &tables.messages {
+            let Some(index) = of_row[message.subscription as usize] else { continue };
+            let subscription = &mut all.order[index].1;
+            match message.delivery {
+                Delivery::InTime => subscription.in_time += 1,
+                Delivery::Late => subscription.late += 1,
+                Delivery::Taken => subscription.unjudged += 1,
+                Delivery::Lost => subscription.lost += 1,
+            }
+        }
+        of_rows.push(of_row);
+    }
+    let latencies = Grouped::new(all.order.len(), || {
+        repeats.iter().zip(&of_rows).flat_map(|(repeat, of_row)| {
+            let of = |message: &Message| Some((of_row[message.subscription as usize]? as u32, latency_us(message)?));
+            repeat.tables.messages.iter().filter_map(of)
+        })
+    });
+    let figures = |(index, (end, subscription)): (usize, (super::End, Subscription))| SubscriptionFigures {
+        node: end.node,
+        topic: end.topic,
+        received: subscription.in_time + subscription.late + subscription.unjudged,
+        lost: (!subscription.dropped).then_some(subscription.lost),
+        in_time: (subscription.unjudged == 0).then_some(subscription.in_time),
+        late: (subscription.unjudged == 0).then_some(subscription.late),
+        latency_us: Distribution::of(latencies.of(index).to_vec()),
+    };
+    all.order.into_iter().enumerate().map(figures).collect()
+}
+
+/// Whether a message to this subscription may have been sent or taken without an event of it.
+fn losses_unknown(tables: &Tables, subscription: u32) -> bool {
+    let topic = &tables.endpoints[subscription as usize].topic;
+    let dropped = |node: u32| tables.processes[tables.nodes[node as usize].process as usize].dropped_events > 0;
+    let of_topic = |e: &&crate::tables::Endpoint| e.kind == EndpointKind::Publisher && e.topic == *topic;
+    dropped(tables.endpoints[subscription as usize].node) || tables.endpoints.iter().filter(of_topic).any(|e| dropped(e.node))
+}

@@ -1,0 +1,88 @@
+//! Service calls as hops of chains: a request goes from client to server like a message, its response comes back like another.
+//!
+//! The two ways of a service stand as topics of their own, `/name request` and `/name response`, among the topics that chains run over, and nowhere
+//! else: tables of messages and endpoints are made before. docs/figures.md, "services", says what of it is inferred.
+
+use crate::link::{Linked, OfTopic};
+use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen};
+use crate::observe::legs::Leg;
+use crate::observe::services::Call;
+use crate::tables::EndpointKind;
+use std::collections::HashMap;
+
+/// A way of a message: when, and in which executions.
+struct Passage {
+    topic: u32,
+    from: u32,
+    to: u32,
+    sent: (i64, Option<u32>),
+    taken: Option<(i64, Option<u32>)>,
+}
+
+/// Adds the calls whose client and server are both known.
+pub(crate) fn join(calls: &[Call], seen: &mut Observed, linked: &mut Linked) {
+    let mut passages = Vec::new();
+    for call in calls {
+        let (Some(client), Some(server), false) = (call.row.client, call.row.server, call.row.service.is_empty()) else { continue };
+        let request = seen.topics.intern(&format!("{} request", call.row.service));
+        let response = seen.topics.intern(&format!("{} response", call.row.service));
+        seen.legs.insert(request, Leg { service: request, is_response: false });
+        seen.legs.insert(response, Leg { service: request, is_response: true });
+        if let Some(sent) = call.row.requested_ns() {
+            let taken = call.row.request_taken_ns.map(|ns| (ns, call.row.execution));
+            passages.push(Passage { topic: request, from: client, to: server, sent: (sent, call.requested_in), taken });
+        }
+        if let Some(sent) = call.row.answered_ns() {
+            let taken = call.row.response_taken_ns.map(|ns| (ns, call.response_taken_in));
+            passages.push(Passage { topic: response, from: server, to: client, sent: (sent, call.answered_in), taken });
+        }
+    }
+    passages.sort_by_key(|p| p.sent.0);
+    linked.topics.resize_with(seen.topics.names.len(), OfTopic::default);
+    let mut endpoints = HashMap::new();
+    let mut taken = Vec::new();
+    for passage in &passages {
+        let from = endpoint(seen, linked, &mut endpoints, passage.from, passage.topic, EndpointKind::Publisher);
+        let to = endpoint(seen, linked, &mut endpoints, passage.to, passage.topic, EndpointKind::Subscription);
+        let (process, publication) = (seen.process_of(from), seen.publications.len() as u32);
+        let (sent_ns, sent_in) = passage.sent;
+        seen.publications.push(PublicationSeen { endpoint: Some(from), ..PublicationSeen::new(sent_ns, process, sent_in) });
+        linked.topics[passage.topic as usize].publications.push(publication);
+        let related = seen.related(process, seen.process_of(to));
+        taken.extend(passage.taken.filter(|_| related).map(|(ns, execution)| (ns, execution, to, publication)));
+    }
+    taken.sort_by_key(|t| t.0);
+    let take = |(time, execution, endpoint, publication)| TakeSeen {
+        time,
+        endpoint,
+        source_timestamp: 0,
+        id: None,
+        publication: Some(publication),
+        arrival: None,
+        execution,
+        first_line: None,
+        called_ns: None,
+        rcl_ns: None,
+        intra_process: false,
+    };
+    seen.takes.extend(taken.into_iter().map(take));
+}
+
+/// The end of a node on a way of a service.
+fn endpoint(
+    seen: &mut Observed,
+    linked: &mut Linked,
+    known: &mut HashMap<(u32, u32, bool), u32>,
+    node: u32,
+    topic: u32,
+    kind: EndpointKind,
+) -> u32 {
+    let sends = kind == EndpointKind::Publisher;
+    *known.entry((node, topic, sends)).or_insert_with(|| {
+        let index = seen.endpoints.len() as u32;
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth: None, created_ns: 0, arrivals: Vec::new(), gid: None });
+        let of = &mut linked.topics[topic as usize];
+        if sends { &mut of.publishers } else { &mut of.subscriptions }.push(index);
+        index
+    })
+}

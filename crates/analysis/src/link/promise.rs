@@ -1,0 +1,50 @@
+//! What a workload promises of a publisher's messages: how often, and by when.
+
+use crate::observe::is_called;
+use std::time::Duration;
+use tacho_workload::model::{Executor, Node, Publication, Workload};
+
+/// A publication with the node that makes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Promise<'a> {
+    node: &'a Node,
+    publication: &'a Publication,
+}
+
+/// What is promised of a topic by a node of this full name; by any node, where none of the workload is called so.
+pub(crate) fn of<'a>(workload: &'a Workload, node: &str, topic: &str) -> Option<Promise<'a>> {
+    let all = || all(workload).filter(|p| p.publication.topic == topic);
+    all().find(|p| is_called(node, &p.node.name)).or_else(|| all().next())
+}
+
+/// Every publication of a workload.
+pub(crate) fn all(workload: &Workload) -> impl Iterator<Item = Promise<'_>> {
+    workload.nodes.iter().flat_map(|node| node.publishes.iter().map(move |publication| Promise { node, publication }))
+}
+
+impl Promise<'_> {
+    /// Sends a second that are due by the clock; absent where it answers an input.
+    pub fn rate_hz(&self) -> Option<f64> {
+        self.publication.rate_hz.or(match self.node.executor {
+            Executor::Timer { hz } => Some(hz),
+            Executor::Spin { hz } if !self.node.is_triggered() => Some(hz),
+            _ => None,
+        })
+    }
+
+    /// From one due send to the next.
+    pub fn period_ns(&self) -> Option<i64> {
+        Some((1e9 / self.rate_hz()?).round() as i64)
+    }
+
+    /// A message that takes longer is late: as the workload says, else the period (study A).
+    pub fn deadline_ns(&self) -> Option<i64> {
+        let deadline = self.publication.deadline.map(|d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX));
+        deadline.or_else(|| self.period_ns())
+    }
+
+    /// Bytes of data of a message.
+    pub fn size_bytes(&self) -> u64 {
+        self.publication.size_bytes
+    }
+}

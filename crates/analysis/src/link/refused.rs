@@ -1,0 +1,50 @@
+//! Sends that a middleware refused: publish calls that failed. Nothing was sent, so they are neither publications nor losses.
+
+use crate::Options;
+use crate::observe::{EndpointSeen, Observed, RefusalSeen};
+use crate::tables::{EndpointKind, Note};
+use std::collections::BTreeMap;
+
+/// Of each endpoint, the refused sends of the measured window; absent for subscriptions and where nobody counts them: programs and boards
+/// that are not our nodes on a host.
+pub(crate) fn counts(seen: &Observed, options: &Options) -> Vec<Option<u64>> {
+    let counted = |e: &EndpointSeen| {
+        let process = seen.nodes[e.node as usize].process as usize;
+        e.kind == EndpointKind::Publisher && seen.ours[process] && seen.processes[process].board.is_none()
+    };
+    let mut counts: Vec<Option<u64>> = seen.endpoints.iter().map(|e| counted(e).then_some(0)).collect();
+    for refusal in measured(seen, options) {
+        if let Some(count) = endpoint_of(seen, refusal).and_then(|e| counts.get_mut(e as usize)) {
+            *count.get_or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// Why, in the middleware's words: a note for each publisher and reason.
+pub(crate) fn notes(seen: &Observed, options: &Options) -> Vec<Note> {
+    let mut reasons: BTreeMap<(u32, u64), (u64, &str)> = BTreeMap::new();
+    for refusal in measured(seen, options) {
+        if let Some(endpoint) = endpoint_of(seen, refusal) {
+            reasons.entry((endpoint, refusal.code)).or_insert((0, &refusal.reason)).0 += 1;
+        }
+    }
+    let note = |((endpoint, code), (count, reason)): ((u32, u64), (u64, &str))| {
+        let endpoint = &seen.endpoints[endpoint as usize];
+        let (node, topic) = (&seen.nodes[endpoint.node as usize].name, &seen.topics.names[endpoint.topic as usize]);
+        Note {
+            name: "sends-refused".into(),
+            count,
+            text: format!("{node} {topic}: sends that the middleware refused (code {code}), which are neither sent nor lost: {reason}"),
+        }
+    };
+    reasons.into_iter().map(note).collect()
+}
+
+fn measured<'a>(seen: &'a Observed, options: &'a Options) -> impl Iterator<Item = &'a RefusalSeen> {
+    seen.refusals.iter().filter(|refusal| options.measures(seen.publications[refusal.publication as usize].belongs_ns()))
+}
+
+fn endpoint_of(seen: &Observed, refusal: &RefusalSeen) -> Option<u32> {
+    seen.publications[refusal.publication as usize].refused_to
+}

@@ -1,0 +1,343 @@
+//! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
+
+pub(crate) mod board_clock;
+pub(crate) mod collect;
+pub(crate) mod cpu;
+pub(crate) mod dds;
+pub(crate) mod handles;
+pub(crate) mod interrupts;
+pub(crate) mod intra_process;
+pub(crate) mod legs;
+pub(crate) mod lifecycle;
+pub(crate) mod preemption;
+pub(crate) mod rclpy;
+pub(crate) mod ros1;
+pub(crate) mod services;
+pub(crate) mod simulated;
+
+use crate::rows::Rows;
+use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
+use std::collections::{HashMap, HashSet};
+use tacho_events::Gid;
+
+use board_clock::BoardClock;
+use dds::Dds;
+
+/// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
+pub(crate) const INTERNAL: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(crate) struct Observed {
+    pub processes: Vec<Process>,
+    /// Whether it is one of our own nodes, by process.
+    pub ours: Vec<bool>,
+    /// Whether the last event of a process is a reading of its clock, as the recorder takes one when its process ends, by process.
+    pub ends_with_reading: Vec<bool>,
+    /// Clock that a process's times are on, after hosts were related: times of two groups do not compare.
+    pub clock_group: Vec<u32>,
+    pub nodes: Vec<Node>,
+    pub endpoints: Vec<EndpointSeen>,
+    pub topics: Topics,
+    pub callbacks: Vec<Callback>,
+    pub executions: Rows<Execution>,
+    /// Stream of each execution.
+    pub execution_stream: Rows<u32>,
+    pub publications: Rows<PublicationSeen>,
+    pub takes: Rows<TakeSeen>,
+    pub streams: Vec<StreamSeen>,
+    pub skips: Vec<SkipSeen>,
+    pub refusals: Vec<RefusalSeen>,
+    /// Stretches of time in which events were lost, from and to, in order.
+    pub gaps: Vec<(i64, i64)>,
+    /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
+    pub overwritten: HashSet<(u32, u32)>,
+    pub dds: Dds,
+    /// Topics that stand for service calls; only when chains are looked for.
+    pub legs: legs::Legs,
+    pub ros1: ros1::Found,
+    pub rclpy: rclpy::Hooked,
+    pub lifecycle: lifecycle::Lifecycle,
+    /// Clocks of microcontrollers, by process.
+    pub board_clocks: HashMap<u32, BoardClock>,
+    /// Link annotations: subscription, publisher, what they say; each once.
+    pub annotations: Vec<(u32, u32, LinkRule)>,
+    pub counters: Counters,
+}
+
+/// Names of topics as numbers.
+#[derive(Default)]
+pub(crate) struct Topics {
+    pub names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+pub(crate) struct EndpointSeen {
+    pub node: u32,
+    pub kind: EndpointKind,
+    pub topic: u32,
+    pub depth: Option<u64>,
+    pub created_ns: i64,
+    /// node_data_available, in order.
+    pub arrivals: Vec<i64>,
+    /// What the middleware calls it.
+    pub gid: Option<Gid>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct PublicationSeen {
+    pub time: i64,
+    pub process: u32,
+    /// `None`: its publisher's creation was not seen.
+    pub endpoint: Option<u32>,
+    pub execution: Option<u32>,
+    /// rmw_publish.timestamp; 0 where the release has none.
+    pub source_timestamp: i64,
+    /// rcl_publish, where a layer above was seen before.
+    pub rcl_ns: Option<i64>,
+    /// rmw was entered.
+    pub rmw_called_ns: Option<i64>,
+    pub rmw_ns: Option<i64>,
+    /// publisher id and sequence number of our own nodes.
+    pub id: Option<(u64, u64)>,
+    /// Of our own nodes.
+    pub size_bytes: Option<u64>,
+    /// When it was due by the clock; of our own nodes.
+    pub due_ns: Option<i64>,
+    /// Whose publish call failed; it is then of nobody ([`INTERNAL`]), as nothing was sent.
+    pub refused_to: Option<u32>,
+}
+
+impl PublicationSeen {
+    /// A publish call of which nothing more is known yet.
+    pub fn new(time: i64, process: u32, execution: Option<u32>) -> Self {
+        PublicationSeen {
+            time,
+            process,
+            endpoint: None,
+            execution,
+            source_timestamp: 0,
+            rcl_ns: None,
+            rmw_called_ns: None,
+            rmw_ns: None,
+            id: None,
+            size_bytes: None,
+            due_ns: None,
+            refused_to: None,
+        }
+    }
+
+    /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it was due, so that
+    /// what was due in the window is what was sent, refused and skipped, to the message.
+    pub fn belongs_ns(&self) -> i64 {
+        self.due_ns.unwrap_or(self.time)
+    }
+}
+
+/// Sends that were due and did not happen, as the publisher said when it noticed.
+pub(crate) struct SkipSeen {
+    pub noticed_ns: i64,
+    pub endpoint: u32,
+    pub count: u64,
+    /// Publications seen before: which of them the skip lies between.
+    pub publications_before: u32,
+}
+
+/// A publish call that failed.
+pub(crate) struct RefusalSeen {
+    pub publication: u32,
+    /// What the middleware calls the reason.
+    pub code: u64,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct TakeSeen {
+    pub time: i64,
+    pub endpoint: u32,
+    pub source_timestamp: i64,
+    pub id: Option<(u64, u64)>,
+    /// Known at once for intra-process messages; all others are linked in the end.
+    pub publication: Option<u32>,
+    /// Enqueueing of an intra-process message; for others node_data_available, in the end.
+    pub arrival: Option<i64>,
+    pub execution: Option<u32>,
+    pub first_line: Option<i64>,
+    /// The executor turned to it: rmw was entered, else rclcpp_executor_execute.
+    pub called_ns: Option<i64>,
+    pub rcl_ns: Option<i64>,
+    /// From a buffer of the process: it went through none of the layers below the client library.
+    pub intra_process: bool,
+}
+
+/// One thread.
+#[derive(Default)]
+pub(crate) struct StreamSeen {
+    pub process: u32,
+    pub tid: u32,
+    /// First and last event.
+    pub first_ns: i64,
+    pub last_ns: i64,
+    /// Times inside rclcpp_executor_wait_for_work, in order.
+    pub waits: Vec<(i64, i64)>,
+    /// Outermost executions, in order.
+    pub executions: Vec<u32>,
+}
+
+/// What could not be linked, counted.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub end_without_start: u64,
+    pub unknown_process: u64,
+    pub unknown_node: u64,
+    pub unknown_subscription: u64,
+    pub intra_unlinked: u64,
+    /// Service requests of which only the callback is seen.
+    pub requests: u64,
+    pub unknown_annotation: u64,
+}
+
+impl Topics {
+    pub fn intern(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_string());
+        self.numbers.insert(name.to_string(), number);
+        number
+    }
+}
+
+/// Topics of the client library and the middleware: every node has them, no chain runs through them.
+pub(crate) fn is_internal(topic: &str) -> bool {
+    const NAMES: [&str; 5] = ["/rosout", "/rosout_agg", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
+    NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.contains("/_action/")
+}
+
+impl Observed {
+    /// Topic of an endpoint that has a row.
+    pub fn topic_of(&self, endpoint: u32) -> u32 {
+        self.endpoints[endpoint as usize].topic
+    }
+
+    /// Process of an endpoint that has a row.
+    pub fn process_of(&self, endpoint: u32) -> u32 {
+        self.nodes[self.endpoints[endpoint as usize].node as usize].process
+    }
+
+    /// Whether events of the time between two instants may have been lost.
+    pub fn lacks(&self, from: i64, to: i64) -> bool {
+        self.gaps.iter().any(|gap| gap.0 < to && from <= gap.1)
+    }
+
+    /// Whether times of two processes compare.
+    pub fn related(&self, one: u32, other: u32) -> bool {
+        self.clock_group[one as usize] == self.clock_group[other as usize]
+    }
+
+    /// When the last event of all programs was.
+    pub fn end_ns(&self) -> i64 {
+        self.processes.iter().filter(|p| p.events > 0 && p.pid != 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
+    }
+
+    /// Until when a process was there to take messages: to its last event if that tells when it ended or it was killed, else (it ended in
+    /// order, when is not known) to the end of all.
+    pub fn alive_until(&self, process: u32) -> i64 {
+        let row = &self.processes[process as usize];
+        if row.ended == Some(true) && !self.ends_with_reading[process as usize] {
+            self.end_ns()
+        } else {
+            row.last_ns
+        }
+    }
+
+    /// Whether a process is an emulated board.
+    pub fn is_emulated(&self, process: u32) -> bool {
+        self.processes[process as usize].is_emulated()
+    }
+
+    /// How far a time of a process may be off from this machine's clock, beyond what all times may.
+    pub fn clock_error_ns(&self, process: u32) -> i64 {
+        self.processes[process as usize].clock_error_ns.unwrap_or(0)
+    }
+
+    pub fn notes(&self) -> Vec<Note> {
+        let counters = &self.counters;
+        let mut notes = Vec::new();
+        let mut add = |name: &str, count: u64, text: &str| {
+            if count > 0 {
+                notes.push(Note { name: name.into(), count, text: text.into() });
+            }
+        };
+        add(
+            "callback-end-without-start",
+            counters.end_without_start,
+            "callbacks that ended without a start: events before were not recorded; not in the callback times",
+        );
+        add(
+            "event-of-unknown-process",
+            counters.unknown_process,
+            "events of a process that was not announced; left out",
+        );
+        add(
+            "unknown-node",
+            counters.unknown_node,
+            "publishers or subscriptions of nodes whose creation was not recorded; left out of topics and chains",
+        );
+        add("unknown-subscription", counters.unknown_subscription,
+            "messages taken by subscriptions whose creation was not recorded: recording began late, or events were dropped; left out");
+        add(
+            "intra-process-not-linked",
+            counters.intra_unlinked,
+            "messages taken from intra-process buffers whose subscription or publication was not recorded; left out",
+        );
+        add(
+            "services-not-linked",
+            counters.requests,
+            "service requests: in the callback times, but not in messages or chains",
+        );
+        add(
+            "unknown-annotation",
+            counters.unknown_annotation,
+            "link annotations that name a subscription or publisher whose creation was not recorded; left out",
+        );
+        add("latched", self.ros1.latched.len() as u64,
+            "messages that a latched publisher had published before their subscriber came: received, without publication and latency");
+        add("alike-over-udpros", self.ros1.alike,
+            "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
+             latency, and what that connection lost is not told");
+        let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
+        add("unknown-publisher", unknown,
+            "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");
+        for process in &self.processes {
+            if process.pid == 0 {
+                continue; // the kernel: what it lost is said with the figures that it touches
+            }
+            if process.dropped_events > 0 {
+                add("dropped-events", process.dropped_events, &format!(
+                    "events of process {} ({}) that the recorder could not write: its counts are too low, its losses are not told",
+                    process.pid, process.executable));
+            }
+            if let Some(board) = process.board.as_ref().filter(|_| process.is_emulated()) {
+                let how = match process.clock_error_ns {
+                    Some(error) => format!("related to this machine's to within {} us", error as f64 / 1e3),
+                    None => "not related to this machine's: no message went each way".into(),
+                };
+                add("emulated-board", 1, &format!(
+                    "{} ran on an {board}: times there are emulated time, {how}; messages from and to it have no latency, and what it did in \
+                     chains and callbacks took emulated time, not that of hardware", process.host));
+            }
+            if process.ended == Some(false) {
+                add("process-did-not-end-in-order", 1, &format!(
+                    "process {} ({}) was killed or still ran when it was read; messages after its last event are not counted as lost",
+                    process.pid, process.executable));
+            }
+        }
+        notes
+    }
+}
+
+/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
+pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
+    full_name == name || full_name.strip_prefix('/') == Some(name)
+}

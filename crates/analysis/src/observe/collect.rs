@@ -1,0 +1,492 @@
+//! What threads do, one event after the other: publish, take, call back, wait.
+//!
+//! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
+
+mod callbacks;
+mod responses;
+
+use callbacks::Beginning;
+use crate::Options;
+use crate::observe::{Observed, PublicationSeen, RefusalSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observe::cpu::CpuClock;
+use crate::observe::dds::{is_below_rmw, Context};
+use crate::observe::handles::{Handles, NOBODY};
+use crate::observe::preemption::Scheduler;
+use crate::observe::ros1::{self, Ros1};
+use crate::observe::services::{Place, Services};
+use crate::tables::{LinkRule, Process};
+use responses::is_of_executor;
+use std::collections::HashMap;
+use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
+use tacho_events::layout::TickSource;
+
+/// State of the events so far, one process and one thread at a time.
+#[derive(Default)]
+pub(crate) struct Collector {
+    pub seen: Observed,
+    pub scheduler: Scheduler,
+    pub ros1: Ros1,
+    pub services: Services,
+    handles: Vec<Handles>,
+    threads: Vec<Thread>,
+    /// The last part of each coroutine, by process and task.
+    coroutines: HashMap<(u32, Handle), u32>,
+}
+
+/// What one thread is in the middle of.
+#[derive(Default)]
+struct Thread {
+    running: Vec<u32>,
+    publishing: Option<Publishing>,
+    executing: Option<Handle>,
+    taking: Option<Taking>,
+    /// Last take that belongs to the running callback.
+    in_callback: Option<u32>,
+    waiting_since: Option<i64>,
+    cpu: CpuClock,
+    executing_since: i64,
+    /// rmw was entered to take for this subscription.
+    take_called: Option<(Handle, i64)>,
+    /// It is an executor of rclcpp's.
+    executes: bool,
+    /// Execution that handles a response to a request.
+    responding: Option<u32>,
+    /// What was said of the callback that starts next.
+    beginning: Beginning,
+    /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
+    written: Option<u32>,
+}
+
+/// How deep in the stack a publish call has been seen. One call descends; it never climbs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Depth {
+    Node,
+    IntraProcess,
+    ClientLibrary,
+    Rcl,
+    Rmw,
+}
+
+#[derive(Clone, Copy)]
+struct Publishing {
+    publication: u32,
+    depth: Depth,
+    publisher: Handle,
+    message: Handle,
+}
+
+/// A message taken, not yet handed to a callback. `take` is absent for what nobody is interested in.
+#[derive(Clone, Copy)]
+struct Taking {
+    take: Option<u32>,
+    depth: Depth,
+}
+
+impl Collector {
+    pub fn new(options: Options) -> Collector {
+        Collector { scheduler: Scheduler::new(options), ..Collector::default() }
+    }
+
+    pub fn add_process(&mut self, facts: &ProcessFacts) {
+        self.seen.processes.push(Process {
+            pid: facts.header.pid,
+            executable: facts.header.executable.clone(),
+            command: facts.header.command.clone(),
+            host: facts.header.host.clone(),
+            clock: None,
+            events: 0,
+            dropped_events: facts.header.dropped,
+            ended: facts.header.closed,
+            first_ns: 0,
+            last_ns: 0,
+            board: (facts.header.ticks == TickSource::Board).then(|| facts.header.command.clone()),
+            clock_error_ns: None,
+        });
+        self.scheduler.add_process(facts);
+        self.seen.ours.push(false);
+        self.seen.ends_with_reading.push(false);
+        self.seen.clock_group.push(0);
+        self.handles.push(Handles::default());
+    }
+
+    pub fn push(&mut self, event: &Event, texts: &Texts) {
+        let (process, stream, now) = (event.process.0, event.stream.0 as usize, event.time.as_ns());
+        let Some(row) = self.seen.processes.get_mut(process as usize) else {
+            self.seen.counters.unknown_process += 1;
+            return;
+        };
+        if row.events == 0 {
+            row.first_ns = now;
+        }
+        row.events += 1;
+        row.last_ns = now;
+        self.seen.ends_with_reading[process as usize] = matches!(event.payload, Payload::ClockSync { .. });
+        if self.scheduler.is_kernel(process) {
+            let running = |stream: u32| self.threads.get(stream as usize).map_or(&[][..], |thread| thread.running.as_slice());
+            self.scheduler.push(process, event.thread.0, now, &event.payload, texts, running, &self.seen.executions);
+            return;
+        }
+        if self.threads.len() <= stream {
+            self.threads.resize_with(stream + 1, Thread::default);
+            self.seen.streams.resize_with(stream + 1, StreamSeen::default);
+        }
+        let of_thread = &mut self.seen.streams[stream];
+        if of_thread.tid == 0 {
+            (of_thread.process, of_thread.tid, of_thread.first_ns) = (process, event.thread.0, now);
+        }
+        of_thread.last_ns = now;
+        self.scheduler.acts(process, stream as u32, event.thread.0, now);
+        if !matches!(event.payload, Payload::CallbackCpu { .. } | Payload::CallbackStart { .. }) {
+            self.threads[stream].cpu.forget();
+        }
+        if is_below_rmw(&event.payload) {
+            let thread = &self.threads[stream];
+            let publication = thread.written.or(thread.publishing.map(|p| p.publication));
+            self.seen.below_rmw(Context { process, publication, now }, &event.payload);
+            return;
+        }
+        self.threads[stream].written = None;
+        // Whatever a thread does after rclcpp_executor_wait_for_work, it does awake.
+        if let Some(since) = self.threads[stream].waiting_since.take() {
+            self.seen.streams[stream].waits.push((since, now));
+        }
+        let handles = &self.handles[process as usize];
+        let running = self.threads[stream].running.last().copied();
+        self.services.push(&Place { process, stream, now, running, node: &|node| handles.node(node) }, &event.payload, texts);
+        if let Payload::RclpyCallbacks { not_recorded } = event.payload {
+            self.seen.rclpy.hooked(process, texts.get(not_recorded));
+        }
+        let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
+        if ros1::is_of_roscpp(&event.payload) {
+            self.roscpp(event, texts, process, stream, now);
+        } else if !known {
+            self.run(event, texts, process, stream, now);
+        }
+    }
+
+    fn roscpp(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
+        let running = self.threads[stream].running.last().copied();
+        let (seen, handles) = (&mut self.seen, &mut self.handles[process as usize]);
+        let take = self.ros1.push(ros1::At { seen, handles, process, stream, running, now }, &event.payload, texts);
+        if let Payload::Ros1Take { .. } = event.payload {
+            self.threads[stream].taking = Some(Taking { take, depth: Depth::ClientLibrary });
+        }
+    }
+
+    /// What a thread does again and again: wait, take, call back, publish.
+    fn run(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
+        if is_of_executor(&event.payload) {
+            self.threads[stream].executes = true;
+            self.end_response(stream, now);
+        }
+        match event.payload {
+            Payload::RclcppExecutorWaitForWork { .. } => {
+                let thread = &mut self.threads[stream];
+                thread.waiting_since = Some(now);
+                thread.executing = None;
+                thread.taking = None;
+            }
+            Payload::RclcppExecutorExecute { handle } => {
+                let thread = &mut self.threads[stream];
+                thread.executing = Some(handle);
+                thread.executing_since = now;
+                thread.taking = None;
+            }
+            Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
+            Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
+            Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
+            Payload::RclpyCoroutine { task, part } => self.threads[stream].beginning.part = Some((task, part)),
+            Payload::RclpyResponse { client, sequence } => {
+                self.threads[stream].beginning.response = self.services.of_client(process, client, sequence);
+            }
+            Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
+            Payload::CallbackCpu { cpu_ns, is_end: true } => {
+                if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
+                    self.seen.executions[execution as usize].cpu_ns = Some(cpu_ns);
+                }
+            }
+
+            Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
+                self.seen.ours[process as usize] = true;
+                let id = Some((publisher_id, sequence));
+                let publication = self.publish(process, stream, Depth::Node, publisher, NOBODY, now);
+                let due = self.handles[process as usize].due.remove(&publisher).filter(|due| due.0 == sequence);
+                let row = &mut self.seen.publications[publication as usize];
+                row.id = id;
+                row.size_bytes = Some(size_bytes);
+                row.due_ns = due.map(|due| due.1);
+            }
+            Payload::RclcppIntraPublish { publisher, message } => {
+                self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
+            }
+            Payload::RclcppPublish { publisher, message } => {
+                self.publish(process, stream, Depth::ClientLibrary, publisher, message, now);
+            }
+            Payload::RclPublish { publisher, message } => {
+                let before = self.seen.publications.len();
+                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now) as usize;
+                self.seen.publications[publication].rcl_ns = (publication < before).then_some(now);
+            }
+            Payload::RmwPublish { rmw_publisher, message, timestamp } => {
+                self.rmw_publish(process, stream, rmw_publisher, message, timestamp, now);
+            }
+            // Its one argument may be the publisher: it tells no more than that the call went this deep.
+            Payload::RmwPublishOfUnknownRelease { .. } if self.threads[stream].publishing.is_some() => {
+                self.rmw_publish(process, stream, NOBODY, NOBODY, 0, now);
+            }
+
+            Payload::RmwPublishCalled { message, .. } => {
+                if let Some(publishing) = self.threads[stream].publishing.filter(|p| p.message == message) {
+                    self.seen.publications[publishing.publication as usize].rmw_called_ns = Some(now);
+                }
+            }
+            Payload::RmwTakeCalled { rmw_subscription } => {
+                self.threads[stream].take_called = Some((rmw_subscription, now));
+            }
+            Payload::RmwTake { rmw_subscription, source_timestamp, taken, .. } => {
+                let called = self.threads[stream].take_called.take().filter(|called| called.0 == rmw_subscription);
+                let handles = &self.handles[process as usize];
+                let endpoint = handles.rmw_subscriptions.get(&rmw_subscription).copied();
+                if endpoint.is_none() && taken && !handles.rmw_only.contains_key(&rmw_subscription) {
+                    self.seen.counters.unknown_subscription += 1;
+                }
+                let take = endpoint.filter(|e| taken && *e != INTERNAL).map(|e| self.take(stream, e, now));
+                if let Some(take) = take {
+                    let row = &mut self.seen.takes[take as usize];
+                    row.source_timestamp = source_timestamp;
+                    row.called_ns = called.map(|called| called.1).or(row.called_ns);
+                }
+                self.threads[stream].taking = Some(Taking { take, depth: Depth::Rmw });
+            }
+            Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
+            Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),
+            Payload::NodeTake { subscription, publisher_id, sequence, .. } => {
+                self.seen.ours[process as usize] = true;
+                self.node_take(process, stream, subscription, (publisher_id, sequence), now);
+            }
+            Payload::RclcppRingBufferEnqueue { buffer, index, .. } => {
+                if let Some(publishing) = self.threads[stream].publishing {
+                    let handles = &mut self.handles[process as usize];
+                    let gone = handles.buffers.enqueue(buffer, index, publishing.publication, now);
+                    self.seen.overwritten.extend(gone.zip(handles.endpoint_of_buffer(buffer)));
+                }
+            }
+            Payload::RclcppRingBufferClear { buffer } => {
+                let handles = &mut self.handles[process as usize];
+                let endpoint = handles.endpoint_of_buffer(buffer);
+                let gone = handles.buffers.clear(buffer);
+                self.seen.overwritten.extend(gone.into_iter().filter_map(|publication| Some((publication, endpoint?))));
+            }
+            Payload::RclcppRingBufferDequeue { buffer, index, .. } => self.dequeue(process, stream, buffer, index, now),
+            Payload::NodeSkipped { publisher, count } => {
+                self.seen.ours[process as usize] = true;
+                if let Some(endpoint) = self.handles[process as usize].publishers.get(&publisher) {
+                    let publications_before = self.seen.publications.len() as u32;
+                    let (noticed_ns, endpoint) = (now, *endpoint);
+                    self.seen.skips.push(SkipSeen { noticed_ns, endpoint, count, publications_before });
+                }
+            }
+            Payload::NodeRefused { publisher, sequence, code, reason } => {
+                self.refused(process, publisher, sequence, code, texts.get(reason));
+            }
+            Payload::NodeDue { publisher, sequence, due_ns } => {
+                self.handles[process as usize].due.insert(publisher, (sequence, due_ns));
+            }
+            Payload::NodeDataAvailable { subscription } => {
+                self.seen.ours[process as usize] = true;
+                let endpoint = self.handles[process as usize].subscriptions.get(&subscription);
+                if let Some(endpoint) = endpoint.filter(|e| **e != INTERNAL) {
+                    self.seen.endpoints[*endpoint as usize].arrivals.push(now);
+                }
+            }
+            Payload::MessageLinkPeriodicAsync { subscription, publisher } => {
+                self.annotate(process, subscription, publisher, LinkRule::Latest);
+            }
+            Payload::MessageLinkPartialSync { subscription, publisher } => {
+                self.annotate(process, subscription, publisher, LinkRule::Match);
+            }
+            Payload::BoardToHost { board_ns, monotonic_ns } => {
+                let clock = self.seen.board_clocks.entry(process).or_default();
+                clock.rough_ns = now - board_ns;
+                clock.bounds.above.push((board_ns, monotonic_ns - board_ns));
+            }
+            Payload::HostToBoard { monotonic_ns, board_ns } => {
+                let clock = self.seen.board_clocks.entry(process).or_default();
+                clock.rough_ns = now - board_ns;
+                clock.bounds.below.push((board_ns, monotonic_ns - board_ns));
+            }
+            Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
+            _ => {}
+        }
+    }
+
+    /// The publish call of this number, which was seen just before, failed: nothing was sent.
+    fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
+        self.seen.ours[process as usize] = true;
+        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
+        if endpoint.is_none() {
+            return;
+        }
+        let of = |row: &PublicationSeen| row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
+        // The last of its publisher, so close to the end.
+        if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
+            let row = &mut self.seen.publications[publication];
+            (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
+            self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
+        }
+    }
+
+    fn annotate(&mut self, process: u32, subscription: Handle, publisher: Handle, rule: LinkRule) {
+        let handles = &self.handles[process as usize];
+        let (from, to) = (handles.subscriptions.get(&subscription), handles.publishers.get(&publisher));
+        match (from.filter(|e| **e != INTERNAL), to.filter(|e| **e != INTERNAL)) {
+            (Some(from), Some(to)) => {
+                let link = (*from, *to, rule);
+                if !self.seen.annotations.contains(&link) {
+                    self.seen.annotations.push(link);
+                }
+            }
+            _ => self.seen.counters.unknown_annotation += 1,
+        }
+    }
+
+    /// One more sight of a publish call, or the first of a new one.
+    fn publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        depth: Depth,
+        publisher: Handle,
+        message: Handle,
+        now: i64,
+    ) -> u32 {
+        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied();
+        let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
+        let thread = &mut self.threads[stream];
+        let joined = thread.publishing.filter(|p| {
+            // After an intra-process hand-over the middleware publishes a copy.
+            depth > p.depth
+                && same(p.publisher, publisher)
+                && (p.depth == Depth::IntraProcess || same(p.message, message))
+        });
+        let publication = match joined {
+            Some(publishing) => publishing.publication,
+            None => {
+                let execution = thread.running.last().copied();
+                self.seen.publications.push(PublicationSeen::new(now, process, execution));
+                self.seen.publications.len() as u32 - 1
+            }
+        };
+        let row = &mut self.seen.publications[publication as usize];
+        row.endpoint = row.endpoint.or(endpoint);
+        let known = joined.map_or(NOBODY, |p| p.publisher);
+        let publisher = if publisher == NOBODY { known } else { publisher };
+        thread.publishing = Some(Publishing { publication, depth, publisher, message });
+        publication
+    }
+
+    fn rmw_publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        publisher: Handle,
+        message: Handle,
+        timestamp: i64,
+        now: i64,
+    ) {
+        let endpoint = self.handles[process as usize].rmw_publishers.get(&publisher).copied();
+        let thread = &mut self.threads[stream];
+        let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
+        let publication = match thread.publishing.take().filter(fits) {
+            Some(publishing) => publishing.publication,
+            // No layer above: the middleware's own, unless its publisher is one of the program's.
+            None if endpoint.is_some() => self.publish(process, stream, Depth::Rmw, NOBODY, message, now),
+            None => return,
+        };
+        self.threads[stream].publishing = None;
+        self.threads[stream].written = Some(publication);
+        let row = &mut self.seen.publications[publication as usize];
+        row.endpoint = row.endpoint.or(endpoint);
+        row.source_timestamp = timestamp;
+        row.rmw_ns = Some(now);
+    }
+
+    fn take(&mut self, stream: usize, endpoint: u32, now: i64) -> u32 {
+        let thread = &mut self.threads[stream];
+        let take = self.seen.takes.len() as u32;
+        let subscriptions = &self.handles[self.seen.process_of(endpoint) as usize].subscriptions;
+        let for_it = thread.executing.filter(|handle| subscriptions.get(handle) == Some(&endpoint));
+        let called_ns = for_it.map(|_| thread.executing_since);
+        // Taken by a callback itself (polling), not for one that is about to start.
+        let execution = thread.running.last().copied();
+        if execution.is_some() {
+            thread.in_callback = Some(take);
+        }
+        self.seen.takes.push(TakeSeen {
+            time: now,
+            endpoint,
+            source_timestamp: 0,
+            id: None,
+            publication: None,
+            arrival: None,
+            execution,
+            first_line: None,
+            called_ns,
+            rcl_ns: None,
+            intra_process: false,
+        });
+        take
+    }
+
+    /// rcl_take and rclcpp_take: they follow rmw_take on its thread, and stand alone on other middleware.
+    fn take_above(&mut self, process: u32, stream: usize, depth: Depth, now: i64) {
+        if let Some(taking) = self.threads[stream].taking.filter(|t| depth < t.depth) {
+            if let (Some(take), Depth::Rcl) = (taking.take, depth) {
+                self.seen.takes[take as usize].rcl_ns = Some(now);
+            }
+            self.threads[stream].taking = Some(Taking { depth, ..taking });
+            return;
+        }
+        let executing = self.threads[stream].executing;
+        let endpoint = executing.and_then(|h| self.handles[process as usize].subscriptions.get(&h).copied());
+        let take = endpoint.filter(|e| *e != INTERNAL).map(|e| self.take(stream, e, now));
+        self.threads[stream].taking = Some(Taking { take, depth });
+    }
+
+    fn node_take(&mut self, process: u32, stream: usize, subscription: Handle, id: (u64, u64), now: i64) {
+        let Some(endpoint) = self.handles[process as usize].subscriptions.get(&subscription).copied() else {
+            self.seen.counters.unknown_subscription += 1;
+            return;
+        };
+        if endpoint == INTERNAL {
+            return;
+        }
+        let fits =
+            |t: &u32| self.seen.takes[*t as usize].endpoint == endpoint && self.seen.takes[*t as usize].id.is_none();
+        let take = match self.threads[stream].in_callback.filter(fits) {
+            Some(take) => take,
+            None => self.take(stream, endpoint, now),
+        };
+        let row = &mut self.seen.takes[take as usize];
+        row.id = Some(id);
+        row.first_line = Some(now);
+    }
+
+    fn dequeue(&mut self, process: u32, stream: usize, buffer: Handle, index: u64, now: i64) {
+        let handles = &mut self.handles[process as usize];
+        match (handles.endpoint_of_buffer(buffer), handles.buffers.dequeue(buffer, index)) {
+            (Some(INTERNAL), _) => {
+                self.threads[stream].taking = Some(Taking { take: None, depth: Depth::ClientLibrary })
+            }
+            (Some(endpoint), Some((publication, arrival))) => {
+                let take = self.take(stream, endpoint, now);
+                let row = &mut self.seen.takes[take as usize];
+                row.publication = Some(publication);
+                row.intra_process = true;
+                row.arrival = Some(arrival);
+                self.threads[stream].taking = Some(Taking { take: Some(take), depth: Depth::ClientLibrary });
+            }
+            _ => self.seen.counters.intra_unlinked += 1,
+        }
+    }
+}

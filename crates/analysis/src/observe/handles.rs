@@ -1,0 +1,279 @@
+//! What pointers stand for.
+//!
+//! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle, and what was seen
+//! before keeps its old owner.
+
+use crate::observe::{is_internal, EndpointSeen, Observed, INTERNAL};
+use crate::observe::intra_process::Buffers;
+use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
+use std::collections::HashMap;
+use tacho_events::{Gid, Handle, Payload, Texts};
+
+/// The null pointer.
+pub(crate) const NOBODY: Handle = Handle(0);
+
+/// What the handles of one process stand for at present.
+#[derive(Default)]
+pub(crate) struct Handles {
+    nodes: HashMap<Handle, u32>,
+    pub publishers: HashMap<Handle, u32>,
+    pub rmw_publishers: HashMap<Handle, u32>,
+    pub subscriptions: HashMap<Handle, u32>,
+    pub rmw_subscriptions: HashMap<Handle, u32>,
+    /// rmw subscriptions without an rcl one: the middleware's own.
+    pub rmw_only: HashMap<Handle, ()>,
+    /// What the middleware calls an rmw publisher or subscription.
+    gids: HashMap<Handle, Gid>,
+    /// rclcpp's subscription object, to its endpoint.
+    pub objects: HashMap<Handle, u32>,
+    /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
+    owners: HashMap<Handle, (u32, String)>,
+    /// A subscription object waiting for the other half of its link: its subscription, or its callback.
+    half_subscription: HashMap<Handle, Handle>,
+    half_callback: HashMap<Handle, u32>,
+    services: HashMap<Handle, (Option<u32>, String)>,
+    half_service: HashMap<Handle, u32>,
+    timers: HashMap<Handle, Timer>,
+    pub callbacks: HashMap<Handle, u32>,
+    /// Node and service of each client.
+    clients: HashMap<Handle, (Option<u32>, String)>,
+    /// What handles the responses to a client, by rmw client.
+    pub client_callbacks: HashMap<Handle, u32>,
+    /// Endpoint of a subscription callback, by callback.
+    pub callback_endpoint: HashMap<u32, u32>,
+    pub ipb_object: HashMap<Handle, Handle>,
+    pub buffer_ipb: HashMap<Handle, Handle>,
+    pub buffers: Buffers,
+    /// Sequence number of a publisher's next message and when that is due.
+    pub due: HashMap<Handle, (u64, i64)>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Timer {
+    period_ns: Option<i64>,
+    node: Option<u32>,
+    callback: Option<u32>,
+}
+
+impl Handles {
+    /// The node behind a handle, in its present life.
+    pub fn node(&self, node: Handle) -> Option<u32> {
+        self.nodes.get(&node).copied()
+    }
+
+    /// The endpoint of the subscription that an intra-process buffer belongs to; [`INTERNAL`] where that is nobody's business.
+    pub fn endpoint_of_buffer(&self, buffer: Handle) -> Option<u32> {
+        let object = self.ipb_object.get(self.buffer_ipb.get(&buffer)?)?;
+        self.objects.get(object).copied()
+    }
+
+    /// Takes an event that begins or links lives of handles; false for any other.
+    pub fn init(&mut self, seen: &mut Observed, process: u32, payload: &Payload, texts: &Texts, now: i64) -> bool {
+        match *payload {
+            Payload::RclNodeInit { node, name, namespace, .. } => {
+                let name = full_name(texts.get(namespace), texts.get(name));
+                seen.nodes.push(Node { process, name });
+                self.nodes.insert(node, seen.nodes.len() as u32 - 1);
+            }
+            Payload::RclPublisherInit { publisher, node, rmw_publisher, queue_depth, topic } => {
+                let new = self.endpoint(seen, node, EndpointKind::Publisher, texts.get(topic), queue_depth, now);
+                renew(&mut self.publishers, publisher, new);
+                renew(&mut self.rmw_publishers, rmw_publisher, new);
+                self.name(seen, new, rmw_publisher);
+            }
+            Payload::RmwSubscriptionInit { rmw_subscription, gid } => {
+                self.gids.insert(rmw_subscription, gid);
+                self.rmw_subscriptions.remove(&rmw_subscription);
+                self.rmw_only.insert(rmw_subscription, ());
+            }
+            Payload::RmwPublisherInit { rmw_publisher, gid } => {
+                self.gids.insert(rmw_publisher, gid);
+                self.rmw_publishers.remove(&rmw_publisher);
+            }
+            Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
+                let new = self.endpoint(seen, node, EndpointKind::Subscription, texts.get(topic), queue_depth, now);
+                renew(&mut self.subscriptions, subscription, new);
+                if let Some(node) = self.nodes.get(&node) {
+                    self.owners.insert(subscription, (*node, texts.get(topic).to_string()));
+                }
+                renew(&mut self.rmw_subscriptions, rmw_subscription, new);
+                self.name(seen, new, rmw_subscription);
+            }
+            Payload::RclcppSubscriptionInit { subscription, object } => {
+                if let Some(endpoint) = self.subscriptions.get(&subscription).copied() {
+                    self.objects.insert(object, endpoint);
+                    match self.half_callback.remove(&object) {
+                        Some(callback) => self.own_by_subscription(seen, callback, subscription),
+                        None => drop(self.half_subscription.insert(object, subscription)),
+                    }
+                }
+            }
+            Payload::RclcppSubscriptionCallbackAdded { object, callback } => {
+                let callback = self.unowned_callback(seen, process, callback);
+                match self.half_subscription.remove(&object) {
+                    Some(subscription) => self.own_by_subscription(seen, callback, subscription),
+                    None => drop(self.half_callback.insert(object, callback)),
+                }
+            }
+            Payload::RclLifecycleStateMachineInit { node, state_machine } => {
+                if let Some(node) = self.nodes.get(&node) {
+                    seen.lifecycle.made(process, state_machine, *node, now);
+                }
+            }
+            Payload::RclLifecycleTransition { state_machine, start, goal } => {
+                seen.lifecycle.changed(process, state_machine, texts.get(start), texts.get(goal), now);
+            }
+            Payload::RclServiceInit { service, node, name, .. } => {
+                let owner = (self.nodes.get(&node).copied(), texts.get(name).to_string());
+                if let Some(callback) = self.half_service.remove(&service) {
+                    own_by_service(seen, callback, &owner);
+                }
+                self.services.insert(service, owner);
+            }
+            Payload::RclClientInit { client, node, name, .. } => {
+                self.clients.insert(client, (self.nodes.get(&node).copied(), texts.get(name).to_string()));
+            }
+            Payload::RclpyClientCallbackAdded { client, callback } => {
+                let callback = self.unowned_callback(seen, process, callback);
+                if let Some((node, service)) = self.clients.get(&client) {
+                    let row = &mut seen.callbacks[callback as usize];
+                    (row.kind, row.node, row.topic) = (CallbackKind::Client, *node, Some(format!("{service} response")));
+                }
+            }
+            Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
+            Payload::RclcppServiceCallbackAdded { service, callback } => {
+                let callback = self.unowned_callback(seen, process, callback);
+                match self.services.get(&service) {
+                    Some(owner) => own_by_service(seen, callback, owner),
+                    None => drop(self.half_service.insert(service, callback)),
+                }
+            }
+            Payload::RclTimerInit { timer, period_ns } => {
+                self.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
+            }
+            Payload::RclcppTimerCallbackAdded { timer, callback } => {
+                let callback = self.unowned_callback(seen, process, callback);
+                let timer = self.timers.entry(timer).or_default();
+                timer.callback = Some(callback);
+                own_by_timer(seen, timer);
+            }
+            Payload::RclcppTimerLinkNode { timer, node } => {
+                let node = self.nodes.get(&node).copied();
+                let timer = self.timers.entry(timer).or_default();
+                timer.node = node;
+                own_by_timer(seen, timer);
+            }
+            Payload::RclcppCallbackRegister { callback, symbol } => {
+                let known = self.callbacks.get(&callback).copied();
+                let callback = match known.filter(|c| seen.callbacks[*c as usize].symbol.is_none()) {
+                    Some(known) => known,
+                    None => self.new_callback(seen, process, callback),
+                };
+                seen.callbacks[callback as usize].symbol = Some(texts.get(symbol).to_string());
+            }
+            Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
+            Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A new life of an endpoint; [`INTERNAL`] for topics that are nobody's business.
+    fn endpoint(
+        &mut self,
+        seen: &mut Observed,
+        node: Handle,
+        kind: EndpointKind,
+        topic: &str,
+        depth: u64,
+        now: i64,
+    ) -> Option<u32> {
+        if is_internal(topic) {
+            return Some(INTERNAL);
+        }
+        let Some(node) = self.nodes.get(&node).copied() else {
+            seen.counters.unknown_node += 1;
+            return None;
+        };
+        let topic = seen.topics.intern(topic);
+        // 0 is what a layer without a queue depth writes.
+        let depth = Some(depth).filter(|d| *d > 0);
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new(), gid: None });
+        Some(seen.endpoints.len() as u32 - 1)
+    }
+
+    /// What the middleware calls an endpoint; rmw tells before rcl does.
+    fn name(&self, seen: &mut Observed, endpoint: Option<u32>, rmw: Handle) {
+        if let Some(endpoint) = endpoint.filter(|e| *e != INTERNAL) {
+            seen.endpoints[endpoint as usize].gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
+        }
+    }
+
+    /// A new life of a callback's address.
+    pub fn new_callback(&mut self, seen: &mut Observed, process: u32, address: Handle) -> u32 {
+        let index = seen.callbacks.len() as u32;
+        seen.callbacks.push(Callback {
+            process,
+            address: address.0,
+            kind: CallbackKind::Unknown,
+            node: None,
+            topic: None,
+            period_ns: None,
+            symbol: None,
+        });
+        self.callbacks.insert(address, index);
+        index
+    }
+
+    /// The callback that is about to get an owner: the one at this address if it has none yet, else a new life of the address.
+    fn unowned_callback(&mut self, seen: &mut Observed, process: u32, address: Handle) -> u32 {
+        match self.callbacks.get(&address) {
+            Some(known) if seen.callbacks[*known as usize].kind == CallbackKind::Unknown => *known,
+            _ => self.new_callback(seen, process, address),
+        }
+    }
+
+    fn own_by_subscription(&mut self, seen: &mut Observed, callback: u32, subscription: Handle) {
+        let row = &mut seen.callbacks[callback as usize];
+        row.kind = CallbackKind::Subscription;
+        if let Some(endpoint) = self.subscriptions.get(&subscription) {
+            self.callback_endpoint.insert(callback, *endpoint);
+        }
+        if let Some((node, topic)) = self.owners.get(&subscription) {
+            row.node = Some(*node);
+            row.topic = Some(topic.clone());
+        }
+    }
+}
+
+/// A handle begins a new life, or ends its old one where nothing is known of the new.
+fn renew(lives: &mut HashMap<Handle, u32>, handle: Handle, new: Option<u32>) {
+    match new {
+        Some(new) if handle != NOBODY => drop(lives.insert(handle, new)),
+        _ => drop(lives.remove(&handle)),
+    }
+}
+
+fn own_by_service(seen: &mut Observed, callback: u32, (node, name): &(Option<u32>, String)) {
+    let row = &mut seen.callbacks[callback as usize];
+    row.kind = CallbackKind::Service;
+    row.node = *node;
+    row.topic = Some(name.clone());
+}
+
+fn own_by_timer(seen: &mut Observed, timer: &Timer) {
+    let Some(callback) = timer.callback else { return };
+    let row = &mut seen.callbacks[callback as usize];
+    row.kind = CallbackKind::Timer;
+    row.node = timer.node.or(row.node);
+    row.period_ns = timer.period_ns.or(row.period_ns);
+}
+
+/// `/` and `talker` make `/talker`, `/a/b` and `c` make `/a/b/c`.
+fn full_name(namespace: &str, name: &str) -> String {
+    match namespace.trim_end_matches('/') {
+        "" => format!("/{name}"),
+        namespace if namespace.starts_with('/') => format!("{namespace}/{name}"),
+        namespace => format!("/{namespace}/{name}"),
+    }
+}

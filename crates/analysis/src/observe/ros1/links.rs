@@ -1,0 +1,253 @@
+//! Publications to messages received, connection by connection, and what became of those that were not taken.
+//!
+//! Nothing in a message of ROS 1 says which publication it is. But the n-th message written to a TCP connection is the n-th read from
+//! it, and the library beside the recorder numbers both. UDPROS loses messages: there, those that were received are found among those
+//! that were written by their content, in order; what is like another message of its connection stays unlinked.
+
+use super::{Loss, Ros1, Source};
+use crate::observe::Observed;
+use crate::tables::{CallbackKind, LostIn};
+use std::collections::{HashMap, HashSet};
+
+const TCPROS: u64 = 1;
+const UDPROS: u64 = 2;
+
+/// Transport and ports of one end of a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Ports {
+    pub transport: u64,
+    pub local: u64,
+    pub remote: u64,
+}
+
+/// The publisher's end of a connection.
+pub(super) struct Outgoing {
+    process: u32,
+    topic: u32,
+    ports: Ports,
+    created_ns: i64,
+    /// Publications put into the outgoing queue, in order.
+    pub enqueued: Vec<u32>,
+    /// In order.
+    pub written: Vec<Written>,
+}
+
+/// A message that was handed to the transport.
+pub(super) struct Written {
+    pub sequence: u64,
+    /// `None`: published in a way that is not recorded.
+    pub publication: Option<u32>,
+    pub digest: u64,
+    pub time: i64,
+}
+
+/// The subscriber's end of a connection.
+pub(super) struct Incoming {
+    process: u32,
+    topic: u32,
+    ports: Ports,
+    created_ns: i64,
+    received_before: u64,
+    /// In order.
+    pub received: Vec<Received>,
+}
+
+/// A message that came.
+pub(super) struct Received {
+    pub sequence: u64,
+    pub digest: u64,
+    pub time: i64,
+}
+
+impl Outgoing {
+    pub fn new(process: u32, topic: u32, ports: Ports, created_ns: i64) -> Self {
+        Outgoing { process, topic, ports, created_ns, enqueued: Vec::new(), written: Vec::new() }
+    }
+}
+
+impl Incoming {
+    pub fn new(process: u32, topic: u32, ports: Ports, created_ns: i64, received_before: u64) -> Self {
+        Incoming { process, topic, ports, created_ns, received_before, received: Vec::new() }
+    }
+}
+
+/// A connection both of whose ends were recorded.
+struct Connection<'a> {
+    outgoing: &'a Outgoing,
+    incoming: &'a Incoming,
+    /// Of each message received, its place among those written.
+    matched: Vec<Option<u32>>,
+    /// Messages received that may be any of several that were written.
+    alike: u64,
+}
+
+impl Ros1 {
+    /// Gives takes their publications, and tells what was lost where.
+    pub fn link(&self, seen: &mut Observed) {
+        let connections = self.connections();
+        let publication_of = |source: Source| match source {
+            Source::Publication(publication) => Some((publication, false, None)),
+            Source::Link { incoming, received } => {
+                let connection = connections.get(&incoming)?;
+                let written = connection.matched[received as usize]?;
+                let written = &connection.outgoing.written[written as usize];
+                let publication = written.publication?;
+                // A latched message is sent to subscribers that come after its publication: how old it is then is no latency.
+                let row = &seen.publications[publication as usize];
+                let latched = row.time < connection.outgoing.created_ns
+                    && row.endpoint.is_some_and(|endpoint| self.latching.contains(&endpoint));
+                Some((publication, latched, Some(written.time)))
+            }
+            Source::Unknown => None,
+        };
+        let sources: Vec<_> = self.pushes.iter().map(|push| publication_of(push.source)).collect();
+        for (push, source) in self.pushes.iter().zip(&sources) {
+            let Some(take) = push.take else { continue };
+            let latched_here = matches!(push.source, Source::Unknown);
+            match source {
+                Some((publication, false, written)) => {
+                    seen.takes[take as usize].publication = Some(*publication);
+                    seen.ros1.written.extend(written.map(|ns| (take, ns)));
+                }
+                Some((_, true, _)) => drop(seen.ros1.latched.insert(take)),
+                None if latched_here => drop(seen.ros1.latched.insert(take)),
+                None => {}
+            }
+        }
+        seen.ros1.alike = connections.values().map(|c| c.alike).sum();
+        let whole = |process: u32| seen.processes[process as usize].dropped_events == 0;
+        let mut losses = Vec::new();
+        for subscription in &self.subscriptions {
+            if whole(seen.process_of(subscription.endpoint)) {
+                // A queue drops its oldest message: of those never taken the first as many as it dropped. The others were still in it.
+                let left = subscription.pushes.iter().filter(|p| self.pushes[**p as usize].take.is_none());
+                losses.extend(left.take(subscription.overflows as usize).map(|push| Loss {
+                    publication: sources[*push as usize].map(|s| s.0),
+                    subscription: subscription.endpoint,
+                    arrival: Some(self.pushes[*push as usize].time),
+                    lost_in: LostIn::SubscriptionQueue,
+                }));
+            }
+        }
+        for connection in connections.values() {
+            let (from, to) = (connection.outgoing.process, connection.incoming.process);
+            if whole(from) && whole(to) {
+                for (publication, lost_in) in connection.losses() {
+                    let time = seen.publications[publication as usize].time;
+                    losses.extend(self.subscribed(seen, to, connection.incoming.topic, time).map(|subscription| Loss {
+                        publication: Some(publication),
+                        subscription,
+                        arrival: None,
+                        lost_in,
+                    }));
+                }
+            }
+        }
+        losses.sort_by_key(|loss| (loss.subscription, loss.publication, loss.arrival));
+        seen.ros1.losses = losses;
+        let is_request = |e: &&crate::tables::Execution| {
+            let callback = &seen.callbacks[e.callback as usize];
+            callback.kind == CallbackKind::Service && seen.ros1.processes.contains(&callback.process)
+        };
+        seen.counters.requests += seen.executions.iter().filter(is_request).count() as u64;
+    }
+
+    /// Subscriptions of a process to a topic that were there at an instant.
+    fn subscribed<'a>(&'a self, seen: &'a Observed, process: u32, topic: u32, at: i64) -> impl Iterator<Item = u32> + 'a {
+        let there = move |s: &&super::Subscription| {
+            let endpoint = &seen.endpoints[s.endpoint as usize];
+            seen.process_of(s.endpoint) == process
+                && endpoint.topic == topic
+                && endpoint.created_ns <= at
+                && s.ended_ns.is_none_or(|end| at <= end)
+        };
+        self.subscriptions.iter().filter(there).map(|s| s.endpoint)
+    }
+
+    /// Connections by their incoming end.
+    fn connections(&self) -> HashMap<u32, Connection<'_>> {
+        let key = |transport, publishers_port, subscribers_port, topic| match transport {
+            TCPROS => Some((transport, publishers_port, subscribers_port, topic)),
+            UDPROS => Some((transport, 0, subscribers_port, topic)),
+            _ => None,
+        };
+        let mut by_ports: HashMap<_, Vec<&Outgoing>> = HashMap::new();
+        for outgoing in &self.outgoing {
+            let Ports { transport, local, remote } = outgoing.ports;
+            if let Some(key) = key(transport, local, remote, outgoing.topic) {
+                by_ports.entry(key).or_default().push(outgoing);
+            }
+        }
+        let mut connections = HashMap::new();
+        for (index, incoming) in self.incoming.iter().enumerate() {
+            let Ports { transport, local, remote } = incoming.ports;
+            let same = key(transport, remote, local, incoming.topic).and_then(|key| by_ports.get(&key));
+            // Ports are used again: of several, the one that began nearest to it in time.
+            let nearest = same.and_then(|ends| ends.iter().min_by_key(|o| o.created_ns.abs_diff(incoming.created_ns)));
+            if let Some(outgoing) = nearest {
+                connections.insert(index as u32, Connection::new(outgoing, incoming));
+            }
+        }
+        connections
+    }
+}
+
+impl<'a> Connection<'a> {
+    fn new(outgoing: &'a Outgoing, incoming: &'a Incoming) -> Self {
+        let mut connection = Connection { outgoing, incoming, matched: Vec::new(), alike: 0 };
+        connection.matched = match incoming.ports.transport {
+            TCPROS => incoming.received.iter().map(|r| connection.numbered(r)).collect(),
+            _ => connection.found_by_content(),
+        };
+        connection
+    }
+
+    /// TCPROS: the written one of the same number.
+    fn numbered(&self, received: &Received) -> Option<u32> {
+        let sequence = received.sequence.checked_sub(self.incoming.received_before)?;
+        self.outgoing.written.binary_search_by_key(&sequence, |w| w.sequence).ok().map(|found| found as u32)
+    }
+
+    /// UDPROS: the only one of the same content that was written before it came and after the one before.
+    fn found_by_content(&mut self) -> Vec<Option<u32>> {
+        let mut by_digest: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (index, written) in self.outgoing.written.iter().enumerate() {
+            by_digest.entry(written.digest).or_default().push(index as u32);
+        }
+        let mut next = 0;
+        let mut found = Vec::with_capacity(self.incoming.received.len());
+        for received in &self.incoming.received {
+            let of_content = by_digest.get(&received.digest).map_or(&[][..], Vec::as_slice);
+            let sent = |w: &&u32| self.outgoing.written[**w as usize].time <= received.time;
+            let mut candidates = of_content[of_content.partition_point(|w| *w < next)..].iter().take_while(sent);
+            let first = candidates.next().copied();
+            if candidates.next().is_some() {
+                self.alike += 1;
+                found.push(None);
+            } else {
+                next = first.map_or(next, |f| f + 1);
+                found.push(first);
+            }
+        }
+        found
+    }
+
+    /// Publications that were meant for this connection and never came out of it, and where they were lost. What nothing later overtook may
+    /// still have been on its way.
+    fn losses(&self) -> Vec<(u32, LostIn)> {
+        let mut losses = Vec::new();
+        let mut enqueued = self.outgoing.enqueued.iter();
+        for written in self.outgoing.written.iter().filter_map(|w| w.publication) {
+            let dropped = enqueued.by_ref().take_while(|publication| **publication != written);
+            losses.extend(dropped.map(|publication| (*publication, LostIn::PublisherQueue)));
+        }
+        // A TCP connection loses nothing; of messages that are alike it is not known which came.
+        if self.incoming.ports.transport == UDPROS && self.alike == 0 {
+            let came: HashSet<u32> = self.matched.iter().flatten().copied().collect();
+            let last = came.iter().max().copied().unwrap_or(0);
+            let missing = (0..last).filter(|index| !came.contains(index));
+            losses.extend(missing.filter_map(|w| Some((self.outgoing.written[w as usize].publication?, LostIn::Transport))));
+        }
+        losses
+    }
+}

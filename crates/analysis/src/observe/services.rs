@@ -1,0 +1,195 @@
+//! Service calls: a request from client to server, handled, and a response back. Actions are services and topics, so their goals,
+//! cancellations and results are here too.
+//!
+//! A call is one client's gid and one sequence number (rmw, `rmw_request_id_t`): `rmw_send_request` and `rmw_take_response` name the
+//! client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw client and service events exist from tracetools 8.6 on.
+
+use crate::Options;
+use crate::tables::ServiceCall;
+use std::collections::HashMap;
+use tacho_events::{Gid, Handle, Payload, Texts};
+
+/// Service calls so far.
+#[derive(Default)]
+pub(crate) struct Services {
+    /// gid of each client: process, rmw handle.
+    gids: HashMap<(u32, Handle), Gid>,
+    /// Node and name of each client, by gid, and of each service, by process and rmw handle.
+    clients: HashMap<Gid, (Option<u32>, String)>,
+    servers: HashMap<(u32, Handle), (Option<u32>, String)>,
+    /// gid of each client by its rcl handle.
+    of_rcl: HashMap<(u32, Handle), Gid>,
+    open: HashMap<(Gid, i64), usize>,
+    calls: Vec<Call>,
+    /// Call whose request a thread took last and has not answered.
+    handling: HashMap<usize, usize>,
+    /// Call whose response a thread took last.
+    answered: HashMap<usize, usize>,
+}
+
+/// A call, and the executions that its ends belong to.
+pub(crate) struct Call {
+    pub row: ServiceCall,
+    /// Sent the request.
+    pub requested_in: Option<u32>,
+    /// Sent the response.
+    pub answered_in: Option<u32>,
+    /// Took the response.
+    pub response_taken_in: Option<u32>,
+}
+
+/// Where an event happens.
+pub(crate) struct Place<'a> {
+    pub process: u32,
+    pub stream: usize,
+    pub now: i64,
+    /// Execution that the thread is inside of.
+    pub running: Option<u32>,
+    /// Node behind a handle, where its creation was recorded.
+    pub node: &'a dyn Fn(Handle) -> Option<u32>,
+}
+
+impl Services {
+    /// Takes an event; those of no service change nothing.
+    pub fn push(&mut self, at: &Place<'_>, payload: &Payload, texts: &Texts) {
+        match *payload {
+            Payload::RmwClientInit { rmw_client, gid } => {
+                self.gids.insert((at.process, rmw_client), gid);
+                self.clients.insert(gid, (None, String::new()));
+            }
+            Payload::RclClientInit { client, node, rmw_client, name } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)) {
+                    self.of_rcl.insert((at.process, client), *gid);
+                    self.clients.insert(*gid, ((at.node)(node), texts.get(name).to_string()));
+                }
+            }
+            Payload::RclServiceInit { node, rmw_service, name, .. } => {
+                self.servers.insert((at.process, rmw_service), ((at.node)(node), texts.get(name).to_string()));
+            }
+            Payload::RmwSendRequest { rmw_client, sequence, .. } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
+                    // Sent again under a number that was used before: another life of the client.
+                    let open = self.open.get(&(gid, sequence));
+                    if open.is_some_and(|call| self.calls[*call].row.request_ns.is_some()) {
+                        self.open.remove(&(gid, sequence));
+                    }
+                    let call = self.call(gid, sequence);
+                    call.row.request_ns = Some(at.now);
+                    call.requested_in = at.running;
+                }
+            }
+            Payload::RmwTakeRequest { rmw_service, client, sequence, taken: true, .. } => {
+                let server = self.servers.get(&(at.process, rmw_service)).cloned();
+                let call = self.call(client, sequence);
+                // Of several servers of one name, the first.
+                if call.row.request_taken_ns.is_none() {
+                    call.row.request_taken_ns = Some(at.now);
+                    if let Some((node, name)) = server {
+                        (call.row.server, call.row.service) = (node, name);
+                    }
+                    let index = self.open[&(client, sequence)];
+                    self.handling.insert(at.stream, index);
+                }
+            }
+            Payload::RmwSendResponse { client, sequence, .. } => {
+                let call = self.call(client, sequence);
+                if call.row.response_ns.is_none() {
+                    call.row.response_ns = Some(at.now);
+                    // rclcpp sends it when the callback has ended; a deferred one is sent in whatever callback has it then.
+                    call.answered_in = at.running.or(call.row.execution);
+                }
+                self.handling.remove(&at.stream);
+            }
+            Payload::RmwTakeResponse { rmw_client, sequence, taken: true, .. } => {
+                if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
+                    let call = self.call(gid, sequence);
+                    if call.row.response_taken_ns.is_none() {
+                        call.row.response_taken_ns = Some(at.now);
+                        call.response_taken_in = at.running;
+                        let index = self.open[&(gid, sequence)];
+                        self.answered.insert(at.stream, index);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A service's callback starts on a thread: it handles the request that the thread took last.
+    pub fn started(&mut self, stream: usize, execution: u32) {
+        if let Some(call) = self.handling.remove(&stream) {
+            self.calls[call].row.execution = Some(execution);
+        }
+    }
+
+    /// A callback starts for the response that a thread took last.
+    pub fn handles_response(&mut self, stream: usize, execution: u32) {
+        if let Some(call) = self.answered.remove(&stream) {
+            self.calls[call].response_taken_in = Some(execution);
+        }
+    }
+
+    /// The call of a client by its rcl handle, with this sequence number.
+    pub fn of_client(&self, process: u32, client: Handle, sequence: i64) -> Option<usize> {
+        self.open.get(&(*self.of_rcl.get(&(process, client))?, sequence)).copied()
+    }
+
+    /// A callback starts that handles the response of a call.
+    pub fn responded(&mut self, call: usize, execution: u32) {
+        self.calls[call].response_taken_in = Some(execution);
+    }
+
+    /// Node and service of a client, where its creation was recorded.
+    pub fn client(&self, process: u32, rmw_client: Handle) -> Option<&(Option<u32>, String)> {
+        self.clients.get(self.gids.get(&(process, rmw_client))?).filter(|client| !client.1.is_empty())
+    }
+
+    /// All calls.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The calls that began in the measured window, in the order of their first events.
+    pub fn rows(self, options: &Options) -> Vec<ServiceCall> {
+        let mut rows: Vec<ServiceCall> = self.calls.into_iter().map(|call| call.row).collect();
+        rows.retain(|call| {
+            let began = [call.request_ns, call.request_taken_ns, call.response_ns, call.response_taken_ns].into_iter().flatten().next();
+            began.is_some_and(|ns| options.measures(ns))
+        });
+        rows
+    }
+
+    fn call(&mut self, client: Gid, sequence: i64) -> &mut Call {
+        let calls = &mut self.calls;
+        let clients = &self.clients;
+        let index = *self.open.entry((client, sequence)).or_insert_with(|| {
+            let (node, service) = clients.get(&client).cloned().unwrap_or_default();
+            let row = ServiceCall {
+                service,
+                client: node,
+                server: None,
+                sequence,
+                request_ns: None,
+                request_taken_ns: None,
+                response_ns: None,
+                response_taken_ns: None,
+                execution: None,
+            };
+            calls.push(Call { row, requested_in: None, answered_in: None, response_taken_in: None });
+            calls.len() - 1
+        });
+        &mut self.calls[index]
+    }
+}
+
+impl ServiceCall {
+    /// When the request was sent. rmw's event comes after the write, and the other side may have taken it in between: sent by then.
+    pub(crate) fn requested_ns(&self) -> Option<i64> {
+        self.request_ns.map(|sent| self.request_taken_ns.map_or(sent, |taken| sent.min(taken)))
+    }
+
+    /// When the response was sent; the same holds.
+    pub(crate) fn answered_ns(&self) -> Option<i64> {
+        self.response_ns.map(|sent| self.response_taken_ns.map_or(sent, |taken| sent.min(taken)))
+    }
+}

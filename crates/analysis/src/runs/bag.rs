@@ -1,0 +1,18 @@
+//! The run of an imported bag: its tables and its figures.
+
+use crate::Options;
+use crate::figures::Repeat;
+use crate::runs::Error;
+use crate::store;
+use crate::summary::Summary;
+use crate::tables::Tables;
+use tacho_events::RunDirectory;
+
+/// Writes the tables and figures of an imported bag into its run.
+pub fn store(run: &RunDirectory, tables: &Tables) -> Result<Summary, Error> {
+    let info = run.info().map_err(Error::Info)?;
+    let summary = crate::summarise::summarise(&[Repeat { tables, options: Options::default(), info: Some(&info) }], None);
+    store::write(&run.tables(), tables)?;
+    store::write_summary(run, &summary)?;
+    Ok(summary)
+}

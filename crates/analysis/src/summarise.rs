@@ -1,0 +1,41 @@
+//! Tables into `summary.json`: all figures, and what was found in them.
+
+use crate::figures::{self, Repeat};
+use crate::lints;
+use crate::summary::Summary;
+use crate::tables::Note;
+use tacho_workload::model::Workload;
+
+/// The figures of a run: of one repeat, or of all that a run directory holds.
+pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
+    let mut notes = notes(repeats);
+    let topics = figures::topics(repeats, &mut notes);
+    let bag_topics = figures::bag::figures(repeats, &mut notes);
+    let (mut callbacks, mut chains) = (figures::callbacks(repeats), figures::chains(repeats));
+    figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+    Summary {
+        services: figures::services::figures(repeats),
+        lifecycle: figures::lifecycle::figures(repeats),
+        points: workload.map(|w| figures::point::point(repeats, w)).into_iter().collect(),
+        callbacks,
+        topics,
+        bag_topics,
+        layers: figures::layers::figures(repeats),
+        chains,
+        executors: figures::threads::executors(repeats),
+        preemptors: figures::threads::preemptors(repeats),
+        findings: Some(lints::findings(repeats, workload)),
+        notes,
+    }
+}
+
+fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for note in repeats.iter().flat_map(|r| &r.tables.notes) {
+        match notes.iter_mut().find(|n| n.name == note.name && n.text == note.text) {
+            Some(known) => known.count += note.count,
+            None => notes.push(note.clone()),
+        }
+    }
+    notes
+}
