@@ -5,8 +5,9 @@ use crate::domain::Domain;
 use crate::hosts::Hosts;
 use crate::install::Installation;
 use crate::machine::machine;
-use crate::micro::{Network, Wire};
-use crate::node::instant::now_ns;
+use crate::board_wire::BoardWire;
+use crate::micro::Network;
+use crate::instant::now_ns;
 use crate::node_process::{NodeProcess, Place};
 use crate::patience;
 use crate::planning::{plan, Parts, Plans, ProcessPlan};
@@ -159,7 +160,7 @@ impl Bench<'_> {
         for (index, ProcessPlan { name, host, plan }) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
             let program = self.installation.program(&plan.middleware)?;
-            let wire = plan.board.as_ref().and_then(|_| hosts.wire(network.board_number(name)?)).unwrap_or(Wire::User);
+            let wire = plan.board.as_ref().and_then(|_| hosts.wire(network.board_number(name)?)).unwrap_or(BoardWire::User);
             let place = Place { environment, namespaces: hosts.namespaces(network.place(host)), wire };
             let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;

@@ -23,11 +23,6 @@ pub use text::render;
 use serde::Serialize;
 use tacho_events::run::Machine;
 
-/// The preemption model of the kernel at present, as far as it can be read.
-pub(crate) fn preemption() -> Option<Preemption> {
-    read::kernel().preemption
-}
-
 /// What `tacho doctor --json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {

@@ -1,7 +1,7 @@
 //! The machine that a run ran on, as far as timing depends on it.
 
 use crate::clock;
-use crate::doctor::{self, Preemption};
+use crate::preemption::{self, Preemption};
 use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::run::Machine;
 
@@ -14,7 +14,7 @@ pub fn machine() -> Machine {
         cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
         memory_bytes: memory_bytes(&read("/proc/meminfo")).unwrap_or(0),
         kernel,
-        preemption: preemption(&version, doctor::preemption()),
+        preemption: preemption(&version, preemption::at_present()),
         governor: Some(read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")).filter(|found| !found.is_empty()),
         clocksource: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     }

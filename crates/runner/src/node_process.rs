@@ -1,6 +1,6 @@
 //! A node process as the runner sees it: started, spoken to, ended.
 
-use crate::micro::Wire;
+use crate::board_wire::BoardWire;
 use crate::protocol::{Answer, Command, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,7 +35,7 @@ pub struct Place<'a> {
     /// The namespaces of its host, network and mounts; absent: the runner's.
     pub namespaces: Option<[BorrowedFd<'a>; 2]>,
     /// The wire of its board, whose descriptor it inherits.
-    pub wire: Wire,
+    pub wire: BoardWire,
 }
 
 /// A process of nodes. Killed when dropped before it ended.
@@ -65,8 +65,8 @@ impl NodeProcess {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
         command.envs(place.wire.environment());
         let inherited = match place.wire {
-            Wire::Tap(fd) | Wire::Switch(fd) => Some(fd),
-            Wire::User => None,
+            BoardWire::Tap(fd) | BoardWire::Switch(fd) => Some(fd),
+            BoardWire::User => None,
         };
         // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));

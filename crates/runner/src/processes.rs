@@ -1,7 +1,7 @@
 //! All node processes of a run: started, waited for, ended.
 
 use crate::bench::Progress;
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use crate::node_process::{NodeProcess, Said};
 use crate::patience::Patience;
 use crate::planning::ProcessPlan;

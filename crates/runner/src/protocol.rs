@@ -8,8 +8,8 @@
 //! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without waiting for an answer, with an
 //! instant that has passed: the process says `Ready` and begins. Then nothing is said of peers, and `Stop` ends the run.
 
-use crate::micro::BoardPlan;
 use serde::{Deserialize, Serialize};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use tacho_events::run::Board;
 use tacho_workload::model::{Node, Scheduling};
@@ -35,6 +35,17 @@ pub struct Plan {
     /// The board that its one node runs on; absent: this machine.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub board: Option<BoardPlan>,
+}
+
+/// What a keeper must know besides its node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BoardPlan {
+    /// What runs on it.
+    pub image: PathBuf,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Begins at once, whoever is there.
+    pub at_once: bool,
 }
 
 /// One node of a process.

@@ -9,7 +9,7 @@
 //! - Memory is summed over /proc/PID/smaps, exact to the page. The mapping that events are written into is left out: it is ours,
 //!   and grows as the run goes on. Only the peak, which the kernel keeps by itself, has it.
 
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

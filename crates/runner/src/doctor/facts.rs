@@ -1,5 +1,6 @@
 //! What is known of a machine. `None`: could not be read.
 
+use crate::preemption::Preemption;
 use std::path::PathBuf;
 
 /// A machine, as far as tacho and timing depend on it.
@@ -104,23 +105,6 @@ pub struct Kernel {
     pub preemption: Option<Preemption>,
     /// `always`, `madvise` or `never`.
     pub transparent_hugepages: Option<String>,
-}
-
-/// Preemption model of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preemption {
-    /// PREEMPT_RT.
-    RealTime,
-    /// Kernel code is preempted except under locks.
-    Full,
-    /// Kernel code is preempted at the tick (6.13 on).
-    Lazy,
-    /// At chosen points.
-    Voluntary,
-    /// At return to user space alone.
-    None,
-    /// PREEMPT_DYNAMIC, whose model at present cannot be read.
-    DynamicUnknown,
 }
 
 /// Processors and the clock.

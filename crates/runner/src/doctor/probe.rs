@@ -6,7 +6,7 @@
 use super::{Plugin, PluginState, SelfCheck, Software};
 use crate::domain::Domain;
 use crate::install::Installation;
-use crate::micro::Wire;
+use crate::board_wire::BoardWire;
 use crate::node_process::{NodeProcess, Place, Said};
 use crate::protocol::{Answer, NodePlan, Plan};
 use crate::recording::{RecordedProcess, Recording};
@@ -123,7 +123,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
     let (sender, said) = channel();
     let plugin = plan.middleware.clone();
     let log = folder.join(format!("{plugin}.log"));
-    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None, wire: Wire::User }, log, sender)?;
+    let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None, wire: BoardWire::User }, log, sender)?;
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {

@@ -1,9 +1,10 @@
 //! Reads the facts of this machine from /proc, /sys and the system.
 
-use super::kernel::{chosen, model};
+use super::kernel::chosen;
 use super::{probe, software, Boards, Cpu, Facts, FileSystem, Kernel, Network, Quota, Realtime, Software, Storage};
 use crate::clock::{tick_source, TickSource};
 use crate::install::Installation;
+use crate::preemption;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io;
@@ -11,7 +12,6 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -69,21 +69,10 @@ fn software() -> Software {
     facts
 }
 
-pub(super) fn kernel() -> Kernel {
-    let release = text("/proc/sys/kernel/osrelease");
-    let configuration = release.as_ref().and_then(|release| text(format!("/boot/config-{release}"))).or_else(|| {
-        let unpacked = Command::new("gzip").args(["-dc", "/proc/config.gz"]).output().ok()?;
-        unpacked.status.success().then(|| String::from_utf8_lossy(&unpacked.stdout).into_owned())
-    });
-    let read = |path| text(path).unwrap_or_default();
+fn kernel() -> Kernel {
     Kernel {
-        preemption: model(
-            &read("/proc/sys/kernel/version"),
-            &read("/sys/kernel/debug/sched/preempt"),
-            &read("/proc/cmdline"),
-            &configuration.unwrap_or_default(),
-        ),
-        release,
+        preemption: preemption::at_present(),
+        release: text("/proc/sys/kernel/osrelease"),
         transparent_hugepages: text("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text).map(str::to_owned)),
     }
 }

@@ -14,7 +14,7 @@ mod namespace;
 mod switch;
 mod wire;
 
-use crate::micro::Wire;
+use crate::board_wire::BoardWire;
 use anyhow::{bail, Context, Result};
 use namespace::{Mounts, Namespace};
 use std::net::Ipv4Addr;
@@ -109,9 +109,9 @@ impl Hosts {
     }
 
     /// The wire of a board, by its place among them.
-    pub fn wire(&self, board: usize) -> Option<Wire> {
+    pub fn wire(&self, board: usize) -> Option<BoardWire> {
         let fd = self.wires.get(board)?.as_raw_fd();
-        Some(if let Joined::User { .. } = self.joined { Wire::Switch(fd) } else { Wire::Tap(fd) })
+        Some(if let Joined::User { .. } = self.joined { BoardWire::Switch(fd) } else { BoardWire::Tap(fd) })
     }
 
     /// What was asked for and is not there, or not as asked for.

@@ -3,7 +3,7 @@
 
 use super::namespace::Namespace;
 use super::INTERFACE;
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use crate::phases::mix;
 use anyhow::{Context, Result};
 use std::cmp::Reverse;

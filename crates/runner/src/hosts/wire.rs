@@ -4,7 +4,7 @@
 //! between the nodes that are measured.
 
 use super::namespace::Namespace;
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use anyhow::{Context, Result};
 use std::io;
 use std::net::Ipv4Addr;

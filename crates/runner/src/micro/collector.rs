@@ -1,7 +1,7 @@
 //! Hears a board: subscribes to its events, and sends it beacons by which its clock is known from the other side, too.
 
 use super::event_file::{BoardEvents, Message};
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use anyhow::{Context, Result};
 use std::sync::mpsc::{channel, Receiver};
 use std::time::Duration;

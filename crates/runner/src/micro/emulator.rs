@@ -1,6 +1,7 @@
 //! QEMU with one board: started, spoken to on its console, ended.
 
-use super::{BoardPlan, Wire};
+use crate::board_wire::BoardWire;
+use crate::protocol::BoardPlan;
 use anyhow::{bail, Context, Result};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -40,11 +41,11 @@ pub fn machine(version: &str) -> String {
 }
 
 /// How a board is joined to the others, for people.
-pub fn network(wire: Wire) -> &'static str {
+pub fn network(wire: BoardWire) -> &'static str {
     match wire {
-        Wire::Tap(_) => "tap device on a bridge, in a network namespace",
-        Wire::Switch(_) => "switch of tacho, in user space",
-        Wire::User => "QEMU's user networking",
+        BoardWire::Tap(_) => "tap device on a bridge, in a network namespace",
+        BoardWire::Switch(_) => "switch of tacho, in user space",
+        BoardWire::User => "QEMU's user networking",
     }
 }
 
@@ -57,7 +58,7 @@ pub struct Emulator {
 
 impl Emulator {
     /// Starts it with the block that it reads; `said` gets each line of its console, and nothing at its end.
-    pub fn start(board: &BoardPlan, wire: Wire, domain: u32, told: &Path, said: impl Fn(Option<String>) + Send + 'static) -> Result<Emulator> {
+    pub fn start(board: &BoardPlan, wire: BoardWire, domain: u32, told: &Path, said: impl Fn(Option<String>) + Send + 'static) -> Result<Emulator> {
         let mut command = Command::new(PROGRAM);
         command.args(arguments(board, wire, domain, told)).env_remove("LD_PRELOAD").stdin(Stdio::piped()).stdout(Stdio::piped());
         // SAFETY: prctl is async-signal-safe.
@@ -109,13 +110,13 @@ impl Drop for Emulator {
     }
 }
 
-fn arguments(board: &BoardPlan, wire: Wire, domain: u32, told: &Path) -> Vec<String> {
+fn arguments(board: &BoardPlan, wire: BoardWire, domain: u32, told: &Path) -> Vec<String> {
     let [a, b, c, d] = board.address.octets();
     let mac = format!("02:{domain:02x}:{a:02x}:{b:02x}:{c:02x}:{d:02x}");
     let netdev = match wire {
-        Wire::Tap(fd) => format!("tap,id=wire,fd={fd}"),
-        Wire::Switch(fd) => format!("dgram,id=wire,local.type=fd,local.str={fd}"),
-        Wire::User => {
+        BoardWire::Tap(fd) => format!("tap,id=wire,fd={fd}"),
+        BoardWire::Switch(fd) => format!("dgram,id=wire,local.type=fd,local.str={fd}"),
+        BoardWire::User => {
             let base = DISCOVERY_PORT + PORTS_OF_DOMAIN * domain;
             let forwarded = UNICAST.map(|port| format!(",hostfwd=udp:127.0.0.1:{}-:{}", base + HOST_PORTS + port, base + port));
             format!("user,id=wire{}", forwarded.concat())
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn without_a_network_of_its_own_the_host_forwards_the_ports_of_the_domain() {
         let board = BoardPlan { image: "/i/node.elf".into(), address: [10, 0, 2, 15].into(), at_once: false };
-        let words = arguments(&board, Wire::User, 7, Path::new("/tmp/a,b")).join(" ");
+        let words = arguments(&board, BoardWire::User, 7, Path::new("/tmp/a,b")).join(" ");
         assert!(words.contains("hostfwd=udp:127.0.0.1:19160-:9160,hostfwd=udp:127.0.0.1:19161-:9161"), "{words}");
         assert!(words.contains("macaddr=02:07:0a:00:02:0f") && words.contains("file=/tmp/a,,b,addr=0x21000000"), "{words}");
     }

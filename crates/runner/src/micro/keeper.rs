@@ -5,10 +5,11 @@ use super::console::{self, Line, COUNTERS};
 use super::emulator::{self, Emulator};
 use super::event_file::{BoardEvents, Marks, Who};
 use super::plan::{told, Row};
-use super::{image, BoardPlan, Wire};
-use crate::node::instant::now_ns;
-use crate::node::scheduling;
-use crate::protocol::{Answer, Command, NodeFigures, OutputFigures, Plan};
+use super::image;
+use crate::board_wire::BoardWire;
+use crate::instant::now_ns;
+use crate::scheduling;
+use crate::protocol::{Answer, BoardPlan, Command, NodeFigures, OutputFigures, Plan};
 use anyhow::{bail, Context, Result};
 use std::io::Write;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ pub fn keep(plan: &Plan, board: &BoardPlan, commands: Receiver<Command>, say: &m
     let told = told(node_plan, board.at_once)?;
     let sizes = image::sizes(&board.image)?;
     let version = emulator::version()?;
-    let wire = Wire::here()?;
+    let wire = BoardWire::here()?;
     // The emulator inherits both.
     scheduling::apply(node_plan)?;
 

@@ -3,8 +3,8 @@
 //! Nodes on no host are then on one of their own, so that boards can reach them; and tacho hears the boards on a host of its own, so
 //! that what it hears passes nobody else's link.
 
-use super::BoardPlan;
 use crate::hosts;
+use crate::protocol::BoardPlan;
 use anyhow::{bail, Result};
 use std::net::Ipv4Addr;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! When a node ends: at the end of its window, later while messages of the window still come, at once when it is stopped.
 
-use crate::node::instant::StopTime;
+use crate::instant::StopTime;
 use std::sync::Arc;
 
 /// A node goes on for this long behind the last message that came and was sent while sources ran: one that is still under way is not lost.

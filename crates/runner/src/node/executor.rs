@@ -3,7 +3,7 @@
 use crate::node::clock_log::ClockLog;
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
-use crate::node::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
+use crate::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
 use crate::node::signal::{Interrupt, Poll, Signal};
 use crate::node::trace::Trace;
 use crate::node::work::{compute, Draws};

@@ -2,8 +2,8 @@
 
 use crate::micro;
 use crate::node::executor::NodeExecutor;
-use crate::node::instant::{now_ns, StopTime};
-use crate::node::scheduling;
+use crate::instant::{now_ns, StopTime};
+use crate::scheduling;
 use crate::node::signal::Interrupt;
 use crate::node::trace::Trace;
 use crate::protocol::{Answer, Command, Plan};

@@ -1,6 +1,6 @@
 //! How a node that waits is woken: by a thread of the middleware, or by the kernel itself.
 
-use crate::node::instant::now_ns;
+use crate::instant::now_ns;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};

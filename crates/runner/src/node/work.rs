@@ -1,7 +1,7 @@
 //! Computation of a callback: burns CPU time of the calling thread, so that preemption makes a callback longer and never
 //! its work smaller.
 
-use crate::node::instant::cpu_ns;
+use crate::instant::cpu_ns;
 use crate::phases::mix;
 use std::f64::consts::TAU;
 use std::hint::black_box;
