@@ -30,6 +30,7 @@ export interface RunInfo {
   processes: { name: string; pid: number; code?: number; signal?: number }[];
   phases: Record<string, number>;
   missing: string[];
+  failed_starts?: string[];
   cut_short: boolean;
 }
 

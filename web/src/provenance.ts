@@ -43,6 +43,11 @@ function runNotes(run: Run): { name: string; count: number; text: string }[] {
       ? [{ name: "cut short", count: 0, text: "the run ended early; figures are of what is there" }]
       : []),
     ...info.missing.map((text) => ({ name: "missing", count: 0, text })),
+    ...(info.failed_starts ?? []).map((text) => ({
+      name: "started again",
+      count: 0,
+      text: `nothing was measured yet: ${text}`,
+    })),
     ...(dropped > 0
       ? [
           {

@@ -53,6 +53,10 @@ pub struct RunInfo {
     /// Where only the last of a recording was kept; absent for one that is whole.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ring: Option<Ring>,
+    /// Starts before this one at which a signal ended a process before anything was measured, in words. What the last of them left is in
+    /// `failed-start/`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub failed_starts: Vec<String>,
     /// Stretches of time in which events of its processes were lost, where it is known when.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gaps: Vec<EventGap>,
@@ -291,6 +295,11 @@ impl RunDirectory {
         self.0.join("clock")
     }
 
+    /// Logs and `run.json` of a start at which a process was killed before anything was measured; absent where there was none.
+    pub fn failed_start(&self) -> PathBuf {
+        self.0.join("failed-start")
+    }
+
     /// Repeats of one workload: `repeats/0`, `repeats/1` ..., each a run directory; empty for a single run.
     pub fn repeats(&self) -> io::Result<Vec<RunDirectory>> {
         let mut found = Vec::new();
@@ -336,11 +345,12 @@ impl RunDirectory {
         serde_json::from_slice(&text).map_err(|e| named(e.into(), &path))
     }
 
-    /// Writes `run.json`.
+    /// Writes `run.json`, in one step: who looks at a run that goes on never sees half of it.
     pub fn write_info(&self, info: &RunInfo) -> io::Result<()> {
         let path = self.0.join("run.json");
         let text = serde_json::to_vec_pretty(info).map_err(io::Error::from)?;
-        std::fs::write(&path, text).map_err(|e| named(e, &path))
+        let new = self.0.join(".run.json");
+        std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path)).map_err(|e| named(e, &path))
     }
 }
 

@@ -213,7 +213,7 @@ impl Terminal {
     }
 
     fn notes(&self, out: &mut String, notes: &[Note], info: &RunInfo) {
-        if notes.is_empty() && info.missing.is_empty() && !info.cut_short {
+        if notes.is_empty() && info.missing.is_empty() && info.failed_starts.is_empty() && !info.cut_short {
             return;
         }
         self.heading(out, "Notes");
@@ -222,6 +222,9 @@ impl Terminal {
         }
         for missing in &info.missing {
             self.line(out, &format!("- missing: {missing}"));
+        }
+        for death in &info.failed_starts {
+            self.line(out, &format!("- started again, as nothing was measured yet: {death}"));
         }
         for note in notes {
             self.line(out, &format!("- {} ({}): {}", note.name, note.count, note.text));

@@ -17,6 +17,7 @@ use crate::recorded::versions;
 use crate::recording::{rfc3339, RecordedProcess, Recording};
 use crate::resources::Usage;
 use crate::scheduler_events::When;
+use crate::starting_again::{self, KilledAtStart};
 use crate::window::Window;
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeMap;
@@ -72,8 +73,27 @@ impl Bench<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs one repeat of a workload into `run`, which has no run yet. A node that dies after the start does not end the run.
+    /// Runs one repeat of a workload into `run`, which has no run yet. A node that dies after the start does not end the run; where a
+    /// signal ends one before anything is measured, the repeat starts again, once.
     pub fn repeat(&self, workload: &Workload, repeat: u32, run: &RunDirectory, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
+        let first = self.start(workload, repeat, run, vec![], progress);
+        let Some(KilledAtStart(death)) = first.as_ref().err().and_then(|error| error.downcast_ref()) else { return first };
+        if self.is_interrupted() {
+            return first;
+        }
+        eprintln!("tacho: nothing was measured yet, so the run starts again, once: {death}");
+        starting_again::put_aside(run)?;
+        self.start(workload, repeat, run, vec![death.clone()], progress).context("the second start, as a process was killed at the first")
+    }
+
+    fn start(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        failed_starts: Vec<String>,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Ran> {
         std::fs::create_dir_all(run.path().join("logs")).with_context(|| run.path().display().to_string())?;
         write_workload(workload, run)?;
         let clock = workload.run.in_node_clock.then(|| run.clock());
@@ -95,6 +115,7 @@ impl Bench<'_> {
             machine: Some(machine()),
             repeat: (workload.run.repeats > 1).then_some(repeat),
             phases,
+            failed_starts,
             missing: vec!["tacho was ended before the run".into()],
             cut_short: true,
             ..RunInfo::default()
@@ -199,6 +220,7 @@ impl Bench<'_> {
         }
         info.measured_from_ns = Some(window.from_ns);
         info.measured_to_ns = Some(window.stop_ns);
+        run.write_info(&RunInfo { missing: vec!["tacho was ended during the run".into()], ..info.clone() })?;
         wire.iter().for_each(|wire| wire.measure(window.from_ns..window.stop_ns));
         processes.wait_until_done(window, at_once, &mut usage, info, progress)?;
         info.wire = wire.map(|wire| wire.counted());
@@ -218,6 +240,9 @@ impl Bench<'_> {
         let mut missing: Vec<String> = repeats.iter().enumerate()
             .flat_map(|(index, repeat)| repeat.missing.iter().map(move |text| format!("repeat {index}: {text}")))
             .collect();
+        let failed_starts = repeats.iter().enumerate()
+            .flat_map(|(index, repeat)| repeat.failed_starts.iter().map(move |text| format!("repeat {index}: {text}")))
+            .collect();
         let lacking = workload.run.repeats as usize - repeats.len().min(workload.run.repeats as usize);
         missing.extend((lacking > 0).then(|| format!("{lacking} of {} repeats were not run", workload.run.repeats)));
         run.write_info(&RunInfo {
@@ -228,6 +253,7 @@ impl Bench<'_> {
             repeat: None,
             phases: BTreeMap::new(),
             missing,
+            failed_starts,
             cut_short: lacking > 0 || repeats.iter().any(|repeat| repeat.cut_short),
             ..first.clone()
         })?;

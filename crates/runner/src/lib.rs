@@ -32,5 +32,6 @@ pub mod ring;
 pub mod scheduler_events;
 mod scheduling;
 mod signals;
+mod starting_again;
 mod tracefs;
 mod window;

@@ -8,7 +8,8 @@ use crate::planning::ProcessPlan;
 use crate::protocol::{Answer, Command, NodeFigures};
 use crate::resources::Usage;
 use crate::window::Window;
-use anyhow::{bail, Result};
+use crate::starting_again::KilledAtStart;
+use anyhow::{anyhow, bail, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -128,7 +129,11 @@ impl<'a> Processes<'a> {
                     reached[index] = true;
                 }
                 Ok((index, Said::Answer(Answer::Failed { cause }))) => bail!("process {}: {cause}", self.plans[index].name),
-                Ok((index, Said::Ended)) => bail!(self.death(index)?),
+                Ok((index, Said::Ended)) => {
+                    let death = self.death(index)?;
+                    let killed = self.ended[index].as_ref().is_some_and(|exit| exit.signal.is_some());
+                    return Err(if killed { KilledAtStart(death).into() } else { anyhow!(death) });
+                }
                 Ok((_, Said::Noise | Said::Answer(Answer::Done { .. }))) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => bail!("every node process has ended"),
             }

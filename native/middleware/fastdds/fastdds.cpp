@@ -203,6 +203,8 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     set_up(transport, address, qos);
     // After which a killed peer is taken as gone; Fast DDS announces itself every 3 s.
     qos.wire_protocol().builtin.discovery_config.leaseDuration = fast::Duration_t(10, 0);
+    // No thread that asks peers for their types: see the plugin ros2 (transport.c).
+    qos.properties().properties().emplace_back("fastdds.type_propagation", "disabled");
     session->participant = fast::DomainParticipantFactory::get_instance()->create_participant(config->domain, qos);
     if (!session->participant)
       fail("fastdds: no participant in domain %u over %s; Fast DDS says why above", config->domain,

@@ -26,6 +26,9 @@ PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
     <userTransports>{transports}</userTransports>
     <useBuiltinTransports>false</useBuiltinTransports>
     <builtin><discovery_config><leaseDuration><sec>10</sec></leaseDuration></discovery_config></builtin>
+    <propertiesPolicy><properties>
+      <property><name>fastdds.type_propagation</name><value>disabled</value></property>
+    </properties></propertiesPolicy>
   </rtps></participant>
 </profiles></dds>
 """
