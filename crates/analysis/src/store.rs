@@ -1,6 +1,9 @@
 //! Tables as `RUN/tables/*.parquet`, figures as `RUN/summary.json`.
 //!
 //! A file is written under a temporary name and renamed, so that none is ever seen half written.
+//!
+//! Runs of older tachos are read: a table that they did not have is empty, and a column that they did not have is absent in every row, so
+//! what is added to a table is an `Option`.
 
 mod cell;
 
@@ -22,6 +25,10 @@ use tacho_events::RunDirectory;
 /// Rows of one row group: bounds the memory of who reads.
 const ROWS_A_GROUP: usize = 1 << 17;
 
+/// Tables that all versions have written; of the others a run may be older.
+const ALWAYS: [&str; 10] =
+    ["processes", "nodes", "endpoints", "callbacks", "executions", "messages", "chains", "instances", "hops", "notes"];
+
 /// Why tables or figures could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -34,7 +41,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The content of a table.
-    #[error("{path}: {source}")]
+    #[error("{path}: {source}; where another version of tacho wrote it (tacho_version in run.json), its events are analysed anew by tacho import RUN -o NEW")]
     Parquet {
         /// File.
         path: PathBuf,
@@ -78,8 +85,8 @@ macro_rules! tables {
 
             fn read(group: &dyn RowGroupReader) -> Result<Vec<Self>, ParquetError> {
                 let rows = group.metadata().num_rows() as usize;
-                let mut columns = cell::Columns::new(group, rows);
-                $(let mut $column = columns.next(stringify!($column))?.into_iter();)*
+                let columns = cell::Columns::new(group, rows);
+                $(let mut $column = columns.read(stringify!($column))?.into_iter();)*
                 let mut read = Vec::with_capacity(rows);
                 for _ in 0..rows {
                     read.push($Row { $($column: $column.next().ok_or_else(cell::short)?),* });
@@ -189,7 +196,10 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
 
 fn read_table<R: Row, T: Default + Extend<R>>(folder: &Path) -> Result<T, Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
-    let file = File::open(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !ALWAYS.contains(&R::NAME) => return Ok(T::default()),
+        file => file.map_err(|source| Error::Io { path: path.clone(), source })?,
+    };
     let read = || {
         let reader = SerializedFileReader::new(file)?;
         let mut rows = T::default();

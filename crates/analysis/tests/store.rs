@@ -57,7 +57,7 @@ fn a_table_of_another_shape_is_an_error_that_names_file_and_column() {
     store::write(folder.path(), &tables).expect("write");
     std::fs::copy(folder.path().join("nodes.parquet"), folder.path().join("executions.parquet")).expect("copy");
     let error = store::read(folder.path()).expect_err("not an executions table").to_string();
-    assert!(error.contains("executions.parquet") && error.contains("expected callback"), "{error}");
+    assert!(error.contains("executions.parquet") && error.contains("no column callback"), "{error}");
 }
 
 #[test]

@@ -405,7 +405,8 @@ pub struct Out {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    tacho_workload::units::parse_duration(text).map_err(|error| error.to_string())
+    tacho_workload::units::parse_duration(text)
+        .map_err(|error| format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS))
 }
 
 /// As a workload file writes it.

@@ -59,12 +59,27 @@ fn point_latest(path: &Path) -> Outcome {
     Ok(())
 }
 
-/// A run directory to read; a usage error where there is none.
+/// A run directory to read; a usage error where there is none, that says what is there instead.
 pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     let run = RunDirectory::new(path);
     match run.info() {
         Ok(_) => Ok(run),
-        Err(error) => Err(Failure::Usage(format!("{}: not a run directory: {error}", path.display()))),
+        Err(error) => Err(Failure::Usage(format!("{}: {}", path.display(), no_run(path, &error)))),
+    }
+}
+
+/// What a path is that holds no run.
+fn no_run(path: &Path, error: &std::io::Error) -> String {
+    const WANTED: &str = "expected a run directory, as tacho record, import and bench write";
+    let above = path.ancestors().skip(1).find(|above| above.join("run.json").is_file());
+    let trace = ["metadata", "ust", "kernel", "metadata.yaml"].iter().any(|name| path.join(name).exists());
+    match (error.kind(), above) {
+        (ErrorKind::NotFound | ErrorKind::NotADirectory, Some(run)) => format!("not a run directory; it lies within that of {}", run.display()),
+        _ if path.is_file() => format!("a file; {WANTED}"),
+        (ErrorKind::NotFound, _) if !path.exists() => format!("no such directory; {WANTED}"),
+        (ErrorKind::NotFound, _) if trace => format!("no run directory, it looks like a trace or a bag: tacho import {0} -o RUN makes a run of it", path.display()),
+        (ErrorKind::NotFound, _) => format!("no run.json in it; {WANTED}"),
+        _ => format!("not a run directory: {error}"),
     }
 }
 
@@ -101,6 +116,25 @@ mod tests {
     #[test]
     fn timestamps_are_utc_and_sort_by_time() {
         assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(1_000_000_000)), "20010909-014640");
+    }
+
+    #[test]
+    fn what_is_no_run_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |path: &Path| match open(path) {
+            Err(Failure::Usage(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        std::fs::create_dir_all(folder.path().join("trace/ust")).unwrap();
+        std::fs::create_dir_all(folder.path().join("run/tables")).unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert!(said(&folder.path().join("none")).contains("no such directory"));
+        assert!(said(folder.path()).contains("no run.json in it"));
+        assert!(said(&folder.path().join("file")).contains("a file"));
+        assert!(said(&folder.path().join("trace")).contains("tacho import"));
+        std::fs::write(folder.path().join("run/run.json"), "{").unwrap();
+        assert!(said(&folder.path().join("run/tables")).contains("lies within"));
+        assert!(said(&folder.path().join("run")).contains("EOF"), "{}", said(&folder.path().join("run")));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// There is no trace.
-    #[error("{0}: no file named \"metadata\" in it or in any folder below; expected an LTTng trace (CTF 1.8)")]
+    #[error("{0}: no file named \"metadata\" in it or in any folder below, and no .mcap file; expected an LTTng trace (CTF 1.8), a bag in MCAP files (mcap convert makes them of .db3 and .bag), or run directories of tacho record")]
     NoTrace(PathBuf),
     /// Where the events are to be written, there are some.
     #[error("{0}: holds event files already; expected a new run directory")]

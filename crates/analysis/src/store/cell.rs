@@ -4,6 +4,7 @@ use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, E
 use parquet::basic::{LogicalType, Repetition};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::Type;
@@ -31,6 +32,10 @@ pub(super) trait Cell: Sized {
     fn schema(name: &str) -> Result<Type, ParquetError>;
     fn write(&self, levels: &mut Levels<Self::Stored>);
     fn read(levels: Levels<Self::Stored>) -> Result<Vec<Self>, ParquetError>;
+    /// What stands in for it in a run of a time before the column was: nothing was measured. None where there is no way to say so.
+    fn absent() -> Option<Self> {
+        None
+    }
 }
 
 macro_rules! value {
@@ -104,6 +109,9 @@ impl<V: Value> Cell for Option<V> {
         };
         levels.definition.into_iter().map(cell).collect()
     }
+    fn absent() -> Option<Option<V>> {
+        Some(None)
+    }
 }
 
 impl<V: Value> Cell for Vec<V> {
@@ -161,29 +169,31 @@ pub(super) fn write<'a, C: Cell + 'a>(
     column.close()
 }
 
-/// Reads the columns of a row group, one after the other.
+/// Reads the columns of a row group by their names: one that this tacho does not know is passed over.
 pub(super) struct Columns<'a> {
     group: &'a dyn RowGroupReader,
     rows: usize,
-    next: usize,
 }
 
 impl<'a> Columns<'a> {
     pub(super) fn new(group: &'a dyn RowGroupReader, rows: usize) -> Self {
-        Columns { group, rows, next: 0 }
+        Columns { group, rows }
     }
 
-    pub(super) fn next<C: Cell>(&mut self, name: &str) -> Result<Vec<C>, ParquetError> {
-        let (index, metadata) = (self.next, self.group.metadata());
-        self.next += 1;
-        let found = (index < metadata.num_columns()).then(|| metadata.column(index).column_descr());
-        let other = |found: &str| ParquetError::General(format!("column {index}: found {found}, expected {name}"));
-        let found = found.ok_or_else(|| other("none"))?;
-        if found.path().parts().first().map(String::as_str) != Some(name) {
-            return Err(other(&found.path().string()));
+    pub(super) fn read<C: Cell>(&self, name: &str) -> Result<Vec<C>, ParquetError> {
+        let columns = self.group.metadata().columns();
+        let named = |column: &ColumnChunkMetaData| column.column_path().parts().first().is_some_and(|first| first == name);
+        let Some(index) = columns.iter().position(named) else {
+            let absent: Option<Vec<C>> = (0..self.rows).map(|_| C::absent()).collect();
+            return absent.ok_or_else(|| ParquetError::General(format!("it has no column {name}, which tacho {} needs", env!("CARGO_PKG_VERSION"))));
+        };
+        let found = columns[index].column_descr();
+        let other = || ParquetError::General(format!("column {name} is of another type than tacho {} expects", env!("CARGO_PKG_VERSION")));
+        if found.physical_type() != C::Stored::get_physical_type() {
+            return Err(other());
         }
         let reader = self.group.get_column_reader(index)?;
-        let mut reader = C::Stored::get_column_reader(reader).ok_or_else(|| other("another type"))?;
+        let mut reader = C::Stored::get_column_reader(reader).ok_or_else(other)?;
         let mut levels = Levels { values: Vec::new(), definition: Vec::new(), repetition: Vec::new() };
         let mut read = 0;
         while read < self.rows {

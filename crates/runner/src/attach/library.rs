@@ -19,9 +19,14 @@ pub(super) struct Library {
 
 /// The one that a process has mapped. The error says what was found instead.
 pub(super) fn of_process(pid: u32) -> Result<Library, String> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| format!("/proc/{pid}/maps: {error}"))?;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such process (any more)".to_owned(),
+        _ => format!("/proc/{pid}/maps: {error}"),
+    })?;
     let mapped = mapped_file(&maps, "libtracetools.so").ok_or_else(|| {
-        "it has no libtracetools.so loaded: not a ROS 2 program of Humble or later, or one that is not up yet".to_owned()
+        "it has no libtracetools.so loaded: not a ROS 2 program of Humble or later, one that is not up yet, or only what started one (ros2 \
+         run, ros2 launch, a shell): attach to the program itself"
+            .to_owned()
     })?;
     let path = PathBuf::from(format!("/proc/{pid}/root{mapped}"));
     let at = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
