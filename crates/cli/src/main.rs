@@ -1,5 +1,9 @@
 //! The `tacho` command: one module a verb, no logic of its own.
 
+// In place of the standard one.
+#[macro_use(eprintln)]
+extern crate tacho_runner;
+
 mod bench;
 mod check;
 mod completions;

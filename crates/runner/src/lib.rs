@@ -2,6 +2,15 @@
 //!
 //! [`bench`] runs a workload, [`recording`] any program; [`node`] is what runs inside `tacho-node`.
 
+/// To stderr. The standard one panics where the reader has gone (`tacho record ... 2>&1 | head`), and a recording would end with it.
+#[macro_export]
+macro_rules! eprintln {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 pub mod attach;
 pub mod background;
 pub mod bench;

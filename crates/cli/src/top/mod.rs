@@ -72,16 +72,17 @@ fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &s
         let (processes, events_per_s, dropped_events) = (facts.processes, facts.events_per_s, facts.dropped_events);
         return runs::print_json(&Once { window_s, processes, events_per_s, dropped_events, topics, callbacks, chains });
     }
+    let mut text = String::new();
     for kind in rows::Kind::ALL {
         let rows = rows::arrange(rows::rows(kind, &summary, window_s), "", kind.worst_first(), false);
-        println!("{}", kind.headings().join("\t"));
+        text += &format!("{}\n", kind.headings().join("\t"));
         for row in rows {
             let values: Vec<String> = row.values.iter().map(|value| rows::shown(*value)).collect();
-            println!("{}\t{}", row.name, values.join("\t"));
+            text += &format!("{}\t{}\n", row.name, values.join("\t"));
         }
-        println!();
+        text.push('\n');
     }
-    Ok(())
+    runs::print_text(&text)
 }
 
 fn live(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {

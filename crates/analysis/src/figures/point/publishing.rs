@@ -14,8 +14,9 @@ pub(super) struct Publishing(Vec<(super::End, Publisher)>);
 struct Publisher {
     sent: u64,
     skipped: u64,
-    /// Absent where no repeat counts them.
-    refused: Option<u64>,
+    refused: u64,
+    /// Whether they were not counted in any repeat: on boards, in programs that are not ours, by an older tacho.
+    refused_unknown: bool,
     /// Whether it is not known in any repeat what was due: nobody said, or events were dropped.
     due_unknown: bool,
     /// Absent where nothing is due by the clock.
@@ -38,7 +39,8 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
             let process = &tables.processes[tables.nodes[endpoint.node as usize].process as usize];
             publisher.due_unknown |= endpoint.skipped.is_none() || process.dropped_events > 0;
             publisher.skipped += endpoint.skipped.unwrap_or(0);
-            publisher.refused = publisher.refused.into_iter().chain(endpoint.refused).reduce(|a, b| a + b);
+            publisher.refused_unknown |= endpoint.refused.is_none();
+            publisher.refused += endpoint.refused.unwrap_or(0);
         }
         for publication in &tables.publications {
             let Some(index) = of_row[publication.publisher as usize] else { continue };
@@ -58,6 +60,10 @@ pub(super) fn publishing(repeats: &[Repeat<'_>], workload: &Workload) -> Publish
 }
 
 impl Publisher {
+    fn refused(&self) -> Option<u64> {
+        (!self.refused_unknown).then_some(self.refused)
+    }
+
     fn skipped(&self) -> Option<u64> {
         (self.period_ns.is_some() && !self.due_unknown).then_some(self.skipped)
     }
@@ -76,7 +82,7 @@ impl Publishing {
 
     /// Publish calls of all that failed; absent where nobody counts them.
     pub fn refused(&self) -> Option<u64> {
-        self.0.iter().filter_map(|(_, p)| p.refused).reduce(|a, b| a + b)
+        self.0.iter().filter_map(|(_, p)| p.refused()).reduce(|a, b| a + b)
     }
 
     /// Of all that have a clock.
@@ -105,8 +111,8 @@ impl Publishing {
     pub fn figures(self) -> Vec<PublisherFigures> {
         let figures = |(end, publisher): (super::End, Publisher)| PublisherFigures {
             sent: publisher.sent,
-            due: publisher.skipped().map(|skipped| skipped + publisher.sent + publisher.refused.unwrap_or(0)),
-            refused: publisher.refused,
+            due: publisher.skipped().map(|skipped| skipped + publisher.sent + publisher.refused),
+            refused: publisher.refused(),
             skipped: publisher.skipped(),
             sent_late: publisher.sent_late(),
             send_lateness_us: Distribution::of(publisher.lateness_us),

@@ -1,0 +1,84 @@
+"""Late messages of rclpy programs that know why: named by `tacho explain`, and by as much as the programs' own clocks say. Every bound is between
+instants of one run, so it holds on a machine as busy as may be."""
+
+import bisect
+from collections import defaultdict
+
+import pyarrow.parquet as parquet
+import pytest
+
+from places import PROGRAMS
+
+COUNT = 24
+ERROR_NS = 10_000  # of the relation between the ticks and the clock
+
+
+@pytest.fixture
+def told(tacho, ros_python):
+    """What the programs printed, under `tacho record`: by word and number its instants, and when the sleeper awoke."""
+    printed, awake = defaultdict(dict), []
+    for line in tacho("record", "-o", "run", "--", "sh", PROGRAMS / "late_for_reasons.sh", ros_python, COUNT).stdout.splitlines():
+        word, *numbers = line.split() or [""]
+        if word == "awake":
+            awake.append(int(numbers[0]))
+        elif word in ("sent", "logged", "planned", "seen") and all(number.isdigit() for number in numbers):
+            printed[word][int(numbers[0])] = [int(number) for number in numbers[1:]]
+    assert len(printed["sent"]) == COUNT
+    return printed, awake
+
+
+def instances(tacho, path, sent):
+    """Of each instance of a path whose causes are told: number of its message, when that was there, and its parts."""
+    tables = {name: parquet.read_table(tacho.directory / f"run/tables/{name}.parquet").to_pylist() for name in ("chains", "instances", "causes")}
+    (chain,) = (index for index, chain in enumerate(tables["chains"]) if chain["path"] == path)
+    causes = defaultdict(list)
+    for cause in tables["causes"]:
+        if cause["chain"] == chain and cause["instance"] is not None:
+            causes[cause["instance"]].append(cause)
+    numbers = {instant: number for number, (instant,) in sent.items()}
+    for index, parts in causes.items():
+        instance = tables["instances"][index]
+        assert sum(part["duration_ns"] for part in parts) == instance["end_to_end_ns"]
+        length = {(part["position"], part["kind"], part["by"]): part["duration_ns"] for part in parts}
+        # Sent in the callback that the instance begins with.
+        instants = sorted(numbers)
+        number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - ERROR_NS)]]
+        arrival = instance["start_ns"] + sum(ns for (position, kind, _), ns in length.items() if position == 0 or kind == "transport")
+        yield number, arrival, length
+
+
+def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, told):
+    printed, _ = told
+    busy = computed = 0
+    for number, arrival, parts in instances(tacho, ["/driver", "/points", "/planner"], printed["sent"]):
+        begun, ended = printed["planned"][number]
+        assert parts[(1, "computation", "/planner /points")] >= ended - begun - ERROR_NS
+        computed += number % 4 == 0
+        if number % 2 and printed["logged"][number][1] < begun:
+            log_begun, log_ended = printed["logged"][number]
+            waited = parts.get((1, "executor_busy", "/planner /log"), 0)
+            assert log_ended - max(arrival, log_begun) - ERROR_NS <= waited <= begun - printed["sent"][number][0] + ERROR_NS
+            busy += waited > 0
+    assert busy >= 3, "of ten, some came while the other callback ran"
+    said = tacho("explain", "run", "--from", "/points", "--to", "/planner").stdout
+    assert "executor busy with /planner /log" in said
+
+
+def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
+    printed, awake = told
+    found = 0
+    for number, arrival, parts in instances(tacho, ["/driver", "/points", "/sleeper"], printed["sent"]):
+        (seen,) = printed["seen"][number]
+        awoke = awake[bisect.bisect_right(awake, seen) - 1]
+        waited = parts.get((1, "wake_up", "/sleeper"), 0)
+        assert awoke - arrival - ERROR_NS <= waited <= seen - arrival + ERROR_NS
+        found += waited > 0
+    assert found >= 2
+    (chain,) = (c for c in tacho.json("explain", "run")["chains"] if c["path"] == ["/driver", "/points", "/sleeper"])
+    lost = defaultdict(int)
+    for ended in chain["lost_inputs"]:
+        lost[ended["kind"], ended["by"]] += ended["inputs"]
+    # Of those that it never saw the last may still lie in its queue.
+    unseen = COUNT - len(printed["seen"])
+    assert lost["overwritten", "queue of depth 1 of /sleeper"] > 0
+    assert sum(lost.values()) == unseen and lost["overwritten", "queue of depth 1 of /sleeper"] >= unseen - 1, dict(lost)
