@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
@@ -268,6 +269,61 @@ run: {duration: 60 s}
     assert run["cut_short"] is True, err
     assert {p["name"]: p.get("code") for p in run["processes"]} == {"all": 0, "sink": 0}
     assert not any(os.path.exists(f"/proc/{pid}") for pid in pids())
+
+
+# A writer of ten messages that are all kept until a reliable reader has them: with a reader that has stopped, the next has no room.
+SHORT_HISTORY = """<dds xmlns="http://www.eprosima.com"><profiles><data_writer profile_name="short" is_default_profile="true"><topic>
+<resourceLimitsQos><max_samples>10</max_samples><max_instances>1</max_instances><max_samples_per_instance>10</max_samples_per_instance>
+</resourceLimitsQos></topic></data_writer></profiles></dds>"""
+
+
+def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho):
+    (tacho.directory / "short.xml").write_text(SHORT_HISTORY)
+    tacho.environment |= {"FASTDDS_DEFAULT_PROFILES_FILE": str(tacho.directory / "short.xml"), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
+    (tacho.directory / "w.yaml").write_text("""
+middleware: rclpy
+nodes:
+  talker: {publishes: {/x: {rate: 20 Hz, history: keep_all}}}
+  listener: {subscribes: {/x: {history: keep_all}}}
+run: {duration: 120 s}
+""")
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    run, deadline = tacho.directory / "run", time.monotonic() + 90
+
+    def until(condition, what):
+        while not condition():
+            assert process.poll() is None and time.monotonic() < deadline, f"waited in vain for {what}"
+            time.sleep(0.05)
+
+    def switches(pid):
+        """How often it has slept and was woken."""
+        return sum(int(line.split()[1]) for task in Path(f"/proc/{pid}/task").iterdir()
+                   for line in (task / "status").read_text().splitlines() if line.startswith("voluntary"))
+
+    until(lambda: (run / "run.json").is_file() and "measured_from_ns" in (run / "run.json").read_text(), "the start")
+    from_ns = json.loads((run / "run.json").read_text())["measured_from_ns"]
+    until(lambda: time.monotonic_ns() > from_ns, "the window")
+    files = {Path(f"/proc/{file.name.split('-')[0]}/cmdline").read_text().split("\0")[-2]: file for file in (run / "events").glob("*.events")}
+    listener = int(files["listener"].name.split("-")[0])
+    os.kill(listener, signal.SIGSTOP)
+    try:
+        until(lambda: files["talker"].read_bytes().count(b"Failed to publish") >= 3, "refused sends")  # the reason of each
+    finally:
+        os.kill(listener, signal.SIGCONT)
+    before = switches(listener)
+    until(lambda: switches(listener) > before + 40, "messages after them")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 130), err
+    summary = json.loads((run / "summary.json").read_text())
+    (point,) = summary["points"]
+    assert point["refused"] >= 3 and point["due"] == point["sent"] + point["refused"] + point["skipped"]
+    assert point["received"] + point["lost"] == point["sent"]
+    (note,) = [note for note in summary["notes"] if note["name"] == "sends-refused"]
+    assert note["count"] == point["refused"] and "Failed to publish" in note["text"] and "code" not in note["text"]
+    taken = parquet.read_table(run / "tables/messages.parquet", columns=["sequence", "take_ns"]).to_pylist()
+    numbers = [message["sequence"] for message in taken if message["take_ns"] is not None]
+    assert max(numbers) > min(set(range(max(numbers))) - set(numbers) - set(range(min(numbers)))), "nothing came after what was refused"
 
 
 def test_doctor_says_that_rclpy_is_usable_and_how_to_get_rclcpp(tacho):

@@ -173,7 +173,8 @@ impl NodeFigures {
     pub fn refusals(&self) -> Vec<String> {
         let of_output = |output: &OutputFigures| {
             let words = |r: &Refusal| {
-                format!("node {}, topic {}: {} sends were refused (code {}): {}", self.node, output.topic, r.count, r.code, r.reason)
+                let code = if r.code == 1 { String::new() } else { format!(" (code {})", r.code) };
+                format!("node {}, topic {}: {} sends were refused{code}: {}", self.node, output.topic, r.count, r.reason)
             };
             output.refused.iter().map(words).collect::<Vec<_>>()
         };
@@ -200,7 +201,7 @@ pub struct OutputFigures {
 /// Why a middleware refused sends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What the middleware calls the reason; 1 where it gives none.
+    /// What the middleware calls the reason; 1 where it gives words alone.
     pub code: u32,
     /// Its words.
     pub reason: String,

@@ -220,7 +220,7 @@ enum tacho_kind {
   TACHO_BOARD_TAKE = 153,    /* subscription_handle, writer_gid, writer_gid, sequence: of RTPS, from 1 */
 
   /* of nodes that tacho runs itself, as 128 to 133. code: the middleware's own, 1 where it gives none */
-  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the node_publish before failed, nothing was sent; text: reason */
+  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the node_publish before failed, nothing was sent; code 1: the middleware gave words alone; text: reason */
 };
 
 #endif /* TACHO_EVENTS_H_ */

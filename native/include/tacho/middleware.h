@@ -104,7 +104,8 @@ struct tacho_middleware {
    * *message is what the layer below calls the message in its own trace events, or the buffer. */
   void *(*borrow)(struct tacho_publisher *publisher, int *kept, const void **message, char *error);
   /* Publishes the borrowed buffer under this header. A failure, of borrow() too, is a send that was refused: the caller counts it and goes on
-   * with its next message. Below -1, the result is minus what the middleware calls the reason: an errno, a DDS return code, an rcl_ret_t. */
+   * with its next message. Below -1, the result is minus what the middleware calls the reason: an errno, a DDS return code, an rcl_ret_t.
+   * -1: the text alone says why. */
   int (*publish)(struct tacho_publisher *publisher, const struct tacho_header *header, char *error);
 
   /* 1 and *message: one was taken; 0: none there; negative: failure. At most one message may be out a subscription. */

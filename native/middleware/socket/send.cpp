@@ -70,7 +70,7 @@ class UdpSender : public Sender {
     const sockaddr_in there = place(address, port);
     if (connect(made, reinterpret_cast<const sockaddr *>(&there), sizeof there) != 0)
       fail("socket: no way to %s: %m", text(there).c_str());
-    destinations_.push_back({peer, there, std::move(made)});
+    destinations_.push_back({peer, there, std::move(made), 0});
   }
 
   void remove(int peer) override {
@@ -84,10 +84,12 @@ class UdpSender : public Sender {
   ON_THE_WAY void send() override {
     if (!pieces_.empty()) return send_pieces();
     const size_t size = sizeof fragment_ + fragment_.total;
-    for (const Destination &destination : destinations_)
+    for (Destination &destination : destinations_)
       // Not by send: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
-      send_to(destination, size, [&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
+      destination.error =
+          error_of([&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
     fragment_.number++;
+    check(size);
   }
 
  private:
@@ -99,6 +101,7 @@ class UdpSender : public Sender {
     int peer;
     sockaddr_in place;
     Descriptor socket;
+    int error = 0; // errno of the last message; 0: it was sent
   };
 
   // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
@@ -106,25 +109,34 @@ class UdpSender : public Sender {
     msghdr datagram{};
     datagram.msg_iovlen = 2;
     const uint64_t number = fragment_.number++; // the same in all, whatever became of those before
+    for (Destination &destination : destinations_) destination.error = 0;
     for (Piece &piece : pieces_) {
       piece.fragment.number = number;
       datagram.msg_iov = piece.parts.data();
-      const size_t size = sizeof(Fragment) + piece.parts[1].iov_len;
-      for (const Destination &destination : destinations_)
-        send_to(destination, size, [&] { return sendmsg(destination.socket, &datagram, 0); });
+      for (Destination &destination : destinations_)
+        if (!destination.error) destination.error = error_of([&] { return sendmsg(destination.socket, &datagram, 0); });
     }
+    check(sizeof(Fragment) + pieces_[0].parts[1].iov_len);
   }
 
-  [[noreturn]] __attribute__((cold)) static void refuse(const Destination &destination, size_t size, int number) {
-    throw Refused(number, "socket: sending a datagram of " + std::to_string(size) + " bytes to " + text(destination.place) + ": " +
-                              std::strerror(number));
+  // What one destination took whole was sent, and those that did not lose it; what none took was refused.
+  ON_THE_WAY void check(size_t size) const {
+    for (const Destination &destination : destinations_)
+      if (!destination.error) return;
+    if (!destinations_.empty()) refuse(destinations_.front(), size);
+  }
+
+  [[noreturn]] __attribute__((cold)) static void refuse(const Destination &destination, size_t size) {
+    throw Refused(destination.error, "socket: sending a datagram of " + std::to_string(size) + " bytes to " + text(destination.place) +
+                                         ": " + std::strerror(destination.error));
   }
 
   template <class Function>
-  ON_THE_WAY static void send_to(const Destination &destination, size_t size, Function function) {
+  ON_THE_WAY static int error_of(Function function) {
     while (function() < 0)
       // Refused was an earlier one, by a subscription that has just ended.
-      if (errno != EINTR && errno != ECONNREFUSED) refuse(destination, size, errno);
+      if (errno != EINTR && errno != ECONNREFUSED) return errno;
+    return 0;
   }
 
   const in_addr from_;

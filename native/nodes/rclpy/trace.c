@@ -13,6 +13,7 @@
 #include <time.h>
 
 static void (*record)(uint32_t kind, const uint64_t *words, uint32_t count);
+static void (*record_texts)(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts, uint32_t text_count);
 static void (*callback_register)(const void *callback, const char *symbol); // its text is written by the recorder
 
 #define EVENT(kind, ...)                                                     \
@@ -136,6 +137,16 @@ static PyObject *skipped(PyObject *module, PyObject *const *arguments, Py_ssize_
   Py_RETURN_NONE;
 }
 
+static PyObject *refused(PyObject *module, PyObject *arguments) {
+  unsigned long long publisher, sequence, code;
+  const char *reason;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "KKKs", &publisher, &sequence, &code, &reason)) return NULL;
+  const uint64_t words[] = {publisher, sequence, code};
+  if (record_texts) record_texts(TACHO_NODE_REFUSED, words, 3, &reason, 1);
+  Py_RETURN_NONE;
+}
+
 static PyObject *woke(PyObject *module, PyObject *node) {
   (void)module;
   uint64_t word;
@@ -158,6 +169,7 @@ static PyMethodDef methods[] = {
     FAST(skipped),
     {"started", started, METH_O, "started(callback): the callback of a timer starts."},
     {"ended", ended, METH_O, "ended(callback): the callback ends."},
+    {"refused", refused, METH_VARARGS, "refused(publisher, sequence, code, reason): publish() failed, nothing was sent."},
     {"woke", woke, METH_O, "woke(node): a spinning node woke to look at its queues."},
     {NULL, NULL, 0, NULL},
 };
@@ -169,6 +181,8 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_trace(void) {
   void *symbol = dlsym(RTLD_DEFAULT, "tacho_record");
   memcpy(&record, &symbol, sizeof record);
+  symbol = dlsym(RTLD_DEFAULT, "tacho_record_texts");
+  memcpy(&record_texts, &symbol, sizeof record_texts);
   symbol = dlsym(RTLD_DEFAULT, "ros_trace_rclcpp_callback_register");
   memcpy(&callback_register, &symbol, sizeof callback_register);
   return PyModule_Create(&definition);

@@ -35,10 +35,15 @@ pub(crate) fn notes(seen: &Observed, options: &Options) -> Vec<Note> {
         Note {
             name: "sends-refused".into(),
             count,
-            text: format!("{node} {topic}: sends that the middleware refused (code {code}), which are neither sent nor lost: {reason}"),
+            text: format!("{node} {topic}: sends that the middleware refused{}, which are neither sent nor lost: {reason}", in_words(code)),
         }
     };
     reasons.into_iter().map(note).collect()
+}
+
+/// 1 is no code: the middleware gave words alone.
+fn in_words(code: u64) -> String {
+    if code == 1 { String::new() } else { format!(" (code {code})") }
 }
 
 fn measured<'a>(seen: &'a Observed, options: &'a Options) -> impl Iterator<Item = &'a RefusalSeen> {

@@ -118,7 +118,10 @@ impl tacho_seam::Publisher for Publisher {
         let tacho_seam::Header { sequence, stamp_ns, publisher, reserved } = *header;
         *chunk.user_header_mut() = Header { sequence, stamp_ns, publisher, reserved };
         chunk.send().say(|| format!("{}: send", self.topic.name))?;
-        self.notifier.notify().say(|| format!("{}: notify", self.topic.name))?;
+        // It was sent: a wake-up that fails makes it late, and refuses nothing.
+        if let Err(error) = self.notifier.notify() {
+            eprintln!("{}: its subscriptions were not woken for message {sequence}: {error}", self.topic.name);
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ import time
 
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -16,6 +17,9 @@ from tacho_rclpy.instant import SECOND_NS, Grid, sleep_until
 from tacho_rclpy.process import Refused
 from tacho_rclpy.scheduling import schedule
 from tacho_rclpy.work import Work
+
+NO_CODE = 1
+"""Of a send that was refused: rclpy gives words alone."""
 
 
 def _qos(asked: dict) -> QoSProfile:
@@ -47,6 +51,9 @@ class Publication:
         self.handle = self.publisher.handle.pointer
         self.message = self.type.make(node.work.fill(self.size))
         self.sent = 0
+        self.refused = 0
+        self.reason = ""
+        """Of the first that was refused."""
         self.skipped: int | None = None
         self._one_at_a_time = threading.Lock()  # callbacks of several threads may publish it
 
@@ -54,13 +61,25 @@ class Publication:
         """Publishes the next message, which was due by the clock then where a time is given."""
         with self._one_at_a_time:
             message, of_type = self.message, self.type
+            sequence = self.sent + self.refused  # what was refused keeps its number
             if due_ns is not None:
-                trace.due(self.handle, self.sent, due_ns)
+                trace.due(self.handle, sequence, due_ns)
             room = of_type.room(message)
-            trace.publishing(self.handle, self.id, self.sent, self.size, room)
+            trace.publishing(self.handle, self.id, sequence, self.size, room)
             of_type.stamped(message, room)
-            self.publisher.publish(message)
-            self.sent += 1
+            try:
+                self.publisher.publish(message)
+                self.sent += 1
+            except rclpy_implementation.RCLError as error:
+                self.reason = self.reason or str(error)
+                self.refused += 1
+                trace.refused(self.handle, sequence, NO_CODE, self.reason)
+
+    def figures(self) -> dict:
+        """What it counted."""
+        skipped = {} if self.skipped is None else {"skipped": self.skipped}
+        refused = {"refused": [{"code": NO_CODE, "reason": self.reason, "count": self.refused}]} if self.refused else {}
+        return {"topic": self.topic, "sent": self.sent} | skipped | refused
 
     def skip(self, count: int):
         """Sends that were due and did not happen."""
@@ -162,7 +181,7 @@ class Timer:
         self._timer.cancel()
         due = reached - (next_due_ns - self.node.end_ns) // self.period_ns
         for publication in self.publications:
-            publication.skip(max(0, due - publication.sent - (publication.skipped or 0)))
+            publication.skip(max(0, due - publication.sent - publication.refused - (publication.skipped or 0)))
 
 
 class BenchNode:
@@ -252,8 +271,7 @@ class BenchNode:
             "wakes": self.spinner.wakes if self.spinner else 0,
             "callbacks": sum(s.taken for s in self.subscriptions) + sum(t.calls for t in self.timers)
             + (self.spinner.calls if self.spinner else 0),
-            "outputs": [{"topic": p.topic, "sent": p.sent} | ({} if p.skipped is None else {"skipped": p.skipped})
-                        for p in self.publications],
+            "outputs": [p.figures() for p in self.publications],
             "taken": [s.taken for s in self.subscriptions],
         }
         firsts = [s.first_message_ns for s in self.subscriptions if s.first_message_ns is not None]
