@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 pub(crate) mod clock_offset;
 pub(crate) mod clocks;
+mod copies;
 pub(crate) mod due;
 pub(crate) mod fate;
 pub(crate) mod layers;
@@ -133,7 +134,7 @@ pub(crate) fn sightings(seen: &Observed, options: &Options) -> Vec<Sighting> {
 
 /// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
 pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
-    let Found { mut topics, publications, takes, ambiguous } = find(seen, options);
+    let Found { mut topics, publications, mut takes, ambiguous } = find(seen, options);
     let (mut backwards, mut unrelated) = (0, 0);
     for (take, found) in far_apart(publications.into_iter().enumerate()) {
         let row = &seen.takes[take];
@@ -148,6 +149,9 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
             related && possible
         };
         seen.takes[take].publication = Some(found).filter(|found| *found != NONE).filter(possible);
+    }
+    if copies::drop(seen) {
+        takes = by_endpoint(seen);
     }
     // Corrected times of several hosts do not stand in the order in which they were read.
     for topic in &mut topics {
@@ -368,11 +372,13 @@ fn lost(
                 if dropped(process) || dropped(seen.process_of(*publisher)) {
                     continue;
                 }
-                let first_taken = mine.iter().position(|p| taken.contains_key(&p.0));
+                // What was seen to be overwritten was there, and will not be taken.
+                let overwritten = |publication: u32| seen.overwritten.contains(&(publication, *subscription));
+                let first_met = mine.iter().position(|p| taken.contains_key(&p.0) || overwritten(p.0));
                 let last_taken = mine.iter().rposition(|p| taken.contains_key(&p.0));
                 // All of ours are matched before the first send, unless they start at once; of others it is only known from the first
                 // message on.
-                let matched_from = match (together && ours(*publisher) && ours(*subscription), first_taken) {
+                let matched_from = match (together && ours(*publisher) && ours(*subscription), first_met) {
                     (true, _) => 0,
                     (false, Some(first)) => first,
                     (false, None) => {
@@ -394,8 +400,7 @@ fn lost(
                     if taken.contains_key(publication) || !options.measures(row.belongs_ns()) {
                         continue;
                     }
-                    // What was seen to be overwritten was there, and will not be taken.
-                    let overwritten = seen.overwritten.contains(&(*publication, *subscription));
+                    let overwritten = overwritten(*publication);
                     if !overwritten && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval)))) {
                         continue;
                     }

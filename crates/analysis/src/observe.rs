@@ -81,6 +81,8 @@ pub(crate) struct EndpointSeen {
     pub arrivals: Vec<i64>,
     /// What the middleware calls it.
     pub gid: Option<Gid>,
+    /// Of a subscription: messages of its process come through a buffer of rclcpp.
+    pub is_buffered: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -105,6 +107,8 @@ pub(crate) struct PublicationSeen {
     pub due_ns: Option<i64>,
     /// Whose publish call failed; it is then of nobody ([`INTERNAL`]), as nothing was sent.
     pub refused_to: Option<u32>,
+    /// Handed over inside its process, whether or not it was sent as well.
+    pub is_within: bool,
 }
 
 impl PublicationSeen {
@@ -123,6 +127,7 @@ impl PublicationSeen {
             size_bytes: None,
             due_ns: None,
             refused_to: None,
+            is_within: false,
         }
     }
 

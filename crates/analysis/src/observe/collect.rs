@@ -217,7 +217,8 @@ impl Collector {
                 row.due_ns = due.map(|due| due.1);
             }
             Payload::RclcppIntraPublish { publisher, message } => {
-                self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
+                let publication = self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
+                self.seen.publications[publication as usize].is_within = true;
             }
             Payload::RclcppPublish { publisher, message } => {
                 self.publish(process, stream, Depth::ClientLibrary, publisher, message, now);
@@ -268,7 +269,10 @@ impl Collector {
                 if let Some(publishing) = self.threads[stream].publishing {
                     let handles = &mut self.handles[process as usize];
                     let gone = handles.buffers.enqueue(buffer, index, publishing.publication, now);
-                    self.seen.overwritten.extend(gone.zip(handles.endpoint_of_buffer(buffer)));
+                    if let Some(endpoint) = handles.endpoint_of_buffer(buffer).filter(|e| *e != INTERNAL) {
+                        self.seen.endpoints[endpoint as usize].is_buffered = true;
+                        self.seen.overwritten.extend(gone.map(|publication| (publication, endpoint)));
+                    }
                 }
             }
             Payload::RclcppRingBufferClear { buffer } => {
