@@ -13,6 +13,7 @@ export const KINDS: Record<string, string> = {
   transport: "transport on",
   wake_up: "waiting for the wake-up of",
   executor_busy: "executor busy with",
+  group_busy: "callback group busy with",
   kept: "kept for the next",
   overwritten: "overwritten in the",
   lost: "lost on",

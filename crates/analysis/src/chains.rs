@@ -1,5 +1,6 @@
 //! Instances of chains: each output of the last node followed back to the input it descends from.
 
+pub(crate) mod busy;
 pub(crate) mod causes;
 mod reaction;
 pub(crate) mod states;
@@ -20,7 +21,8 @@ use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 use ties::{Tie, Ties};
 use usage::Usage;
-use wait::{split, Arrival, Busy, Passage, Split};
+use busy::Busy;
+use wait::{split, Arrival, Passage, Split};
 
 /// Hops that the paths without a name may have together: beyond it time and room would be spent on paths that nobody asked for.
 const MOST_HOPS: usize = 16_000_000;
@@ -95,6 +97,8 @@ pub(crate) struct Wait {
     pub split: Split,
     /// Thread that took it.
     pub stream: Option<u32>,
+    /// Callback that took it.
+    pub callback: Option<u32>,
     pub published: i64,
     /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
     pub began: i64,
@@ -277,11 +281,13 @@ impl<'a> Tracer<'a> {
                 (false, _) => start,
             };
             let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
+            let callback = taken_in.map(|e| seen.executions[e as usize].callback);
             let split = split(
                 seen,
                 &self.busy,
                 &Passage {
                     stream,
+                    callback,
                     published: source.time,
                     arrival: input.arrival,
                     records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
@@ -290,7 +296,7 @@ impl<'a> Tracer<'a> {
                 },
             );
             trail.arrival = trail.arrival.max(Some(split.evidence));
-            trail.waits.push(Wait { split, stream, published: source.time, began, start });
+            trail.waits.push(Wait { split, stream, callback, published: source.time, began, start });
             trail.hops.push(Hop {
                 instance: 0,
                 position: position as u32,

@@ -122,7 +122,7 @@ impl Analysis {
         let mut tracer = chains::Tracer::new(&seen, &linked, &usage, &scheduled, &options, workload, stated);
         let chains = tracer.trace(paths);
         let causes = causes::causes(&tracer, &chains, &scheduled.preemptions, &fate::Fates::new(&seen, &options, &messages));
-        let executors = states::executors(&seen, &scheduled, &options);
+        let executors = states::executors(&seen, &tracer.busy, &scheduled, &options);
         let (layers, layer_notes) = layers::layers(&seen, &messages, &takes);
         let mut notes = seen.notes();
         notes.extend(scheduled.notes);

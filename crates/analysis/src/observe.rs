@@ -4,6 +4,7 @@ pub(crate) mod board_clock;
 pub(crate) mod collect;
 pub(crate) mod cpu;
 pub(crate) mod dds;
+pub(crate) mod groups;
 pub(crate) mod handles;
 pub(crate) mod interrupts;
 pub(crate) mod intra_process;
@@ -56,6 +57,7 @@ pub(crate) struct Observed {
     pub legs: legs::Legs,
     pub ros1: ros1::Found,
     pub rclpy: rclpy::Hooked,
+    pub groups: groups::Groups,
     pub lifecycle: lifecycle::Lifecycle,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<u32, BoardClock>,
@@ -184,6 +186,9 @@ pub(crate) struct StreamSeen {
     pub last_ns: i64,
     /// Times inside rclcpp_executor_wait_for_work, in order.
     pub waits: Vec<(i64, i64)>,
+    /// From the end of a callback until the executor goes on, in order: a thread of an executor of several stands by then while another
+    /// waits. Absent where no other thread of the process executes.
+    pub standbys: Vec<(i64, i64)>,
     /// Outermost executions, in order.
     pub executions: Vec<u32>,
 }

@@ -100,6 +100,44 @@ fn both_callbacks_of_an_intra_process_subscription_belong_to_it_and_its_messages
     assert_eq!(both, [0x133, CALLBACK]);
 }
 
+/// A process whose subscription has a buffer of two, and is matched with the middleware, too.
+fn composed() -> FileBuilder {
+    const IPC_OBJECT: u64 = 0x132;
+    FileBuilder::new()
+        .node(1, "composed").publisher("/image").timer(1_000).subscription("/image")
+        .rclcpp_subscription_callback_added(IPC_OBJECT, 0x133).rclcpp_subscription_init(SUBSCRIPTION, IPC_OBJECT)
+        .rclcpp_buffer_to_ipb(0x200, 0x201).rclcpp_ipb_to_subscription(0x201, IPC_OBJECT)
+}
+
+#[test]
+fn the_middlewares_copy_of_a_message_that_came_through_a_buffer_is_thrown_away_and_not_received_again() {
+    let tables = tables(&composed()
+        .at(10).start_timer().at(12).rclcpp_intra_publish(PUBLISHER, MESSAGE).at(13).rclcpp_ring_buffer_enqueue(0x200, 0, 1, false)
+        .at(14).rclcpp_publish(0, 0x99).rcl_publish(PUBLISHER, 0x99).rmw_publish(RMW_PUBLISHER, 0x99, 5)
+        .at(15).end_timer()
+        .at(20).rclcpp_ring_buffer_dequeue(0x200, 0, 0).at(21).callback_start(0x133, true).at(30).callback_end(0x133)
+        .at(40).rclcpp_executor_execute(SUBSCRIPTION).rmw_take(RMW_SUBSCRIPTION, 0x98, 5, true).rcl_take(0x98).rclcpp_take(0x98)
+        .at(50).rclcpp_executor_get_next_ready());
+    assert_eq!(times(&tables), [(Some(12), Some(20), Some(21))]);
+    assert!(!tables.notes.iter().any(|note| note.name == "latency-to-take"), "{:?}", tables.notes);
+}
+
+#[test]
+fn what_a_buffer_overwrote_is_lost_also_before_the_first_message_that_was_taken() {
+    let publishes = |b: FileBuilder, at, index| {
+        b.at(at).rclcpp_intra_publish(PUBLISHER, MESSAGE).at(at + 1).rclcpp_ring_buffer_enqueue(0x200, index, 1, false)
+    };
+    let mut b = composed().at(9).start_timer();
+    for (at, index) in [(10, 0), (20, 1), (30, 0), (40, 1)] {
+        b = publishes(b, at, index);
+    }
+    let tables = tables(&b.at(50).end_timer()
+        .at(60).rclcpp_ring_buffer_dequeue(0x200, 0, 1).at(61).callback_start(0x133, true).at(62).callback_end(0x133)
+        .at(70).rclcpp_ring_buffer_dequeue(0x200, 1, 0).at(71).callback_start(0x133, true).at(72).callback_end(0x133));
+    assert_eq!(times(&tables), [(Some(10), None, None), (Some(20), None, None), (Some(30), Some(60), Some(61)), (Some(40), Some(70), Some(71))]);
+    assert_eq!(tables.messages.iter().map(|m| m.delivery == Delivery::Lost).collect::<Vec<_>>(), [true, true, false, false]);
+}
+
 #[test]
 fn takes_that_took_nothing_and_internal_topics_make_no_message() {
     let tables = tables(&FileBuilder::new()

@@ -329,6 +329,11 @@ macro_rules! with_kinds {
             153 BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
 
             154 NodeRefused node_refused (Application, Skip, Message) { publisher: Handle, sequence: u64, code: u64, reason: Text },
+
+            155 RclcppCallbackGroupAdd rclcpp_callback_group_add (ClientLibrary, Link, Callback)
+                { group: Handle, object: Handle, what: u64, is_exclusive: bool },
+            156 RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
+            157 RclcppClientExecuted rclcpp_client_executed (ClientLibrary, End, Client) {},
         }
     };
 }

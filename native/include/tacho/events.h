@@ -221,6 +221,11 @@ enum tacho_kind {
 
   /* of nodes that tacho runs itself, as 128 to 133. code: the middleware's own, 1 where it gives none */
   TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the node_publish before failed, nothing was sent; code 1: the middleware gave words alone; text: reason */
+
+  /* of rclcpp, where tracetools has no event (native/recorder/rclcpp) */
+  TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
+  TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor turns to a client, takes a response and handles it */
+  TACHO_RCLCPP_CLIENT_EXECUTED = 157,    /* nothing: that is done */
 };
 
 #endif /* TACHO_EVENTS_H_ */

@@ -3,6 +3,7 @@
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
 use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
+use crate::chains::busy::By;
 use crate::chains::wait::Arrival;
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
@@ -27,10 +28,14 @@ const LEAST_FOR_USUAL: usize = 3;
 type Key = (u32, CauseKind, Who);
 
 /// By whom, as an index; words are made only of what is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Callback(u32),
+    /// One on each thread of an executor.
+    Callbacks(Vec<u32>),
     Node(u32),
+    /// Whether it waited for its callback group instead is not known.
+    NodeOrGroup(u32),
     Topic(u32),
     /// Its arrival is not recorded, so that waiting for a wake-up is in it.
     TopicAndWakeUp(u32),
@@ -88,7 +93,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
                 from_ns: part.from_ns,
                 duration_ns: Some(part.ns),
                 usual_ns: usual.get(key).copied(),
-                ..blank(key.0, key.1, explainer.words(key.2))
+                ..blank(key.0, key.1, explainer.words(&key.2))
             }));
         }
         let lost = explainer.lost().into_iter();
@@ -112,7 +117,7 @@ fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec
 /// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
 fn usual(late: &[(u32, Parts)], instances: impl Iterator<Item = Parts>) -> BTreeMap<Key, i64> {
     let wanted = late.iter().flat_map(|(_, parts)| parts.keys());
-    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (*key, Vec::new())).collect();
+    let mut values: BTreeMap<Key, Vec<i64>> = wanted.map(|key| (key.clone(), Vec::new())).collect();
     let mut count = 0;
     for parts in instances {
         for (key, part) in parts {
@@ -177,12 +182,23 @@ impl Explainer<'_> {
         let mut add = |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
         add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
         let from = split.arrival.unwrap_or(wait.published);
-        let busy = wait.stream.map_or(Vec::new(), |stream| self.tracer.busy.executions(seen, stream, from, wait.began));
-        for (execution, start, end) in busy {
-            let who = Who::Callback(seen.executions[execution as usize].callback);
-            add(CauseKind::ExecutorBusy, who, Some(start), Some(execution), end - start);
+        let busy = &self.tracer.busy;
+        let callback_of = |execution: u32| seen.executions[execution as usize].callback;
+        for held in wait.stream.map_or(Vec::new(), |stream| busy.held(seen, stream, wait.callback, from, wait.began)) {
+            let (kind, who, execution) = match held.by {
+                By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
+                By::Threads(all) if all.len() == 1 => (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0]),
+                By::Threads(all) => {
+                    let mut callbacks: Vec<u32> = all.iter().map(|e| callback_of(*e)).collect();
+                    callbacks.sort_unstable();
+                    (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
+                }
+            };
+            add(kind, who, Some(held.from), Some(execution), held.to - held.from);
         }
-        add(CauseKind::WakeUp, node, None, None, split.alignment);
+        let in_doubt = wait.stream.zip(wait.callback).is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
+        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node.clone() };
+        add(CauseKind::WakeUp, woken, None, None, split.alignment);
         let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e as usize].callback));
         add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
     }
@@ -209,16 +225,23 @@ impl Explainer<'_> {
         add(parts, (hop.position, CauseKind::Computation, who), part);
     }
 
-    fn words(&self, who: Who) -> String {
+    fn words(&self, who: &Who) -> String {
         let seen = self.tracer.seen;
         match who {
-            Who::Callback(callback) => callback_name(seen, callback),
-            Who::Node(node) => seen.nodes[node as usize].name.clone(),
-            Who::Topic(topic) => seen.topics.names[topic as usize].clone(),
-            Who::TopicAndWakeUp(topic) => {
-                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[topic as usize])
+            Who::Callback(callback) => callback_name(seen, *callback),
+            Who::Callbacks(callbacks) => {
+                let names: Vec<String> = callbacks.iter().map(|callback| callback_name(seen, *callback)).collect();
+                format!("{} (all {} threads)", names.join(", "), names.len())
             }
-            Who::Thread(index) => match &self.preemptions[index as usize].by_comm {
+            Who::Node(node) => seen.nodes[*node as usize].name.clone(),
+            Who::NodeOrGroup(node) => {
+                format!("{}, or of its callback group (which callbacks share one is not recorded)", seen.nodes[*node as usize].name)
+            }
+            Who::Topic(topic) => seen.topics.names[*topic as usize].clone(),
+            Who::TopicAndWakeUp(topic) => {
+                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic as usize])
+            }
+            Who::Thread(index) => match &self.preemptions[*index as usize].by_comm {
                 Some(comm) => comm.clone(),
                 None => "what is not known".into(),
             },

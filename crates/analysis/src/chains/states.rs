@@ -1,13 +1,14 @@
 //! Executor states: how the time of each thread that executes callbacks divides into waiting, ready and executing.
 
 use crate::Options;
+use crate::chains::busy::Busy;
 use crate::observe::{Observed, StreamSeen};
 use crate::observe::preemption::Scheduled;
 use crate::rows::far_apart;
 use crate::tables::ExecutorThread;
 
 /// One row a thread that executed callbacks in the measured window.
-pub(crate) fn executors(seen: &Observed, scheduled: &Scheduled, options: &Options) -> Vec<ExecutorThread> {
+pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, options: &Options) -> Vec<ExecutorThread> {
     let mut rows = Vec::new();
     for (index, stream) in seen.streams.iter().enumerate().filter(|(_, s)| !s.executions.is_empty()) {
         let from_ns = stream.first_ns.max(options.measured_from_ns.unwrap_or(i64::MIN));
@@ -23,7 +24,9 @@ pub(crate) fn executors(seen: &Observed, scheduled: &Scheduled, options: &Option
             Some(last) => spans[last].1 <= instant,
             None => true,
         };
-        let waits = stream.waits.iter().filter(|wait| outside(wait.0));
+        // Of several threads one waits for work, the others for their turn.
+        let standbys = busy.team_of(index as u32).map_or(&[][..], |_| &stream.standbys);
+        let waits = stream.waits.iter().filter(|wait| outside(wait.0)).chain(standbys);
         let waiting_ns = (!stream.waits.is_empty()).then(|| waits.map(|(from, to)| clip(*from, *to)).sum::<i64>());
         let sums = scheduled.sums.get(&(index as u32));
         rows.push(ExecutorThread {

@@ -29,6 +29,8 @@ pub(crate) struct Collector {
     pub services: Services,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
+    /// Threads that take turns in waiting for work, by process.
+    turns: HashMap<u32, u32>,
     /// The last part of each coroutine, by process and task.
     coroutines: HashMap<(u32, Handle), u32>,
 }
@@ -49,6 +51,10 @@ struct Thread {
     take_called: Option<(Handle, i64)>,
     /// It is an executor of rclcpp's.
     executes: bool,
+    /// It waits for work itself, or for its turn.
+    takes_turns: bool,
+    /// The callback before has ended.
+    idle_since: Option<i64>,
     /// Execution that handles a response to a request.
     responding: Option<u32>,
     /// What was said of the callback that starts next.
@@ -176,8 +182,14 @@ impl Collector {
     /// What a thread does again and again: wait, take, call back, publish.
     fn run(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
         if is_of_executor(&event.payload) {
-            self.threads[stream].executes = true;
             self.end_response(stream, now);
+            let thread = &mut self.threads[stream];
+            thread.executes = true;
+            let turns = self.turns.entry(process).or_default();
+            *turns += u32::from(!std::mem::replace(&mut thread.takes_turns, true));
+            if let Some(since) = thread.idle_since.take().filter(|_| *turns > 1) {
+                self.seen.streams[stream].standbys.push((since, now));
+            }
         }
         match event.payload {
             Payload::RclcppExecutorWaitForWork { .. } => {
@@ -192,6 +204,8 @@ impl Collector {
                 thread.executing_since = now;
                 thread.taking = None;
             }
+            Payload::RclcppClientExecute {} => self.threads[stream].executes = true,
+            Payload::RclcppClientExecuted {} => self.end_response(stream, now),
             Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),

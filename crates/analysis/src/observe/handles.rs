@@ -3,6 +3,7 @@
 //! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle, and what was seen
 //! before keeps its old owner.
 
+use crate::observe::groups::{Members, CLIENT};
 use crate::observe::{is_internal, EndpointSeen, Observed, INTERNAL};
 use crate::observe::intra_process::Buffers;
 use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
@@ -41,6 +42,7 @@ pub(crate) struct Handles {
     pub client_callbacks: HashMap<Handle, u32>,
     /// Endpoint of a subscription callback, by callback.
     pub callback_endpoint: HashMap<u32, u32>,
+    pub members: Members,
     pub ipb_object: HashMap<Handle, Handle>,
     pub buffer_ipb: HashMap<Handle, Handle>,
     pub buffers: Buffers,
@@ -110,6 +112,7 @@ impl Handles {
             }
             Payload::RclcppSubscriptionCallbackAdded { object, callback } => {
                 let callback = self.unowned_callback(seen, process, callback);
+                self.members.subscription(object, callback);
                 match self.half_subscription.remove(&object) {
                     Some(subscription) => self.own_by_subscription(seen, callback, subscription),
                     None => drop(self.half_callback.insert(object, callback)),
@@ -130,7 +133,16 @@ impl Handles {
                 }
                 self.services.insert(service, owner);
             }
-            Payload::RclClientInit { client, node, name, .. } => {
+            Payload::RclcppCallbackGroupAdd { group, object, what, is_exclusive } => {
+                let group = seen.groups.number(process, group, is_exclusive);
+                if what == CLIENT {
+                    self.members.client_groups.extend(self.members.last_client.take().map(|client| (client, group)));
+                } else if let Some(callback) = self.members.callback_in(object, what) {
+                    seen.groups.add(group, callback);
+                }
+            }
+            Payload::RclClientInit { client, node, name, rmw_client } => {
+                self.members.last_client = Some(rmw_client);
                 self.clients.insert(client, (self.nodes.get(&node).copied(), texts.get(name).to_string()));
             }
             Payload::RclpyClientCallbackAdded { client, callback } => {
@@ -141,8 +153,9 @@ impl Handles {
                 }
             }
             Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
-            Payload::RclcppServiceCallbackAdded { service, callback } => {
-                let callback = self.unowned_callback(seen, process, callback);
+            Payload::RclcppServiceCallbackAdded { service, callback: address } => {
+                let callback = self.unowned_callback(seen, process, address);
+                self.members.other(address, callback);
                 match self.services.get(&service) {
                     Some(owner) => own_by_service(seen, callback, owner),
                     None => drop(self.half_service.insert(service, callback)),
@@ -151,8 +164,9 @@ impl Handles {
             Payload::RclTimerInit { timer, period_ns } => {
                 self.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
             }
-            Payload::RclcppTimerCallbackAdded { timer, callback } => {
-                let callback = self.unowned_callback(seen, process, callback);
+            Payload::RclcppTimerCallbackAdded { timer, callback: address } => {
+                let callback = self.unowned_callback(seen, process, address);
+                self.members.other(address, callback);
                 let timer = self.timers.entry(timer).or_default();
                 timer.callback = Some(callback);
                 own_by_timer(seen, timer);

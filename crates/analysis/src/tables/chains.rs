@@ -159,6 +159,8 @@ pub enum CauseKind {
     WakeUp,
     /// Message there, executor inside another callback.
     ExecutorBusy,
+    /// Message there, another callback of the same mutually exclusive callback group running.
+    GroupBusy,
     /// Message taken and kept for a later callback.
     Kept,
     /// Overwritten by a later message in a queue that was full.
@@ -191,6 +193,7 @@ impl CauseKind {
             CauseKind::Transport => "transport on",
             CauseKind::WakeUp => "waiting for the wake-up of",
             CauseKind::ExecutorBusy => "executor busy with",
+            CauseKind::GroupBusy => "callback group busy with",
             CauseKind::Kept => "kept for the next",
             CauseKind::Overwritten => "overwritten in the",
             CauseKind::Lost => "lost on",

@@ -48,6 +48,7 @@ impl Collector {
         if thread.running.is_empty() {
             self.seen.streams[stream].executions.push(execution);
         }
+        thread.idle_since = None;
         thread.running.push(execution);
         thread.publishing = None;
         thread.in_callback = None;
@@ -79,5 +80,6 @@ impl Collector {
         thread.publishing = None;
         thread.in_callback = None;
         thread.executing = None;
+        thread.idle_since = thread.running.is_empty().then_some(now);
     }
 }

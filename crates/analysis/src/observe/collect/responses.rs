@@ -33,7 +33,11 @@ impl Collector {
                 period_ns: None,
                 symbol: None,
             });
-            self.seen.callbacks.len() as u32 - 1
+            let index = self.seen.callbacks.len() as u32 - 1;
+            if let Some(group) = handles.members.client_groups.get(&rmw_client) {
+                self.seen.groups.add(*group, index);
+            }
+            index
         });
         let execution = self.seen.executions.len() as u32;
         self.seen.executions.push(Execution { callback, tid: event.thread.0, queued_ns: None, start_ns: now, end_ns: None, cpu_ns: None, resumes: None });
@@ -56,6 +60,7 @@ impl Collector {
             }
             thread.publishing = None;
             thread.in_callback = None;
+            thread.idle_since = thread.running.is_empty().then_some(now);
         }
     }
 }

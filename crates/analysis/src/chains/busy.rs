@@ -1,0 +1,261 @@
+//! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback group.
+//!
+//! Threads that ran the same callback are one executor's. A thread of it that ran none is told by its waits: threads of rclcpp's
+//! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
+
+use crate::observe::Observed;
+use crate::rows::far_apart;
+use crate::rows::grouped::Grouped;
+use std::collections::{BTreeSet, HashMap};
+
+/// Start and end of an execution, and the busy time of its thread before it.
+type Span = (i64, i64, i64);
+
+pub(crate) struct Busy {
+    /// Outermost executions of each thread, so that the busy part of any interval is two look-ups.
+    spans: Grouped<Span>,
+    /// Executor of each thread, as an index into `teams`; absent where it is the only one.
+    team: Vec<Option<u32>>,
+    teams: Vec<Team>,
+    /// Mutually exclusive group of callbacks that run in teams.
+    group: HashMap<u32, u32>,
+    /// Executions of each such group, in order.
+    of_group: HashMap<u32, Vec<(i64, i64, u32)>>,
+}
+
+/// Threads of one executor.
+pub(crate) struct Team {
+    pub threads: Vec<u32>,
+    /// Waits of all of them, in order; no two at once.
+    waits: Vec<(i64, i64)>,
+}
+
+/// A stretch of time in which a callback could not run, and by what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub from: i64,
+    pub to: i64,
+    /// One of its own mutually exclusive group; else what every thread of its executor ran.
+    pub by: By,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum By {
+    Group(u32),
+    /// An execution of each thread.
+    Threads(Vec<u32>),
+}
+
+impl Busy {
+    pub fn new(seen: &Observed) -> Busy {
+        let threads = || (0..).zip(&seen.streams);
+        let spans = Grouped::new(seen.streams.len(), || threads().flat_map(|(index, stream)| spans(seen, index, &stream.executions)));
+        let teams = teams(seen);
+        let mut team = vec![None; seen.streams.len()];
+        for (index, members) in teams.iter().enumerate() {
+            members.threads.iter().for_each(|thread| team[*thread as usize] = Some(index as u32));
+        }
+        let mut busy = Busy { spans, team, teams, group: HashMap::new(), of_group: HashMap::new() };
+        busy.find_groups(seen);
+        busy
+    }
+
+    fn find_groups(&mut self, seen: &Observed) {
+        if self.teams.is_empty() {
+            return;
+        }
+        self.group = seen.groups.exclusive().collect();
+        for (row, execution) in far_apart(seen.executions.iter().enumerate()) {
+            let of_team = self.team[seen.execution_stream[row] as usize].is_some();
+            if let Some(group) = self.group.get(&execution.callback).filter(|_| of_team) {
+                let executions = self.of_group.entry(*group).or_default();
+                // One that never ended kept its group until the next one began, or for good.
+                if let Some(before) = executions.last_mut() {
+                    before.1 = before.1.min(execution.start_ns);
+                }
+                executions.push((execution.start_ns, execution.end_ns.unwrap_or(i64::MAX), row as u32));
+            }
+        }
+    }
+
+    /// The executor of a thread, where it has several threads.
+    pub fn team_of(&self, stream: u32) -> Option<&Team> {
+        self.team[stream as usize].map(|team| &self.teams[team as usize])
+    }
+
+    /// Time between two instants in which a callback could not run on the executor of a thread.
+    pub fn between(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> i64 {
+        match self.team_of(stream) {
+            None => {
+                let spans = self.spans.of(stream as usize);
+                until(spans, to) - until(spans, from)
+            }
+            Some(_) => self.held(seen, stream, callback, from, to).iter().map(|held| held.to - held.from).sum(),
+        }
+    }
+
+    /// The same, stretch by stretch, with what ran meanwhile.
+    pub fn held(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> Vec<Held> {
+        let of_thread = |thread: u32| self.executions(seen, thread, from, to).into_iter().map(|(e, from, to)| (from, to, vec![e]));
+        let Some(team) = self.team_of(stream) else {
+            return of_thread(stream).map(|(from, to, by)| Held { from, to, by: By::Threads(by) }).collect();
+        };
+        let mut held: Vec<Held> = Vec::new();
+        let executions = callback.and_then(|c| self.group.get(&c)).and_then(|group| self.of_group.get(group));
+        for (start, end, execution) in executions.map_or(&[][..], |all| &all[all.partition_point(|e| e.1 <= from)..]) {
+            if *start >= to {
+                break;
+            }
+            held.push(Held { from: (*start).max(from), to: (*end).min(to), by: By::Group(*execution) });
+        }
+        let mut all_busy: Vec<(i64, i64, Vec<u32>)> = vec![(from, to, Vec::new())];
+        for thread in &team.threads {
+            let own: Vec<_> = of_thread(*thread).collect();
+            all_busy = all_busy.iter().flat_map(|so_far| own.iter().filter_map(|own| both(so_far, own))).collect();
+        }
+        let group = held.clone();
+        for (from, to, by) in all_busy {
+            let free = without((from, to), &group);
+            held.extend(free.into_iter().map(|(from, to)| Held { from, to, by: By::Threads(by.clone()) }));
+        }
+        held.sort_by_key(|held| held.from);
+        held
+    }
+
+    /// Whether a thread of the same executor may have been free while a callback waited for its group, of which nothing is known.
+    pub fn may_wait_for_group(&self, seen: &Observed, stream: u32, callback: u32) -> bool {
+        self.team_of(stream).is_some() && !seen.groups.are_told(seen.callbacks[callback as usize].process)
+    }
+
+    /// Time inside the executor's waits between two instants; of an executor of several threads that in which a callback could have run.
+    pub fn waited(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> i64 {
+        let within = |waits: &[(i64, i64)]| -> Vec<(i64, i64)> {
+            let first = waits.partition_point(|w| w.1 <= from);
+            waits[first..].iter().take_while(|w| w.0 < to).map(|w| (w.0.max(from), w.1.min(to))).collect()
+        };
+        let length = |of: &[(i64, i64)]| of.iter().map(|(from, to)| to - from).sum();
+        match self.team_of(stream) {
+            None => length(&within(&seen.streams[stream as usize].waits)),
+            Some(team) => {
+                let held = self.held(seen, stream, callback, from, to);
+                within(&team.waits).into_iter().map(|wait| length(&without(wait, &held))).sum()
+            }
+        }
+    }
+
+    /// The outermost executions of a thread between two instants, each with its part of that time.
+    fn executions(&self, seen: &Observed, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
+        let spans = self.spans.of(stream as usize);
+        let first = spans.partition_point(|s| s.1 <= from);
+        let rows = spans.iter().zip(&seen.streams[stream as usize].executions).skip(first);
+        rows.take_while(|(span, _)| span.0 < to)
+            .map(|(span, execution)| (*execution, span.0.max(from), span.1.min(to)))
+            .collect()
+    }
+}
+
+/// What of two stretches is both, with the executions of both.
+fn both(one: &(i64, i64, Vec<u32>), other: &(i64, i64, Vec<u32>)) -> Option<(i64, i64, Vec<u32>)> {
+    let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+    (from < to).then(|| (from, to, one.2.iter().chain(&other.2).copied().collect()))
+}
+
+/// What is left of a stretch without others, which stand in order and apart.
+fn without((from, to): (i64, i64), others: &[Held]) -> Vec<(i64, i64)> {
+    let mut left = Vec::new();
+    let mut free_from = from;
+    for other in others.iter().filter(|other| other.to > from && other.from < to) {
+        if other.from > free_from {
+            left.push((free_from, other.from));
+        }
+        free_from = free_from.max(other.to);
+    }
+    if free_from < to {
+        left.push((free_from, to));
+    }
+    left
+}
+
+/// Executors of several threads.
+pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
+    let mut of: Vec<u32> = (0..seen.streams.len() as u32).collect();
+    fn first(of: &mut [u32], stream: u32) -> u32 {
+        let mut at = stream;
+        while of[at as usize] != at {
+            at = of[at as usize];
+        }
+        of[stream as usize] = at;
+        at
+    }
+    let mut ran: HashMap<u32, u32> = HashMap::new();
+    let mut together: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, s)| !s.waits.is_empty()) {
+        for execution in far_apart(stream.executions.iter()) {
+            let other = ran.insert(seen.executions[*execution as usize].callback, index).unwrap_or(index);
+            if other != index {
+                together.insert((other, index));
+            }
+        }
+    }
+    let waits = |stream: u32| &seen.streams[stream as usize].waits;
+    // A node that another thread's executor spun before is not both threads' at once.
+    for (one, other) in together.into_iter().filter(|(one, other)| wait_in_turn(waits(*one), waits(*other))) {
+        let (one, other) = (first(&mut of, one), first(&mut of, other));
+        of[one.max(other) as usize] = one.min(other);
+    }
+    let mut threads: HashMap<u32, Vec<u32>> = HashMap::new();
+    for index in 0..seen.streams.len() as u32 {
+        threads.entry(first(&mut of, index)).or_default().push(index);
+    }
+    let mut found: Vec<Vec<u32>> = threads.into_values().filter(|threads| threads.len() > 1).collect();
+    found.sort();
+    let idle = (0u32..).zip(&seen.streams).filter(|(_, s)| s.executions.is_empty() && !s.waits.is_empty());
+    for (index, stream) in idle {
+        let of_process = |threads: &&mut Vec<u32>| seen.streams[threads[0] as usize].process == stream.process;
+        let in_turn = |threads: &&mut Vec<u32>| threads.iter().all(|other| wait_in_turn(&stream.waits, &seen.streams[*other as usize].waits));
+        if let Some(threads) = found.iter_mut().filter(of_process).find(in_turn) {
+            threads.push(index);
+        }
+    }
+    found.into_iter().map(|threads| {
+        let mut waits: Vec<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
+        waits.sort_unstable();
+        Team { threads, waits }
+    }).collect()
+}
+
+/// Whether two threads that lived at the same time never waited at once.
+fn wait_in_turn(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
+    let (Some(first), Some(last)) = (one.first(), one.last()) else { return false };
+    let lived_together = other.first().is_some_and(|w| w.0 <= last.1) && other.last().is_some_and(|w| w.1 >= first.0);
+    let at_once = |wait: &(i64, i64)| {
+        let next = other.partition_point(|w| w.1 <= wait.0);
+        other.get(next).is_some_and(|w| w.0 < wait.1)
+    };
+    lived_together && !one.iter().any(at_once)
+}
+
+/// Spans of one thread with its number.
+fn spans<'a>(seen: &'a Observed, stream: u32, executions: &'a [u32]) -> impl Iterator<Item = (u32, Span)> + 'a {
+    let mut before = 0i64;
+    far_apart(executions.iter().enumerate()).map(move |(position, execution)| {
+        let row = &seen.executions[*execution as usize];
+        // One that never ended kept its thread until the next one began, or for good.
+        let next = executions.get(position + 1).map(|n| seen.executions[*n as usize].start_ns);
+        let end = row.end_ns.or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
+        let span = (row.start_ns, end, before);
+        before = before.saturating_add(end.saturating_sub(row.start_ns));
+        (stream, span)
+    })
+}
+
+/// Busy time of a thread before an instant.
+fn until(spans: &[Span], instant: i64) -> i64 {
+    match spans.partition_point(|s| s.0 <= instant).checked_sub(1) {
+        Some(last) => {
+            let (start, end, before) = spans[last];
+            before + (instant.min(end) - start)
+        }
+        None => 0,
+    }
+}
