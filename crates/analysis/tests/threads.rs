@@ -128,7 +128,7 @@ fn a_response_ends_where_the_executor_says_so() {
     let tables = tables(&FileBuilder::new().node(2, "client")
         .rmw_client_init(7, [1, 2]).rcl_client_init(8, NODE, 7, "/ask")
         .waits(2, 10, 20).at(30).rclcpp_executor_execute(8).rclcpp_client_execute().at(32).rmw_take_response(7, MESSAGE, 1, 25, true)
-        .at(90).rclcpp_client_executed().at(900).rclcpp_executor_get_next_ready());
+        .at(90).rclcpp_executed().at(900).rclcpp_executor_get_next_ready());
     let [response] = &tables.executions[..] else { panic!("{:?}", tables.executions) };
     assert_eq!((response.start_ns, response.end_ns), (32, Some(90)));
 }

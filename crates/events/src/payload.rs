@@ -333,7 +333,7 @@ macro_rules! with_kinds {
             155 RclcppCallbackGroupAdd rclcpp_callback_group_add (ClientLibrary, Link, Callback)
                 { group: Handle, object: Handle, what: u64, is_exclusive: bool },
             156 RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
-            157 RclcppClientExecuted rclcpp_client_executed (ClientLibrary, End, Client) {},
+            157 RclcppExecuted rclcpp_executed (ClientLibrary, End, Executor) {},
         }
     };
 }

@@ -225,7 +225,7 @@ enum tacho_kind {
   /* of rclcpp, where tracetools has no event (native/recorder/rclcpp) */
   TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
   TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor turns to a client, takes a response and handles it */
-  TACHO_RCLCPP_CLIENT_EXECUTED = 157,    /* nothing: that is done */
+  TACHO_RCLCPP_EXECUTED = 157,           /* nothing: the executor is done with a client or a waitable */
 };
 
 #endif /* TACHO_EVENTS_H_ */

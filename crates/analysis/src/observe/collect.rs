@@ -205,7 +205,7 @@ impl Collector {
                 thread.taking = None;
             }
             Payload::RclcppClientExecute {} => self.threads[stream].executes = true,
-            Payload::RclcppClientExecuted {} => self.end_response(stream, now),
+            Payload::RclcppExecuted {} => self.end_response(stream, now),
             Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
