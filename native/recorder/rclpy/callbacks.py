@@ -5,18 +5,18 @@ A subscription, timer, service or guard condition keeps what it was given as its
 events executor in C++ too, calls it from there (Humble to Rolling). That attribute becomes a property which keeps the callback
 with its start and end told. Nothing else of rclpy is replaced but what ties timers to nodes and responses to callbacks, and what waits.
 
-`start`, `end` and `put` are functions of the recorder (hook.c). What fails here leaves rclpy as it was, and is told.
+`start`, `end`, `waiting`, `ready` and `put` are functions of the recorder (hook.c). What fails here leaves rclpy as it was, and is told.
 """
 
 import functools
 import inspect
+import operator
 import types
 
 # Of events.h.
 RCLCPP_SUBSCRIPTION_INIT, RCLCPP_SUBSCRIPTION_CALLBACK_ADDED = 26, 27
 RCLCPP_SERVICE_CALLBACK_ADDED = 32
 RCLCPP_TIMER_CALLBACK_ADDED, RCLCPP_TIMER_LINK_NODE, RCLCPP_CALLBACK_REGISTER = 40, 41, 42
-RCLCPP_EXECUTOR_GET_NEXT_READY, RCLCPP_EXECUTOR_WAIT_FOR_WORK = 47, 48
 RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE = 135, 136, 137, 138
 
 
@@ -147,14 +147,8 @@ class Replaced:
 def keeps_callback(owner, tie):
     """The property `callback` of a class of entities. `tie(entity, address)` tells what a callback belongs to."""
     below = inspect.getattr_static(owner, "callback", None)
-
-    def get(entity):
-        if below is not None:
-            return below.__get__(entity, owner)
-        try:
-            return entity.__dict__["callback"]
-        except KeyError:
-            raise AttributeError("callback") from None
+    # Read without a line of Python; and as an attribute, since whoever asks for __dict__ makes each attribute of the entity slower.
+    get = operator.attrgetter("_tacho_kept") if below is None else below.__get__
 
     def keep(entity, callback):
         if callable(callback):
@@ -162,10 +156,10 @@ def keeps_callback(owner, tie):
                 callback = told(callback, functools.partial(tie, entity))
             except Exception as error:
                 not_recorded(error)
-        if below is not None:
-            below.__set__(entity, callback)
+        if below is None:
+            entity._tacho_kept = callback
         else:
-            entity.__dict__["callback"] = callback
+            below.__set__(entity, callback)
 
     return property(get, keep)
 
@@ -227,11 +221,11 @@ def removes_done_callback(method):
 def waits(method):
     @functools.wraps(method)
     def wait(wait_set, timeout_ns):
-        put(RCLCPP_EXECUTOR_WAIT_FOR_WORK, None, timeout_ns & (1 << 64) - 1)
+        waiting(timeout_ns)
         try:
             return method(wait_set, timeout_ns)
         finally:
-            put(RCLCPP_EXECUTOR_GET_NEXT_READY, None)
+            ready()
 
     return wait
 

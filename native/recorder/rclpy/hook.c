@@ -21,6 +21,7 @@ typedef struct object PyObject;
 typedef intptr_t Py_ssize_t;
 
 #define METH_VARARGS 0x1
+#define METH_NOARGS 0x4
 #define METH_O 0x8
 #define FILE_INPUT 257 /* Py_file_input */
 #define WORDS_MAX 4
@@ -48,6 +49,7 @@ struct method {
   X(Py_ssize_t, PyTuple_Size, (PyObject *))                                          \
   X(PyObject *, PyTuple_GetItem, (PyObject *, Py_ssize_t))                           \
   X(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, Py_ssize_t *))               \
+  X(long long, PyLong_AsLongLong, (PyObject *))                                      \
   X(unsigned long long, PyLong_AsUnsignedLongLong, (PyObject *))                     \
   X(void, PyErr_SetString, (PyObject *, const char *))                               \
   X(PyObject *, PyErr_Occurred, (void))                                              \
@@ -112,6 +114,23 @@ static PyObject *end(PyObject *module, PyObject *callback)
   return none();
 }
 
+static PyObject *waiting(PyObject *module, PyObject *timeout_ns)
+{
+  (void)module;
+  const uint64_t words[] = {(uint64_t)py.PyLong_AsLongLong(timeout_ns)};
+  if (words[0] == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
+  thread_put(TACHO_RCLCPP_EXECUTOR_WAIT_FOR_WORK, words, 1);
+  return none();
+}
+
+static PyObject *ready(PyObject *module, PyObject *nothing)
+{
+  (void)module;
+  (void)nothing;
+  thread_put(TACHO_RCLCPP_EXECUTOR_GET_NEXT_READY, NULL, 0);
+  return none();
+}
+
 static PyObject *refuse(const char *why)
 {
   py.PyErr_SetString(*py.TypeError, why);
@@ -142,6 +161,8 @@ static PyObject *put(PyObject *module, PyObject *arguments)
 static struct method methods[] = {
   {"start", start, METH_O, "start(callback): callback_start."},
   {"end", end, METH_O, "end(callback): callback_end."},
+  {"waiting", waiting, METH_O, "waiting(timeout_ns): rclcpp_executor_wait_for_work."},
+  {"ready", ready, METH_NOARGS, "ready(): rclcpp_executor_get_next_ready."},
   {"put", put, METH_VARARGS, "put(kind, text or None, word ...): an event."},
 };
 
