@@ -10,6 +10,7 @@ mod wait;
 
 use crate::Options;
 use crate::graph::Path;
+use crate::in_order::{in_order, threads};
 use crate::link::Linked;
 use crate::observe::{Observed, INTERNAL};
 use crate::observe::preemption::Scheduled;
@@ -19,13 +20,15 @@ use std::collections::HashSet;
 use std::ops::Range;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
-use ties::{Tie, Ties};
+use ties::{Pair, Tie, Ties};
 use usage::Usage;
 use busy::Busy;
 use wait::{split, Arrival, Passage, Split};
 
 /// Hops that the paths without a name may have together: beyond it time and room would be spent on paths that nobody asked for.
 const MOST_HOPS: usize = 16_000_000;
+/// Paths a thread that are followed in one round.
+const ROUND: usize = 4;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
@@ -121,19 +124,35 @@ impl<'a> Tracer<'a> {
     /// All instances of all paths.
     pub fn trace(&mut self, paths: Vec<Path>) -> Chains {
         let mut tables = Chains::default();
-        let mut cut = 0;
-        for path in paths {
-            if !path.named && tables.hops.len() > MOST_HOPS {
-                cut += 1;
-                continue;
+        let (mut cut, mut asked) = (0, HashSet::new());
+        let mut paths = paths.into_iter().peekable();
+        // In rounds, since ties are inferred one after the other: each pair of an input and an output once.
+        while paths.peek().is_some() {
+            let full = tables.hops.len() > MOST_HOPS;
+            let mut round = Vec::new();
+            for path in paths.by_ref().take(ROUND * threads()) {
+                if full && !path.named {
+                    cut += 1;
+                    continue;
+                }
+                let ties = (1..path.nodes.len()).map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i))).collect();
+                round.push((path, ties));
             }
-            self.trace_path(path, &mut tables);
+            let this = &*self;
+            in_order(round.into_iter(), |(path, ties)| this.trace_path(path, ties), |traced| {
+                if !traced.path.named && tables.hops.len() > MOST_HOPS {
+                    cut += 1;
+                } else {
+                    asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
+                    traced.append_to(&mut tables);
+                }
+            });
         }
         if cut > 0 {
             let text = format!("paths not followed: the others have {} hops together; name the chains that matter", tables.hops.len());
             tables.notes.push(Note { name: "paths-cut".into(), count: cut, text });
         }
-        tables.links = self.ties.links();
+        tables.links = self.ties.links(&asked);
         let mut worst = vec![None; tables.chains.len()];
         for instance in &tables.instances {
             let of = &mut worst[instance.chain as usize];
@@ -148,16 +167,14 @@ impl<'a> Tracer<'a> {
         tables
     }
 
-    fn trace_path(&mut self, path: Path, tables: &mut Chains) {
+    /// All instances of one path.
+    fn trace_path(&self, path: Path, ties: Vec<Tie>) -> Traced {
         let last = path.nodes.len() - 1;
-        let ties: Vec<Tie> = (1..=last)
-            .map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)))
-            .collect();
         if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
-            return;
+            return Traced { path, of: None };
         }
-        let chain = tables.chains.len() as u32;
-        let (instances_from, hops_from) = (tables.instances.len() as u32, tables.hops.len());
+        let mut tables = Chains::default();
+        let chain = 0;
         let (mut outside, mut weakest) = (0u64, None);
         let mut outputs = self.outputs(&path, ties[last - 1].rule);
         outputs.sort_by_key(|o| o.time);
@@ -209,8 +226,9 @@ impl<'a> Tracer<'a> {
             evidence: self.evidence(&path, &ties, weakest),
             deadline_ns: path.deadline_ns,
         });
-        let instances = instances_from..tables.instances.len() as u32;
-        tables.made_of.push(MadeOf { path, ties, lost, instances, hops_from });
+        let instances = 0..tables.instances.len() as u32;
+        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, instances, hops_from: 0 });
+        Traced { path, of: Some(tables) }
     }
 
     /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.
@@ -358,11 +376,11 @@ impl<'a> Tracer<'a> {
     /// node took, when the two may not have found each other yet.
     fn without_descendant(&self, path: &Path, origins: &[u32], descents: &[(u32, i64)], worst: i64) -> Vec<u32> {
         let seen = self.seen;
-        let descended: HashSet<u32> = descents.iter().map(|(origin, _)| *origin).collect();
-        let last = origins.iter().rposition(|p| descended.contains(p));
+        let descended = Numbers::of(descents.iter().map(|(origin, _)| *origin));
+        let last = origins.iter().rposition(|p| descended.has(*p));
         let takes = self.usage.takes(path.nodes[1], path.topics[0]);
-        let taken: HashSet<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].publication).collect();
-        let first = origins.iter().position(|p| taken.contains(p));
+        let taken = Numbers::of(far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].publication));
+        let first = origins.iter().position(|p| taken.has(*p));
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
@@ -373,7 +391,7 @@ impl<'a> Tracer<'a> {
                 let time = seen.publications[**p as usize].time;
                 let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
                 let unknown = seen.lacks(time, time.saturating_add(worst));
-                !descended.contains(p) && self.options.measures(time) && !on_its_way && !unknown
+                !descended.has(**p) && self.options.measures(time) && !on_its_way && !unknown
             })
             .map(|(_, publication)| *publication)
             .collect()
@@ -398,6 +416,52 @@ impl<'a> Tracer<'a> {
         }
         words.push(arrival.words().to_string());
         words.join("; ")
+    }
+}
+
+/// One path, and what became of it: tables that it has alone; `None` where nothing ties its topics together.
+struct Traced {
+    path: Path,
+    of: Option<Chains>,
+}
+
+impl Traced {
+    /// The input and the output of the node at a position.
+    fn pair(&self, position: usize) -> Pair {
+        (self.path.nodes[position], self.path.topics[position - 1], self.path.output_of(position))
+    }
+
+    /// Puts its rows behind those of other paths.
+    fn append_to(self, tables: &mut Chains) {
+        let Some(own) = self.of else { return };
+        let (chain, instances, hops) = (tables.chains.len() as u32, tables.instances.len() as u32, tables.hops.len());
+        tables.chains.extend(own.chains);
+        tables.instances.extend(own.instances.into_iter().map(|row| Instance { chain, ..row }));
+        tables.hops.extend(own.hops.into_iter().map(|row| Hop { instance: row.instance + instances, ..row }));
+        tables.inputs.extend(own.inputs.into_iter().map(|row| ChainInput { chain, ..row }));
+        tables.notes.extend(own.notes);
+        tables.left_out += own.left_out;
+        let moved = |of: MadeOf| MadeOf {
+            instances: of.instances.start + instances..of.instances.end + instances,
+            hops_from: of.hops_from + hops,
+            ..of
+        };
+        tables.made_of.extend(own.made_of.into_iter().map(moved));
+    }
+}
+
+/// A set of rows in as little memory as they take.
+struct Numbers(Vec<u32>);
+
+impl Numbers {
+    fn of(numbers: impl Iterator<Item = u32>) -> Numbers {
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.sort_unstable();
+        Numbers(numbers)
+    }
+
+    fn has(&self, number: u32) -> bool {
+        self.0.binary_search(&number).is_ok()
     }
 }
 

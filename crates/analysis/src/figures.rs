@@ -133,7 +133,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
         notes.push(Note { name: "latency-to-take".into(), count: to_take, text: text.into() });
     }
     let numbers: HashMap<&str, u32> = topics.keys().copied().zip(0..).collect();
-    let latencies = Grouped::new(topics.len(), || {
+    let mut latencies = Grouped::new(topics.len(), || {
         repeats.iter().flat_map(|repeat| {
             let number = |e: u32| numbers[repeat.tables.endpoints[e as usize].topic.as_str()];
             let of: Vec<u32> = (0..repeat.tables.endpoints.len() as u32).map(number).collect();
@@ -149,7 +149,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
         sent: topic.sent,
         received: topic.received,
         rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
-        latency_us: Distribution::of(latencies.of(number).to_vec()),
+        latency_us: Distribution::of_slice(latencies.of_mut(number)),
         latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),
     };
     topics.into_iter().enumerate().map(figures).collect()
@@ -236,9 +236,9 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         })
     };
     let us = |ns: i64| ns as f64 / NS_PER_US;
-    let durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
-    let cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
-    let waits = Grouped::new(order.len(), || {
+    let mut durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
+    let mut cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
+    let mut waits = Grouped::new(order.len(), || {
         let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
         let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
             tables.messages.iter().filter_map(move |message| {
@@ -251,9 +251,9 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     });
     let finish = |(index, so_far): (usize, CallbackSoFar)| CallbackFigures {
         count: durations.of(index).len() as u64,
-        duration_us: Distribution::of(durations.of(index).to_vec()),
-        cpu_us: Distribution::of(cpu.of(index).to_vec()),
-        queue_wait_us: Distribution::of(waits.of(index).to_vec()),
+        duration_us: Distribution::of_slice(durations.of_mut(index)),
+        cpu_us: Distribution::of_slice(cpu.of_mut(index)),
+        queue_wait_us: Distribution::of_slice(waits.of_mut(index)),
         output_period_ms: so_far
             .outputs
             .into_iter()
@@ -321,8 +321,8 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 tables.instances.iter().filter_map(value)
             })
         };
-        let values = Grouped::new(order.len(), of);
-        (0..order.len()).map(|chain| Distribution::of(values.of(chain).to_vec())).collect::<Vec<_>>().into_iter()
+        let mut values = Grouped::new(order.len(), of);
+        (0..order.len()).map(|chain| Distribution::of_slice(values.of_mut(chain))).collect::<Vec<_>>().into_iter()
     };
     let mut end_to_end = instances(|i| Some(i.end_to_end_ns));
     let mut computation = instances(|i| Some(i.computation_ns));

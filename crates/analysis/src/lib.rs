@@ -3,6 +3,7 @@
 mod chains;
 pub mod figures;
 mod graph;
+mod in_order;
 mod link;
 pub mod lints;
 pub mod live;
@@ -15,6 +16,7 @@ pub mod summary;
 pub mod tables;
 
 pub use figures::Repeat;
+pub use in_order::use_threads;
 pub use runs::{analyse, analyse_and_store, figures_of, figures_of_tables, figures_with, merge_points, Error};
 pub use summarise::summarise;
 

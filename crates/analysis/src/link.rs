@@ -15,6 +15,7 @@ pub(crate) mod udpros;
 
 use clocks::Sighting;
 use crate::Options;
+use crate::in_order::in_order;
 use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
 use crate::rows::{far_apart, Rows};
 use crate::rows::grouped::Grouped;
@@ -68,13 +69,17 @@ fn find(seen: &Observed, options: &Options) -> Found {
     let takes = by_endpoint(seen);
     let mut publications: Rows<u32> = std::iter::repeat_n(NONE, seen.takes.len()).collect();
     let mut ambiguous = 0;
-    for topic in &topics {
+    let of_topic = |topic: &OfTopic| {
         let published = Published::new(seen, &topic.publications);
-        for take in far_apart(topic.subscriptions.iter().flat_map(|s| takes.of(*s as usize))) {
-            let found = published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous);
-            publications[*take as usize] = found.unwrap_or(NONE);
-        }
-    }
+        let mut ambiguous = 0;
+        let own = far_apart(topic.subscriptions.iter().flat_map(|s| takes.of(*s as usize)));
+        let found = own.filter_map(|take| Some((*take, published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous)?)));
+        (found.collect::<Rows<(u32, u32)>>(), ambiguous)
+    };
+    in_order(topics.iter(), of_topic, |(found, of_topic)| {
+        far_apart(found.into_iter()).for_each(|(take, publication)| publications[take as usize] = publication);
+        ambiguous += of_topic;
+    });
     Found { topics, publications, takes, ambiguous }
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct EndpointSeen {
     pub depth: Option<u64>,
     pub created_ns: i64,
     /// node_data_available, in order.
-    pub arrivals: Vec<i64>,
+    pub arrivals: Rows<i64>,
     /// What the middleware calls it.
     pub gid: Option<Gid>,
     /// Of a subscription: messages of its process come through a buffer of rclcpp.
@@ -185,12 +185,12 @@ pub(crate) struct StreamSeen {
     pub first_ns: i64,
     pub last_ns: i64,
     /// Times inside rclcpp_executor_wait_for_work, in order.
-    pub waits: Vec<(i64, i64)>,
+    pub waits: Rows<(i64, i64)>,
     /// From the end of a callback until the executor goes on, in order: a thread of an executor of several stands by then while another
     /// waits. Absent where no other thread of the process executes.
-    pub standbys: Vec<(i64, i64)>,
+    pub standbys: Rows<(i64, i64)>,
     /// Outermost executions, in order.
-    pub executions: Vec<u32>,
+    pub executions: Rows<u32>,
 }
 
 /// What could not be linked, counted.

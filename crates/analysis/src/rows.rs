@@ -1,7 +1,8 @@
 //! Rows of a table of any length in bounded memory.
 //!
-//! A long table lies in a file without a name, mapped into memory; what was touched of it is given back to the kernel as analysis goes on, so
-//! that few more than the rows that are being worked on are resident. Analysis goes through all tables in the order of time, which makes those few.
+//! Long tables have a share of the machine's memory together. One that finds no room in it lies in a file without a name, mapped into memory;
+//! what was touched of it is given back to the kernel as analysis goes on, so that pages of as much again are resident at most. Analysis goes
+//! through all tables in the order of time, which makes those few that it needs at once.
 
 pub mod grouped;
 
@@ -16,23 +17,54 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-/// A table as long as this stays in memory.
-const KEPT_BYTES: usize = 8 << 20;
+/// A table as long as this stays in memory, whatever the others have.
+const KEPT_BYTES: usize = 2 << 20;
 /// The same, as [`keep_in_memory`] says.
 static KEPT: AtomicUsize = AtomicUsize::new(KEPT_BYTES);
-/// A file grows by as much as it has, at least and at most by this much.
+/// Whether there is a share: without one, longer tables are in files, of which the least share of pages stays.
+static SHARES: AtomicBool = AtomicBool::new(true);
+/// Bytes of longer tables in memory, and of all mappings.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// A table grows by as much as it has, at least and at most by this much.
 const LEAST_GROWTH_BYTES: usize = 64 << 10;
 const MOST_GROWTH_BYTES: usize = 64 << 20;
 /// So much of one table is gone through before it is asked whether to give pages back.
 const WINDOW_BYTES: usize = 4 << 20;
-/// Resident pages of files that are left alone. A row that is touched makes 64 KiB resident (fault-around of the kernel).
-const RESIDENT_BYTES: usize = 96 << 20;
+/// Part of the machine's memory that long tables have, and so have their resident pages of files; least and most of it.
+const SHARE: usize = 32;
+const LEAST_SHARE_BYTES: usize = 96 << 20;
+const MOST_SHARE_BYTES: usize = 512 << 20;
+/// How often the kernel is asked for what is resident: a row that is touched makes 64 KiB resident (fault-around), in a microsecond or so.
+const ASKED_EVERY: Duration = Duration::from_micros(100);
 
 /// Says from how many bytes on a table of this process goes to a file. For tests: figures are the same whatever it is.
 pub fn keep_in_memory(bytes: usize) {
     KEPT.store(bytes, Ordering::Relaxed);
+    SHARES.store(false, Ordering::Relaxed);
+}
+
+/// Memory that all long tables may have, and pages of files that are left alone.
+fn share_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    if !SHARES.load(Ordering::Relaxed) {
+        return LEAST_SHARE_BYTES;
+    }
+    *BYTES.get_or_init(|| {
+        // SAFETY: a call without conditions.
+        let machine = page_bytes().saturating_mul(usize::try_from(unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) }).unwrap_or(0));
+        // That of a container, where one is set ("max" otherwise).
+        let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+        (machine.min(container.unwrap_or(usize::MAX)) / SHARE).clamp(LEAST_SHARE_BYTES, MOST_SHARE_BYTES)
+    })
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: a call without conditions.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 /// Rows of a window.
@@ -47,10 +79,22 @@ fn mapped() -> MutexGuard<'static, Vec<(usize, usize)>> {
     MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives pages back once there are many; that is asked of the kernel, which costs a microsecond or two.
+/// Gives pages back once there are many.
 pub(crate) fn relieve() {
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    static ASKED_NS: AtomicU64 = AtomicU64::new(0);
+    if MAPPED_BYTES.load(Ordering::Relaxed) <= share_bytes() {
+        return; // they cannot be many
+    }
+    let now = BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64;
+    let asked = ASKED_NS.load(Ordering::Relaxed);
+    if now.saturating_sub(asked) < ASKED_EVERY.as_nanos() as u64 {
+        return;
+    }
+    // Of several threads one asks.
+    let mine = ASKED_NS.compare_exchange(asked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     // Where nothing tells how many there are, they may be many.
-    if resident_bytes_of_files().is_none_or(|resident| resident > RESIDENT_BYTES) && !mapped().is_empty() {
+    if mine && resident_bytes_of_files().is_none_or(|resident| resident > share_bytes()) {
         release();
     }
 }
@@ -61,9 +105,7 @@ fn resident_bytes_of_files() -> Option<usize> {
     let mut text = [0u8; 64];
     let length = STATM.get_or_init(|| File::open("/proc/self/statm").ok()).as_ref()?.read_at(&mut text, 0).ok()?;
     let pages: usize = std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(2)?.parse().ok()?;
-    // SAFETY: a call without conditions.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    Some(pages * usize::try_from(page_bytes).ok()?)
+    Some(pages * page_bytes())
 }
 
 /// Gives the resident pages of all tables back to the kernel. Nothing is lost: what is touched again is mapped again.
@@ -99,8 +141,33 @@ pub struct Rows<T> {
 }
 
 enum Stored<T> {
-    Memory(Vec<T>),
+    Memory(Vec<T>, Held),
     File(Mapped<T>),
+}
+
+/// Bytes that a table in memory has of the share.
+#[derive(Default)]
+struct Held(usize);
+
+impl Held {
+    /// Room for more of a long table, where the share has it; false where it has not.
+    fn grow<T>(&mut self, rows: &mut Vec<T>) -> bool {
+        let has = size_of_val(rows.as_slice());
+        let wanted = longer(has);
+        let taken = |held: usize| Some(held + wanted - self.0).filter(|held| *held <= share_bytes() && SHARES.load(Ordering::Relaxed));
+        if HELD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_err() {
+            return false;
+        }
+        self.0 = wanted;
+        rows.reserve_exact(((wanted - has) / size_of::<T>()).max(1));
+        true
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(self.0, Ordering::Relaxed);
+    }
 }
 
 /// Rows in a file without a name.
@@ -160,10 +227,11 @@ fn map(file: &File, length: usize) -> io::Result<MmapMut> {
     // SAFETY: the file has no name, so nobody else writes or truncates it.
     let bytes = unsafe { MmapOptions::new().len(length).map_mut(file) }?;
     mapped().push((bytes.as_ptr() as usize, bytes.len()));
+    MAPPED_BYTES.fetch_add(bytes.len(), Ordering::Relaxed);
     Ok(bytes)
 }
 
-/// How long a file of this length is made when it is full.
+/// How long a table of this length is made when it is full.
 fn longer(bytes: usize) -> usize {
     bytes + bytes.clamp(LEAST_GROWTH_BYTES, MOST_GROWTH_BYTES)
 }
@@ -172,20 +240,21 @@ fn longer(bytes: usize) -> usize {
 fn forget(bytes: &MmapMut) {
     let address = bytes.as_ptr() as usize;
     mapped().retain(|of| of.0 != address);
+    MAPPED_BYTES.fetch_sub(bytes.len(), Ordering::Relaxed);
 }
 
 impl<T: Copy> Rows<T> {
     /// None yet.
     pub const fn new() -> Rows<T> {
-        Rows { stored: Stored::Memory(Vec::new()) }
+        Rows { stored: Stored::Memory(Vec::new(), Held(0)) }
     }
 
     /// The next row. Where no file can be made or it cannot grow, the rows stay, or come back, in memory.
     pub fn push(&mut self, row: T) {
         match &mut self.stored {
-            Stored::Memory(rows) => {
+            Stored::Memory(rows, held) => {
                 let full = rows.len() == rows.capacity() && size_of_val(rows.as_slice()) >= KEPT.load(Ordering::Relaxed);
-                if let Some(mapped) = full.then(|| Mapped::of(rows).ok()).flatten() {
+                if let Some(mapped) = (full && !held.grow(rows)).then(|| Mapped::of(rows).ok()).flatten() {
                     self.stored = Stored::File(mapped);
                     return self.push(row);
                 }
@@ -193,7 +262,7 @@ impl<T: Copy> Rows<T> {
             }
             Stored::File(mapped) => {
                 if !mapped.has_room() && mapped.grow().is_err() {
-                    self.stored = Stored::Memory(self.to_vec());
+                    self.stored = Stored::Memory(self.to_vec(), Held::default());
                     return self.push(row);
                 }
                 mapped.write(row);
@@ -204,7 +273,7 @@ impl<T: Copy> Rows<T> {
     /// From the first to the last; rows that were passed, of this table and of all others, are given back to the kernel now and then.
     pub fn iter(&self) -> Iter<'_, T> {
         let window = match self.stored {
-            Stored::Memory(_) => usize::MAX,
+            Stored::Memory(..) => usize::MAX,
             Stored::File(_) => window_rows::<T>(),
         };
         Iter { rows: (**self).iter(), window, left: window }
@@ -218,7 +287,7 @@ impl<T: Copy> Rows<T> {
     /// The same rows in order; equal ones stay as they are among each other. A long table is sorted window by window, and the windows merged.
     pub fn sorted_by(mut self, order: impl Fn(&T, &T) -> cmp::Ordering) -> Rows<T> {
         let window = match &mut self.stored {
-            Stored::Memory(rows) => {
+            Stored::Memory(rows, _) => {
                 rows.sort_by(order);
                 return self;
             }
@@ -263,7 +332,7 @@ impl<T> Deref for Rows<T> {
 
     fn deref(&self) -> &[T] {
         match &self.stored {
-            Stored::Memory(rows) => rows,
+            Stored::Memory(rows, _) => rows,
             // SAFETY: so many rows were written, and nobody else has the file.
             Stored::File(mapped) => unsafe { std::slice::from_raw_parts(mapped.bytes.as_ptr().cast(), mapped.rows) },
         }
@@ -273,7 +342,7 @@ impl<T> Deref for Rows<T> {
 impl<T> DerefMut for Rows<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.stored {
-            Stored::Memory(rows) => rows,
+            Stored::Memory(rows, _) => rows,
             // SAFETY: as in `deref`; the mapping is borrowed mutably.
             Stored::File(mapped) => unsafe { std::slice::from_raw_parts_mut(mapped.bytes.as_mut_ptr().cast(), mapped.rows) },
         }
@@ -366,7 +435,7 @@ impl<T: Copy> FromIterator<T> for Rows<T> {
 
 impl<T: Copy> From<Vec<T>> for Rows<T> {
     fn from(rows: Vec<T>) -> Rows<T> {
-        Rows { stored: Stored::Memory(rows) }
+        Rows { stored: Stored::Memory(rows, Held::default()) }
     }
 }
 
@@ -402,7 +471,9 @@ mod tests {
     type Row = [u64; 8];
     const MANY: u64 = ((KEPT_BYTES + 2 * MOST_GROWTH_BYTES) / size_of::<Row>()) as u64 + 17;
 
+    /// In a file, as no table here has a part of the share.
     fn many() -> Rows<Row> {
+        keep_in_memory(KEPT_BYTES);
         (0..MANY).map(|row| [row; 8]).collect()
     }
 
@@ -430,7 +501,7 @@ mod tests {
         assert_eq!(resident_bytes(&rows), 0);
         assert_eq!(rows.iter().map(|row| row[7]).sum::<u64>(), MANY * (MANY - 1) / 2);
         let resident = resident_bytes(&rows);
-        assert!(resident <= RESIDENT_BYTES + 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
+        assert!(resident <= share_bytes() + 2 * WINDOW_BYTES, "{resident} bytes of {}", size_of_val(&*rows));
         // What was just read is; but other tests give back the pages of all tables at any moment.
         assert!((0..1_000).any(|_| std::hint::black_box(rows[0]) == [0; 8] && resident_bytes(&rows) > 0));
     }
@@ -438,6 +509,7 @@ mod tests {
     #[test]
     fn a_long_table_is_sorted_as_a_short_one_and_equal_rows_keep_their_order() {
         let mixed = |row: u64| [row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56, row, 0, 0, 0, 0, 0, 0];
+        keep_in_memory(KEPT_BYTES);
         let sorted = (0..MANY).map(mixed).collect::<Rows<Row>>().sorted_by(|a, b| a[0].cmp(&b[0]));
         assert!(sorted.in_file());
         assert_eq!(sorted.len() as u64, MANY);
@@ -449,7 +521,7 @@ mod tests {
     fn a_short_table_stays_in_memory_and_is_a_slice() {
         let mut rows: Rows<u32> = (0..10).collect();
         rows.retain(|row| row % 3 == 0);
-        assert!(matches!(rows.stored, Stored::Memory(_)));
+        assert!(matches!(rows.stored, Stored::Memory(..)));
         assert_eq!(rows, Rows::from(vec![0, 3, 6, 9]));
         assert_eq!(rows.iter().rev().copied().collect::<Vec<_>>(), [9, 6, 3, 0]);
         assert_eq!(rows.partition_point(|row| *row < 6), 2);

@@ -7,6 +7,7 @@
 
 mod cell;
 
+use crate::in_order::in_order;
 use crate::summary::Summary;
 use crate::tables::*;
 use cell::Cell;
@@ -21,6 +22,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::RunDirectory;
+
+/// Writes one table.
+type Write<'a> = Box<dyn FnOnce() -> Result<(), Error> + Send + 'a>;
 
 /// Rows of one row group: bounds the memory of who reads.
 const ROWS_A_GROUP: usize = 1 << 17;
@@ -98,8 +102,14 @@ macro_rules! tables {
         /// Writes every table of a run into `folder`.
         pub fn write(folder: &Path, tables: &Tables) -> Result<(), Error> {
             std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
-            $(write_table(folder, &tables.$field)?;)*
-            Ok(())
+            let writes: Vec<Write<'_>> = vec![$(Box::new(|| write_table(folder, &tables.$field))),*];
+            let mut all = Ok(());
+            in_order(writes.into_iter(), |write| write(), |written| {
+                if all.is_ok() {
+                    all = written;
+                }
+            });
+            all
         }
 
         /// Reads every table of a run from `folder`.

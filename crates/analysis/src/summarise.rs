@@ -4,29 +4,42 @@ use crate::figures::{self, Repeat};
 use crate::lints;
 use crate::summary::Summary;
 use crate::tables::Note;
+use std::thread::ScopedJoinHandle;
 use tacho_workload::model::Workload;
 
 /// The figures of a run: of one repeat, or of all that a run directory holds.
 pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary {
-    let mut notes = notes(repeats);
-    let topics = figures::topics(repeats, &mut notes);
-    let bag_topics = figures::bag::figures(repeats, &mut notes);
-    let (mut callbacks, mut chains) = (figures::callbacks(repeats), figures::chains(repeats));
-    figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
-    Summary {
-        services: figures::services::figures(repeats),
-        lifecycle: figures::lifecycle::figures(repeats),
-        points: workload.map(|w| figures::point::point(repeats, w)).into_iter().collect(),
-        callbacks,
-        topics,
-        bag_topics,
-        layers: figures::layers::figures(repeats),
-        chains,
-        executors: figures::threads::executors(repeats),
-        preemptors: figures::threads::preemptors(repeats),
-        findings: Some(lints::findings(repeats, workload)),
-        notes,
-    }
+    // Each goes through tables that nobody changes. More at once would be more memory, too.
+    std::thread::scope(|scope| {
+        let callbacks = scope.spawn(|| figures::callbacks(repeats));
+        let chains = scope.spawn(|| figures::chains(repeats));
+        let findings = scope.spawn(|| lints::findings(repeats, workload));
+        let mut notes = notes(repeats);
+        let topics = figures::topics(repeats, &mut notes);
+        let bag_topics = figures::bag::figures(repeats, &mut notes);
+        let layers = figures::layers::figures(repeats);
+        let (mut callbacks, mut chains) = (done(callbacks), done(chains));
+        figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+        Summary {
+            services: figures::services::figures(repeats),
+            lifecycle: figures::lifecycle::figures(repeats),
+            points: workload.map(|w| figures::point::point(repeats, w)).into_iter().collect(),
+            callbacks,
+            topics,
+            bag_topics,
+            layers,
+            chains,
+            executors: figures::threads::executors(repeats),
+            preemptors: figures::threads::preemptors(repeats),
+            findings: Some(done(findings)),
+            notes,
+        }
+    })
+}
+
+/// What a thread computed; its panic is this one's.
+fn done<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {

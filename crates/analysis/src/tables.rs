@@ -6,10 +6,12 @@ mod bag;
 mod chains;
 mod layers;
 pub(crate) mod merge;
+mod name;
 mod threads;
 
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
 pub use layers::{Layers, LAYERS};
+pub use name::Name;
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::rows::Rows;
@@ -52,7 +54,7 @@ pub struct Tables {
     /// One row a part of a late instance, and one row a reason why inputs of a chain led to no output.
     pub causes: Vec<Cause>,
     /// One row an interval in which a thread that executes callbacks could not go on: CPU taken away, or waiting for it, or blocked.
-    pub preemptions: Vec<Preemption>,
+    pub preemptions: Rows<Preemption>,
     /// One row a thread that executes callbacks: how its time divides.
     pub executors: Vec<ExecutorThread>,
     /// One row a host, where there are several: how its clock was related to that of the first.

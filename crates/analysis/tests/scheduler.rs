@@ -64,7 +64,7 @@ type Row = (Option<u32>, i64, i64, OffCpu, bool, u32, Option<String>);
 fn rows(tables: &Tables) -> Vec<Row> {
     let row = |p: &Preemption| {
         assert_eq!((p.tid, p.by_tid.is_some()), (NDT, p.by_comm.is_some() && p.state != OffCpu::Interrupted));
-        (p.execution, p.from_ns / US, p.to_ns / US, p.state, p.woken, p.cpu, p.by_comm.clone())
+        (p.execution, p.from_ns / US, p.to_ns / US, p.state, p.woken, p.cpu, p.by_comm.map(|by| by.to_string()))
     };
     tables.preemptions.iter().map(row).collect()
 }

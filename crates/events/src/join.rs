@@ -57,8 +57,8 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
     for (number, (run, info, files)) in of_runs.iter().enumerate() {
         for (path, _) in files {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // Two containers may have the same process ids.
-            let copy = events.join(format!("{name}").replace(".events", &format!("-{number}.events")));
+            // Two containers may have the same process ids; and files are read by name, so that the clock of the first run is the first.
+            let copy = events.join(format!("{number:04}-{name}"));
             fs::copy(path, &copy).map_err(at(path))?;
         }
         let sync = run.events().join("clock.sync");
@@ -142,6 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn the_first_run_that_is_named_is_the_first_whatever_its_process_ids() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = ["car", "roadside", "cloud"].map(|name| recorded(folder.path(), name, name, RunInfo::default()));
+        for run in &runs[..2] {
+            let file = fs::read_dir(run.events()).unwrap().next().unwrap().unwrap().path();
+            fs::rename(&file, file.with_file_name("900-0.events")).unwrap();
+        }
+        let to = to(folder.path());
+        join(&runs, &to, RunInfo::default()).unwrap();
+        let reader = Reader::open(&to).unwrap();
+        assert_eq!(reader.processes().iter().map(|p| p.header.boot_id.as_str()).collect::<Vec<_>>(), ["car", "roadside", "cloud"]);
+    }
+
+    #[test]
     fn times_at_which_events_were_lost_say_whose_clock_they_are_of_where_there_are_several() {
         let lost = |from_ns| RunInfo { gaps: vec![EventGap { from_ns, to_ns: from_ns + 5, ..EventGap::default() }], ..RunInfo::default() };
         let boots = |boot: &str| {
@@ -180,7 +194,7 @@ mod tests {
         assert_eq!(fs::read(to.events().join("clock.sync")).unwrap(), [reading(1), reading(3)].concat());
         let reader = Reader::open(&to).unwrap();
         assert_eq!(reader.processes().len(), 2);
-        assert!(reader.problems().iter().any(|problem| problem.to_string().contains("9-9-1.events")));
+        assert!(reader.problems().iter().any(|problem| problem.to_string().contains("0001-9-9.events")));
     }
 
     #[test]

@@ -4,8 +4,11 @@
 //! memory holds one event a stream and the files stay where they are (mapped). Equal times are ordered by stream, then by position:
 //! two readings of one run are the same to the last event.
 
+mod clocks;
+mod streams;
+
 use crate::clock::Clock;
-use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{ChunkHeader, FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use crate::payload::Payload;
 use crate::problem::Problems;
 use crate::record::{Cursor, Step};
@@ -14,7 +17,7 @@ use crate::text::Texts;
 use crate::time::{Duration, Time};
 use memmap2::{Mmap, UncheckedAdvice};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -283,169 +286,10 @@ impl Reader {
         self.clocks.iter().map(Clock::error).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Sorts the chunks of one file into streams.
-    fn find_streams(&mut self, file: usize) {
-        let bytes = &self.files[file];
-        let process = self.process_of[file];
-        let facts = &self.processes[process as usize];
-        let path = &facts.file;
-        let ring = facts.header.kept_from_ns.is_some();
-        let mut open: HashMap<u32, (usize, u64)> = HashMap::new();
-        let ragged = (bytes.len() - HEADER_SIZE) % CHUNK_SIZE;
-        if ragged != 0 {
-            self.problems.add("file-truncated", path, bytes.len() as u64, || {
-                format!("ends {ragged} bytes into a chunk; chunks have {CHUNK_SIZE}")
-            });
-        }
-        let mut at = HEADER_SIZE;
-        while at < bytes.len() {
-            let chunk = ((at - HEADER_SIZE) / CHUNK_SIZE) as u32;
-            match ChunkHeader::read(&bytes[at..]) {
-                Ok(None) if ring => match next_chunk_with_data(path, at) {
-                    Some(next) => {
-                        at = next;
-                        continue;
-                    }
-                    None => break,
-                },
-                Ok(None) => {}
-                Err(magic) => self.problems.add("not-a-chunk", path, at as u64, || {
-                    format!("begins with {magic:#010x}; a chunk begins with \"CHNK\", or with zeros where it is unused")
-                }),
-                Ok(Some(header)) => {
-                    self.progress.chunks_total += 1;
-                    let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
-                    let expected = match known {
-                        Some((_, last)) => last.wrapping_add(1),
-                        None if ring => header.sequence, // those before were let go of
-                        None => 0,
-                    };
-                    if expected != header.sequence {
-                        self.problems.add("chunk-missing", path, at as u64, || {
-                            format!(
-                                "chunk {} of thread {}, which had {}",
-                                header.sequence,
-                                header.tid,
-                                match known {
-                                    Some((_, last)) => format!("chunk {last} before"),
-                                    None => "none before".to_string(),
-                                }
-                            )
-                        });
-                    }
-                    let stream = match known {
-                        Some((stream, _)) => stream,
-                        None => {
-                            self.streams.push(Stream {
-                                file: file as u32,
-                                process,
-                                tid: header.tid,
-                                until_ticks: u64::MAX,
-                                chunks: Vec::new(),
-                                chunk: 0,
-                                cursor: Cursor::new(header.base_ticks),
-                                time: Time::from_monotonic_ns(i64::MIN),
-                                next: None,
-                            });
-                            self.streams.len() - 1
-                        }
-                    };
-                    self.streams[stream].chunks.push(chunk);
-                    open.insert(header.tid, (stream, header.sequence));
-                }
-            }
-            at += CHUNK_SIZE;
-        }
-    }
-
-    /// A chunk that is still there may have been kept of already: each event is read once.
-    fn end_what_was_kept(&mut self) {
-        let processes = self.processes.len();
-        let mut first: HashMap<(u32, u32), u64> = HashMap::new();
-        for stream in self.streams.iter().filter(|stream| (stream.file as usize) < processes) {
-            let start = HEADER_SIZE + stream.chunks[0] as usize * CHUNK_SIZE;
-            if let Ok(Some(header)) = ChunkHeader::read(&self.files[stream.file as usize][start..]) {
-                first.entry((stream.process, stream.tid)).or_insert(header.base_ticks);
-            }
-        }
-        for stream in self.streams.iter_mut().filter(|stream| stream.file as usize >= processes) {
-            stream.until_ticks = first.get(&(stream.process, stream.tid)).copied().unwrap_or(u64::MAX);
-        }
-    }
-
     /// From when on all events of all processes are there; `None`: none was let go of. Asked anew, it tells of a ring that went on meanwhile.
     pub fn kept_from_ns(&self) -> Option<i64> {
         let own = self.files.iter().take(self.processes.len());
         own.filter_map(|file| FileHeader::read(file).ok()?.kept_from_ns).max()
-    }
-
-    /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
-    fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
-        type Counter = (TickSource, String);
-        let counter = |process: &ProcessFacts| -> Counter {
-            match process.header.ticks {
-                TickSource::Board => (TickSource::Board, process.file.display().to_string()),
-                ticks => (ticks, process.header.boot_id.clone()),
-            }
-        };
-        let mut readings: BTreeMap<Counter, Vec<Sync>> = BTreeMap::new();
-        for process in &self.processes {
-            readings.entry(counter(process)).or_default().push(process.header.start);
-        }
-        for stream in &self.streams {
-            let process = &self.processes[stream.process as usize];
-            if process.header.ticks != TickSource::Monotonic {
-                let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
-                readings.entry(counter(process)).or_default().extend(found);
-                release(&self.files[stream.file as usize]);
-            }
-        }
-        if let Some(path) = clock_sync {
-            let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
-            let records = bytes.chunks_exact(Sync::SIZE);
-            let rest = records.remainder().len();
-            if rest != 0 {
-                let offset = (bytes.len() - rest) as u64;
-                self.problems
-                    .add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
-            }
-            let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
-            let mut hosts: Vec<_> =
-                readings.iter_mut().filter(|(counter, _)| matches!(counter.0, TickSource::Tsc | TickSource::Cntvct)).collect();
-            match hosts.as_mut_slice() {
-                [] => {}
-                [(_, only)] => only.extend(records),
-                _ => self
-                    .problems
-                    .add("clock-sync-ambiguous", path, 0, || "processes of more than one boot; not used".into()),
-            }
-        }
-        let clocks: BTreeMap<Counter, Option<Clock>> = readings
-            .into_iter()
-            .map(|(counter, readings)| {
-                let clock = Clock::new(counter.0, &readings, None)
-                    .or_else(|| Clock::new(counter.0, &readings, frequency_here(&counter)));
-                (counter, clock)
-            })
-            .collect();
-        for (process_index, process) in self.processes.iter().enumerate() {
-            let clock = clocks.get(&counter(process)).cloned().flatten();
-            self.clocks.push(match clock {
-                Some(clock) => clock,
-                None => {
-                    self.problems.add("no-clock", &process.file, 32, || {
-                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
-                            .into()
-                    });
-                    for stream in self.streams.iter_mut().filter(|s| s.process as usize == process_index) {
-                        stream.chunks.clear();
-                    }
-                    // No event of this file is read, so this clock is asked nothing.
-                    Clock::new(TickSource::Monotonic, &[], None).unwrap_or_else(|| unreachable!("needs no reading"))
-                }
-            });
-        }
-        Ok(())
     }
 
     /// Decodes a stream's next event into it; false at its end.
@@ -505,37 +349,4 @@ impl Reader {
             }
         }
     }
-}
-
-/// Offset of the first chunk behind the one at `at` that has storage.
-fn next_chunk_with_data(path: &Path, at: usize) -> Option<usize> {
-    let after = at + CHUNK_SIZE;
-    // Without an account of holes, chunk by chunk.
-    let found = File::open(path).and_then(|file| crate::holes::next_data(&file, after as u64)).unwrap_or(Some(after as u64))? as usize;
-    Some(HEADER_SIZE + (found - HEADER_SIZE) / CHUNK_SIZE * CHUNK_SIZE)
-}
-
-/// Readings of the clocks that a stream carries.
-fn clock_syncs(bytes: &[u8], chunks: &[u32]) -> Vec<Sync> {
-    let mut found = Vec::new();
-    for chunk in chunks {
-        let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
-        let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
-        let Ok(Some(header)) = ChunkHeader::read(window) else { continue };
-        crate::record::scan_clock_syncs(window, header.base_ticks, &mut found);
-    }
-    found
-}
-
-/// Ticks a second of this machine's counter, where the events are of its present boot.
-fn frequency_here((source, boot_id): &(TickSource, String)) -> Option<f64> {
-    // As its one reading says; what relates it better is for who reads the events to use.
-    if *source == TickSource::Board {
-        return Some(1e9);
-    }
-    let ours = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    if ours.trim() != boot_id.as_str() {
-        return None;
-    }
-    crate::clock::measured_frequency_hz(*source)
 }

@@ -9,7 +9,9 @@ use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
 use crate::observe::INTERNAL;
 use crate::observe::lifecycle::{state_at, ACTIVE};
-use crate::rows::far_apart;
+use crate::in_order::in_order;
+use crate::rows::{far_apart, Rows};
+use crate::rows::grouped::Grouped;
 use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, LostIn, OffCpu, Preemption};
 use std::collections::{BTreeMap, HashMap};
 use std::collections::btree_map::Entry;
@@ -55,18 +57,18 @@ struct Part {
 type Parts = BTreeMap<Key, Part>;
 
 /// Explains late instances and lost inputs of all chains.
-pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemption], fates: &Fates<'_>) -> Vec<Cause> {
-    let mut preempted: HashMap<u32, Vec<u32>> = HashMap::new();
+pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &Rows<Preemption>, fates: &Fates<'_>) -> Vec<Cause> {
     // A thread, or an interrupt, is the first row that names it.
     let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
     for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
         threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
-        if let Some(execution) = row.execution {
-            preempted.entry(execution).or_default().push(index as u32);
-        }
     }
-    let mut rows = Vec::new();
-    for (chain, made_of) in chains.made_of.iter().enumerate() {
+    let preempted = Grouped::new(tracer.seen.executions.len(), || {
+        let inside = preemptions.iter().zip(0..).filter(|(row, _)| row.state != OffCpu::Blocked);
+        inside.filter_map(|(row, index)| Some((row.execution?, index)))
+    });
+    let of_chain = |(chain, made_of): (usize, &MadeOf)| {
+        let mut rows = Vec::new();
         let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
         let instances = made_of.instances.clone();
         let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
@@ -98,7 +100,10 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &[Preemp
         }
         let lost = explainer.lost().into_iter();
         rows.extend(lost.map(|((position, kind, by), count)| Cause { count, ..blank(position, kind, by) }));
-    }
+        rows
+    };
+    let mut rows = Vec::new();
+    in_order(chains.made_of.iter().enumerate(), of_chain, |of_chain| rows.extend(of_chain));
     rows
 }
 
@@ -143,7 +148,8 @@ struct Explainer<'a> {
     made_of: &'a MadeOf,
     fates: &'a Fates<'a>,
     preemptions: &'a [Preemption],
-    preempted: &'a HashMap<u32, Vec<u32>>,
+    /// Rows of the preemptions by execution.
+    preempted: &'a Grouped<u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
 }
 
@@ -205,7 +211,7 @@ impl Explainer<'_> {
 
     fn computation(&self, hop: &Hop, parts: &mut Parts) {
         let mut taken = 0;
-        for index in hop.execution.and_then(|e| self.preempted.get(&e)).into_iter().flatten() {
+        for index in hop.execution.map_or(&[][..], |e| self.preempted.of(e as usize)) {
             let row = &self.preemptions[*index as usize];
             let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
             if to > from {
@@ -242,7 +248,7 @@ impl Explainer<'_> {
                 format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic as usize])
             }
             Who::Thread(index) => match &self.preemptions[*index as usize].by_comm {
-                Some(comm) => comm.clone(),
+                Some(comm) => comm.to_string(),
                 None => "what is not known".into(),
             },
         }
@@ -251,11 +257,17 @@ impl Explainer<'_> {
     /// Why inputs led to no output: one row a reason and place.
     fn lost(&self) -> BTreeMap<(u32, CauseKind, String), u64> {
         let path = &self.made_of.path;
+        if self.made_of.lost.is_empty() {
+            return BTreeMap::new();
+        }
         // Takes of each node on the path, by publication.
-        let taken: Vec<HashMap<u32, u32>> = (1..path.nodes.len())
+        let taken: Vec<Vec<(u32, u32)>> = (1..path.nodes.len())
             .map(|i| {
                 let takes = self.tracer.usage.takes(path.nodes[i], path.topics[i - 1]);
-                far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t))).collect()
+                let linked = far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t)));
+                let mut taken: Vec<(u32, u32)> = linked.collect();
+                taken.sort_unstable();
+                taken
             })
             .collect();
         let mut traffic: HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)> = HashMap::new();
@@ -270,7 +282,7 @@ impl Explainer<'_> {
     fn end_of(
         &self,
         mut publication: u32,
-        taken: &[HashMap<u32, u32>],
+        taken: &[Vec<(u32, u32)>],
         traffic: &mut HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)>,
     ) -> (u32, CauseKind, String) {
         let (tracer, path) = (self.tracer, &self.made_of.path);
@@ -278,7 +290,10 @@ impl Explainer<'_> {
         for position in 1..path.nodes.len() {
             let (node, topic, tie) = (path.nodes[position], path.topics[position - 1], &self.made_of.ties[position - 1]);
             let ended = |kind, by| (position as u32, kind, by);
-            let Some(take) = taken[position - 1].get(&publication) else {
+            let of_node = &taken[position - 1];
+            // The last one, where several subscriptions of the node took it.
+            let last = of_node.partition_point(|of| of.0 <= publication).checked_sub(1).map(|last| &of_node[last]);
+            let Some((_, take)) = last.filter(|of| of.0 == publication) else {
                 let (kind, by) = self.not_taken(publication, node, topic, traffic);
                 let unmet = matches!(kind, CauseKind::Unmatched | CauseKind::Untold | CauseKind::Pending);
                 return match self.not_active(node, seen.publications[publication as usize].time).filter(|_| unmet) {

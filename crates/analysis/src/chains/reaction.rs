@@ -4,7 +4,6 @@
 use crate::chains::{Output, Tracer};
 use crate::rows::far_apart;
 use crate::tables::ChainInput;
-use std::collections::HashMap;
 
 /// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the order of the
 /// outputs; `outputs`: all outputs of the last node, those too that descend from elsewhere, since they replace each other.
@@ -21,8 +20,10 @@ pub(crate) fn inputs(
         row.execution.map_or(row.time, |e| seen.executions[e as usize].start_ns)
     };
     let starts: Vec<i64> = far_apart(origins.iter()).map(read).collect();
-    let position: HashMap<u32, usize> = origins.iter().enumerate().map(|(k, p)| (*p, k)).collect();
-    let descents: Vec<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((*position.get(p)?, *t))).collect();
+    let mut places: Vec<(u32, u32)> = origins.iter().copied().zip(0..).collect();
+    places.sort_unstable();
+    let position = |publication: u32| places.binary_search_by_key(&publication, |of| of.0).ok().map(|place| places[place].1 as usize);
+    let descents: Vec<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
     let replaced = |last: i64| outputs.get(outputs.partition_point(|o| o.time <= last)).map(|o| o.time);
     let mut rows: Vec<ChainInput> = spans(&starts, &descents)
         .into_iter()

@@ -4,7 +4,7 @@ use crate::Options;
 use crate::chains::busy::Busy;
 use crate::observe::{Observed, StreamSeen};
 use crate::observe::preemption::Scheduled;
-use crate::rows::far_apart;
+use crate::rows::{far_apart, Rows};
 use crate::tables::ExecutorThread;
 
 /// One row a thread that executed callbacks in the measured window.
@@ -48,7 +48,7 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
 }
 
 /// Start and end of each outermost execution. One that never ended kept its thread until the next one began, or for good.
-fn execution_spans(seen: &Observed, stream: &StreamSeen) -> Vec<(i64, i64)> {
+fn execution_spans(seen: &Observed, stream: &StreamSeen) -> Rows<(i64, i64)> {
     let start = |execution: &u32| seen.executions[*execution as usize].start_ns;
     let end = |position: usize, execution: &u32| {
         let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);

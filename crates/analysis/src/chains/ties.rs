@@ -7,7 +7,7 @@ use crate::observe::Observed;
 use crate::observe::is_called;
 use crate::rows::far_apart;
 use crate::tables::{CallbackKind, Link, LinkEvidence, LinkRule};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tacho_workload::links::{Links, Rule};
 use tacho_workload::model::Workload;
 
@@ -84,12 +84,12 @@ impl<'a> Ties<'a> {
         self.matched.get(&(node, input, Some(output)))?.get(&publication).copied()
     }
 
-    /// All ties asked for so far, as rows.
-    pub fn links(&self) -> Vec<Link> {
+    /// Ties of these pairs, which were asked for, as rows.
+    pub fn links(&self, pairs: &HashSet<Pair>) -> Vec<Link> {
         let name = |topic: u32| self.seen.topics.names[topic as usize].clone();
         // What was found to have nothing to do with each other is no link; what somebody states is.
         let told = |tie: &Tie| tie.rule != LinkRule::Unrelated || tie.evidence == LinkEvidence::Stated;
-        let mut pairs: Vec<(&Pair, &Tie)> = self.known.iter().filter(|(_, tie)| told(tie)).collect();
+        let mut pairs: Vec<(&Pair, &Tie)> = self.known.iter().filter(|(pair, tie)| pairs.contains(pair) && told(tie)).collect();
         pairs.sort_by_key(|(pair, _)| **pair);
         let row = |(pair, tie): (&Pair, &Tie)| Link {
             node: pair.0,

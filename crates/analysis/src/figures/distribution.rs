@@ -6,6 +6,11 @@ impl Distribution {
     /// Of values in any order; `None` of no value. Quantiles interpolate linearly between closest ranks (R-7 of Hyndman and
     /// Fan 1996: what NumPy, R and spreadsheets do).
     pub fn of(mut values: Vec<f64>) -> Option<Distribution> {
+        Distribution::of_slice(&mut values)
+    }
+
+    /// The same of values that lie elsewhere; they are sorted there.
+    pub fn of_slice(values: &mut [f64]) -> Option<Distribution> {
         values.sort_unstable_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let count = values.len() as f64;
@@ -15,11 +20,11 @@ impl Distribution {
         Some(Distribution {
             count: values.len() as u64,
             min,
-            q1: quantile(&values, 0.25),
-            median: quantile(&values, 0.5),
-            q3: quantile(&values, 0.75),
+            q1: quantile(values, 0.25),
+            median: quantile(values, 0.5),
+            q3: quantile(values, 0.75),
             mean,
-            p99: quantile(&values, 0.99),
+            p99: quantile(values, 0.99),
             max,
             std: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
         })

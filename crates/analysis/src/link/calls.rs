@@ -7,6 +7,7 @@ use crate::link::{Linked, OfTopic};
 use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen};
 use crate::observe::legs::Leg;
 use crate::observe::services::Call;
+use crate::rows::Rows;
 use crate::tables::EndpointKind;
 use std::collections::HashMap;
 
@@ -80,7 +81,7 @@ fn endpoint(
     let sends = kind == EndpointKind::Publisher;
     *known.entry((node, topic, sends)).or_insert_with(|| {
         let index = seen.endpoints.len() as u32;
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth: None, created_ns: 0, arrivals: Vec::new(), gid: None, is_buffered: false });
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth: None, created_ns: 0, arrivals: Rows::new(), gid: None, is_buffered: false });
         let of = &mut linked.topics[topic as usize];
         if sends { &mut of.publishers } else { &mut of.subscriptions }.push(index);
         index

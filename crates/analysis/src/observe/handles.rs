@@ -6,6 +6,7 @@
 use crate::observe::groups::{Members, CLIENT};
 use crate::observe::{is_internal, EndpointSeen, Observed, INTERNAL};
 use crate::observe::intra_process::Buffers;
+use crate::rows::Rows;
 use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
 use std::collections::HashMap;
 use tacho_events::{Gid, Handle, Payload, Texts};
@@ -212,7 +213,7 @@ impl Handles {
         let topic = seen.topics.intern(topic);
         // 0 is what a layer without a queue depth writes.
         let depth = Some(depth).filter(|d| *d > 0);
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new(), gid: None, is_buffered: false });
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false });
         Some(seen.endpoints.len() as u32 - 1)
     }
 

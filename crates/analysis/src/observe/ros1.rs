@@ -8,6 +8,7 @@ mod links;
 use crate::Options;
 use crate::observe::{is_internal, EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
 use crate::observe::handles::Handles;
+use crate::rows::Rows;
 use crate::tables::{CallbackKind, Delivery, EndpointKind, LostIn, Message, Node};
 use links::{Incoming, Outgoing, Ports, Received, Written};
 use std::collections::{HashMap, HashSet};
@@ -322,6 +323,6 @@ fn endpoint(seen: &mut Observed, node: u32, kind: EndpointKind, topic: &str, dep
     let topic = seen.topics.intern(topic);
     // 0 is roscpp's word for a queue without an end.
     let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Vec::new(), gid: None, is_buffered: false });
+    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false });
     seen.endpoints.len() as u32 - 1
 }

@@ -1,6 +1,6 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a LIST.
 
-use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, LostIn, OffCpu};
+use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, LostIn, Name, OffCpu};
 use parquet::basic::{LogicalType, Repetition};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -61,6 +61,7 @@ value!(i64, Int64Type, None, v => *v, s => Ok(s));
 value!(f64, DoubleType, None, v => *v, s => Ok(s));
 value!(bool, BoolType, None, v => *v, s => Ok(s));
 value!(String, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_bytes().to_vec()), s => Ok(s.as_utf8()?.to_string()));
+value!(Name, ByteArrayType, Some(LogicalType::String), v => ByteArray::from(v.as_str()), s => Ok(s.as_utf8()?.into()));
 
 /// Enumerations are stored as the words that JSON has for them.
 macro_rules! word {

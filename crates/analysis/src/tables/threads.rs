@@ -1,5 +1,6 @@
 //! Rows about threads that execute callbacks: how their time divides, and when they could not execute.
 
+use super::Name;
 use serde::{Deserialize, Serialize};
 
 /// Why a thread is off the CPU.
@@ -16,7 +17,7 @@ pub enum OffCpu {
 
 /// An interval in which a thread that executes callbacks could not execute: off the CPU inside a callback, or outside of one between its wake-up
 /// and its getting a CPU; or inside a callback while its CPU served an interrupt. Waiting for work outside of callbacks is no row. Known only where scheduler events were recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Preemption {
     /// Index into [`super::Tables::processes`].
     pub process: u32,
@@ -38,7 +39,7 @@ pub struct Preemption {
     /// thread did (an idle CPU, an interrupt) or it is not known.
     pub by_tid: Option<u32>,
     /// Its name; the interrupt's, `eth0 (irq 27)`.
-    pub by_comm: Option<String>,
+    pub by_comm: Option<Name>,
 }
 
 /// A thread that executes callbacks, in the measured window. waiting + ready + executing make the span from `from_ns` to `to_ns`; so do running +

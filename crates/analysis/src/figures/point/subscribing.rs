@@ -41,7 +41,7 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
         }
         of_rows.push(of_row);
     }
-    let latencies = Grouped::new(all.order.len(), || {
+    let mut latencies = Grouped::new(all.order.len(), || {
         repeats.iter().zip(&of_rows).flat_map(|(repeat, of_row)| {
             let of = |message: &Message| Some((of_row[message.subscription as usize]? as u32, latency_us(message)?));
             repeat.tables.messages.iter().filter_map(of)
@@ -54,7 +54,7 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
         lost: (!subscription.dropped).then_some(subscription.lost),
         in_time: (subscription.unjudged == 0).then_some(subscription.in_time),
         late: (subscription.unjudged == 0).then_some(subscription.late),
-        latency_us: Distribution::of(latencies.of(index).to_vec()),
+        latency_us: Distribution::of_slice(latencies.of_mut(index)),
     };
     all.order.into_iter().enumerate().map(figures).collect()
 }

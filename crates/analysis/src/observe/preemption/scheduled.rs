@@ -1,0 +1,138 @@
+//! What came of the kernel's events: rows, CPU time, sums.
+
+use super::host::{overlap, Sums};
+use super::Scheduler;
+use crate::rows::grouped::Grouped;
+use crate::observe::Observed;
+use crate::rows::{far_apart, Rows};
+use crate::tables::{Note, OffCpu, Preemption};
+use std::collections::HashMap;
+
+/// What came of it, by execution and by stream.
+#[derive(Default)]
+pub(crate) struct Scheduled {
+    /// Rows in the order of time.
+    pub preemptions: Rows<Preemption>,
+    /// Whether all that happened to its thread is known, by execution; empty without kernel events.
+    known: Rows<bool>,
+    /// Intervals in which each stream was runnable and had no CPU, in order, and such time before each.
+    runnable: Grouped<(i64, i64, i64)>,
+    /// Off the CPU between first and last event, by stream; only where all of it is known.
+    pub sums: HashMap<u32, Sums>,
+    pub notes: Vec<Note>,
+}
+
+impl Scheduler {
+    /// Tables of it; gives executions of which all is known their CPU time.
+    pub fn finish(self, seen: &mut Observed) -> Scheduled {
+        let mut scheduled = Scheduled::default();
+        if self.hosts.iter().all(|host| host.last_ns.is_none()) {
+            return scheduled;
+        }
+        let place = |stream: u32| {
+            let (host, thread) = self.threads.get(stream as usize).copied().flatten()?;
+            let host = &self.hosts[host as usize];
+            Some((host, &host.threads[thread as usize]))
+        };
+        // A thread that acted off the CPU to the end, too: it should have come back by now.
+        let trusted = |stream: u32| place(stream).is_some_and(|(_, thread)| {
+            thread.stream == Some(stream) && !thread.contradicted && thread.acted_off.is_none()
+        });
+        let whole = |stream: u32, from: i64, to: i64| place(stream).is_some_and(|(host, thread)| {
+            from >= host.first_ns && !overlap(&host.gaps, from, to) && !overlap(&thread.holes, from, to) && host.last_ns.is_some_and(|last| to <= last)
+        });
+
+        for index in far_apart(0..seen.executions.len()) {
+            let execution = &mut seen.executions[index];
+            let stream = seen.execution_stream[index];
+            let began_known = self.known_at_start.get(index).copied().unwrap_or(false);
+            let end = execution.end_ns.filter(|end| began_known && trusted(stream) && whole(stream, execution.start_ns, *end));
+            scheduled.known.push(end.is_some());
+            if let Some(end) = end {
+                execution.cpu_ns = Some(end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0));
+            }
+        }
+        let mut runnable = Rows::new();
+        for (stream, row) in &self.rows {
+            let executes = seen.streams.get(*stream as usize).is_some_and(|s| !s.executions.is_empty());
+            if executes && trusted(*stream) && whole(*stream, row.from_ns, row.to_ns) {
+                if row.state == OffCpu::Runnable {
+                    runnable.push((*stream, (row.from_ns, row.to_ns)));
+                }
+                let process = seen.streams[*stream as usize].process;
+                scheduled.preemptions.push(Preemption { process, ..*row });
+            }
+        }
+        scheduled.runnable = Grouped::new(seen.streams.len(), || {
+            let mut before = vec![0; seen.streams.len()];
+            runnable.iter().map(move |(stream, (from, to))| {
+                let so_far = &mut before[*stream as usize];
+                let span = (*from, *to, *so_far);
+                *so_far += to - from;
+                (*stream, span)
+            })
+        });
+        let place_of = |row: &Preemption| (row.from_ns, row.process, row.tid);
+        scheduled.preemptions = std::mem::take(&mut scheduled.preemptions).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
+        for (index, stream) in seen.streams.iter().enumerate() {
+            let index = index as u32;
+            let Some((_, thread)) = place(index).filter(|_| !stream.executions.is_empty()) else { continue };
+            if let (Some(first), true) = (thread.at_first, trusted(index) && whole(index, stream.first_ns, stream.last_ns)) {
+                let last = thread.at_last;
+                scheduled.sums.insert(index, Sums {
+                    runnable_ns: last.runnable_ns - first.runnable_ns,
+                    blocked_ns: last.blocked_ns - first.blocked_ns,
+                    voluntary: last.voluntary - first.voluntary,
+                    involuntary: last.involuntary - first.involuntary,
+                });
+            }
+        }
+        scheduled.notes = self.notes(seen, &scheduled, trusted);
+        scheduled
+    }
+
+    fn notes(&self, seen: &Observed, scheduled: &Scheduled, trusted: impl Fn(u32) -> bool) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let lost: u64 = self.hosts.iter().map(|host| host.gaps.len() as u64).sum();
+        let unknown = scheduled.known.iter().zip(&seen.executions).filter(|(known, e)| !**known && e.end_ns.is_some()).count();
+        if lost > 0 {
+            let text = format!(
+                "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks that overlap one are not \
+                 told ({unknown} executions without them in all)"
+            );
+            notes.push(Note { name: "kernel-events-lost".into(), count: lost, text });
+        }
+        let missing: u64 = (0..seen.streams.len() as u32)
+            .filter_map(|s| self.threads.get(s as usize).copied().flatten().filter(|_| !seen.streams[s as usize].executions.is_empty()))
+            .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
+            .sum();
+        if missing > 0 {
+            let text = "context switches of executor threads that the kernel did not tell: CPU time and preemption of callbacks about them are not told";
+            notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
+        }
+        let strange = (0..seen.streams.len() as u32)
+            .filter(|s| !seen.streams[*s as usize].executions.is_empty() && self.threads.get(*s as usize).copied().flatten().is_some() && !trusted(*s))
+            .count();
+        if strange > 0 {
+            let text = "threads that acted while the kernel had them off the CPU: their ids are those of another pid namespace (a container), or \
+                        were given again; their CPU time and preemption are not told";
+            notes.push(Note { name: "kernel-threads-not-matched".into(), count: strange as u64, text: text.into() });
+        }
+        notes
+    }
+}
+
+impl Scheduled {
+    /// Of the time from `from` to `to`, inside an execution: its thread was runnable and had no CPU. `None`: not known.
+    pub fn preempted_ns(&self, execution: u32, stream: u32, from: i64, to: i64) -> Option<i64> {
+        if !self.known.get(execution as usize).copied().unwrap_or(false) {
+            return None;
+        }
+        let spans = self.runnable.of(stream as usize);
+        let until = |instant: i64| match spans.partition_point(|span| span.0 <= instant).checked_sub(1) {
+            Some(last) => spans[last].2 + (instant.min(spans[last].1) - spans[last].0),
+            None => 0,
+        };
+        Some(until(to) - until(from))
+    }
+}

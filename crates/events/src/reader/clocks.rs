@@ -1,0 +1,107 @@
+//! The clocks of event files: what their ticks are in time.
+
+use super::{release, Error, ProcessFacts, Reader, CHUNKS_KEPT};
+use crate::clock::Clock;
+use crate::layout::{ChunkHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use memmap2::Mmap;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+impl Reader {
+    /// One clock a boot and counter, from all readings there are. A file whose ticks cannot be told is left out.
+    pub(super) fn set_clocks(&mut self, clock_sync: Option<&Path>) -> Result<(), Error> {
+        type Counter = (TickSource, String);
+        let counter = |process: &ProcessFacts| -> Counter {
+            match process.header.ticks {
+                TickSource::Board => (TickSource::Board, process.file.display().to_string()),
+                ticks => (ticks, process.header.boot_id.clone()),
+            }
+        };
+        let mut readings: BTreeMap<Counter, Vec<Sync>> = BTreeMap::new();
+        for process in &self.processes {
+            readings.entry(counter(process)).or_default().push(process.header.start);
+        }
+        for stream in &self.streams {
+            let process = &self.processes[stream.process as usize];
+            if process.header.ticks != TickSource::Monotonic {
+                let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
+                readings.entry(counter(process)).or_default().extend(found);
+                release(&self.files[stream.file as usize]);
+            }
+        }
+        if let Some(path) = clock_sync {
+            let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
+            let records = bytes.chunks_exact(Sync::SIZE);
+            let rest = records.remainder().len();
+            if rest != 0 {
+                let offset = (bytes.len() - rest) as u64;
+                self.problems
+                    .add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
+            }
+            let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
+            let mut hosts: Vec<_> =
+                readings.iter_mut().filter(|(counter, _)| matches!(counter.0, TickSource::Tsc | TickSource::Cntvct)).collect();
+            match hosts.as_mut_slice() {
+                [] => {}
+                [(_, only)] => only.extend(records),
+                _ => self
+                    .problems
+                    .add("clock-sync-ambiguous", path, 0, || "processes of more than one boot; not used".into()),
+            }
+        }
+        let clocks: BTreeMap<Counter, Option<Clock>> = readings
+            .into_iter()
+            .map(|(counter, readings)| {
+                let clock = Clock::new(counter.0, &readings, None)
+                    .or_else(|| Clock::new(counter.0, &readings, frequency_here(&counter)));
+                (counter, clock)
+            })
+            .collect();
+        for (process_index, process) in self.processes.iter().enumerate() {
+            let clock = clocks.get(&counter(process)).cloned().flatten();
+            self.clocks.push(match clock {
+                Some(clock) => clock,
+                None => {
+                    self.problems.add("no-clock", &process.file, 32, || {
+                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
+                            .into()
+                    });
+                    for stream in self.streams.iter_mut().filter(|s| s.process as usize == process_index) {
+                        stream.chunks.clear();
+                    }
+                    // No event of this file is read, so this clock is asked nothing.
+                    Clock::new(TickSource::Monotonic, &[], None).unwrap_or_else(|| unreachable!("needs no reading"))
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Readings of the clocks that a stream carries.
+fn clock_syncs(bytes: &Mmap, chunks: &[u32]) -> Vec<Sync> {
+    let mut found = Vec::new();
+    for (number, chunk) in chunks.iter().enumerate() {
+        if number as u64 % CHUNKS_KEPT == 0 {
+            release(bytes);
+        }
+        let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
+        let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
+        let Ok(Some(header)) = ChunkHeader::read(window) else { continue };
+        crate::record::scan_clock_syncs(window, header.base_ticks, &mut found);
+    }
+    found
+}
+
+/// Ticks a second of this machine's counter, where the events are of its present boot.
+fn frequency_here((source, boot_id): &(TickSource, String)) -> Option<f64> {
+    // As its one reading says; what relates it better is for who reads the events to use.
+    if *source == TickSource::Board {
+        return Some(1e9);
+    }
+    let ours = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    if ours.trim() != boot_id.as_str() {
+        return None;
+    }
+    crate::clock::measured_frequency_hz(*source)
+}
