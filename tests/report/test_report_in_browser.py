@@ -19,7 +19,7 @@ ESCAPE, TAB = 27, 9
 def reports(tmp_path_factory):
     """Writes reports of made-up runs with the report's own writer; gives their paths by kind."""
     directory = tmp_path_factory.mktemp("reports")
-    for kind in ("tuned", "single", "hostile", "empty"):
+    for kind in ("tuned", "single", "system", "hostile", "empty"):
         command = ["cargo", "run", "--quiet", "-p", "tacho-report", "--example", "sample_report", directory / f"{kind}.html", kind]
         subprocess.run(command, cwd=ROOT, check=True)
     return lambda kind: directory / f"{kind}.html"
@@ -159,6 +159,20 @@ def test_what_was_not_measured_is_a_dash_and_never_zero(browser, reports):
     cells = browser.evaluate("[...document.querySelectorAll('.tables table')[0].rows[2].cells].map(c => [c.textContent, c.title])")
     assert [text for text, _ in cells[:4]] == ["camera_driver to image_detector", "2", "0", "40"]
     assert len(cells) > 10 and all(cell == ["–", "not measured"] for cell in cells[4:])
+
+
+def test_services_managed_nodes_and_threads_have_their_tables(browser, reports):
+    browser.open(reports("system"))
+    assert_quiet(browser, reports("system"))
+    rows = browser.evaluate("""Object.fromEntries([...document.querySelectorAll('#tables h3')].map(title => {
+        const table = [...document.querySelectorAll('#tables table')].find(t => title.compareDocumentPosition(t) & 4);
+        return [title.textContent, [...table.querySelectorAll('tbody td')].map(cell => cell.textContent)]; }))""")
+    assert rows["Managed nodes"] == ["/driver", "active", "4", "–", "1.000", "5.500", "–", "0.375"]
+    assert rows["Services"][:6] == ["/driver", "/driver", "", "3", "2", "–"]
+    assert rows["Executor threads"][:7] == ["7", "8", "/driver", "–", "–", "12.5", "–"]
+    assert rows["Who had the CPU"] == ["none, or not known", "5", "1.500", "0.750"]
+    browser.open(reports("single"))
+    assert not {"Managed nodes", "Services", "Executor threads"} & set(texts(browser, "#tables h3")), "a table without rows is left out"
 
 
 def test_choices_change_what_is_shown(browser, reports):

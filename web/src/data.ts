@@ -71,8 +71,57 @@ export interface Summary {
   bag_topics?: BagTopicFigures[];
   /** Absent in runs of before there were any. */
   layers?: LayerFigures[];
+  services?: ServiceFigures[];
+  /** Of managed nodes. */
+  lifecycle?: LifecycleFigures[];
   chains: ChainFigures[];
   findings?: Finding[];
+  executors?: ExecutorFigures[];
+  preemptors?: PreemptorFigures[];
+}
+
+export interface ServiceFigures {
+  service: string;
+  clients: string[];
+  servers: string[];
+  sent?: number;
+  complete: number;
+  unanswered?: number;
+  request_us?: Distribution;
+  handling_us?: Distribution;
+  response_us?: Distribution;
+  round_trip_us?: Distribution;
+}
+
+export interface LifecycleFigures {
+  node: string;
+  state: string;
+  transitions: number;
+  in_state_s: Record<string, number>;
+}
+
+export interface ExecutorFigures {
+  process_id: number;
+  thread_id: number;
+  nodes: string[];
+  over_s: number;
+  waiting_percent?: number;
+  ready_percent?: number;
+  executing_percent: number;
+  running_percent?: number;
+  runnable_percent?: number;
+  blocked_percent?: number;
+  voluntary_switches?: number;
+  involuntary_switches?: number;
+  wakeup_latency_us?: Distribution;
+}
+
+/** A thread that had the CPU while callbacks could have gone on. */
+export interface PreemptorFigures {
+  by?: string;
+  count: number;
+  total_ms: number;
+  longest_ms: number;
 }
 
 /** Messages of which the same layers are known, crates/analysis/src/summary.rs. Their means add up to that of the latency. */
@@ -96,6 +145,9 @@ export interface Point {
   subscribers: number;
   due?: number;
   sent: number;
+  /** Publish calls that failed; absent where nobody counts them. */
+  refused?: number;
+  skipped?: number;
   sent_late?: number;
   received: number;
   /** Absent where events were dropped, or nobody knows what was sent while matched. */
@@ -177,6 +229,7 @@ export interface CallbackFigures {
   symbol?: string;
   count: number;
   duration_us?: Distribution;
+  cpu_us?: Distribution;
   queue_wait_us?: Distribution;
   output_period_ms: [topic: string, period: number][];
 }

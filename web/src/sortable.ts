@@ -65,6 +65,12 @@ export function sortable<T>(rows: readonly T[], columns: readonly SortColumn<T>[
   );
 }
 
+/** A title before a table, or before that there is nothing. */
+export function titled(title: string, lead: string, rows: readonly unknown[], table: HTMLElement): HTMLElement[] {
+  if (rows.length === 0) return [h("h3", {}, title), h("p", { class: "remark" }, "None was seen in this run.")];
+  return [h("h3", {}, title), ...(lead === "" ? [] : [h("p", { class: "lead" }, lead)]), table];
+}
+
 /** Rows by a value; what was not measured comes last either way. */
 export function sorted<T>(rows: readonly T[], value: SortColumn<T>["value"], descending: boolean): T[] {
   const collator = new Intl.Collator("en", { numeric: true });

@@ -2,7 +2,8 @@
 import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, Run, TopicFigures } from "./data";
 import { h, section } from "./dom";
 import { choice } from "./choice";
-import { sortable } from "./sortable";
+import { sortable, titled } from "./sortable";
+import { systemTables } from "./system-tables";
 
 /** The tables, of one run at a time. */
 export function tables(page: Page): HTMLElement {
@@ -84,6 +85,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "mean", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.mean) },
         { title: "p99", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.p99) },
         { title: "max", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.max) },
+        { title: "CPU, mean", unit: "ms", decimals: 3, value: (callback) => scaled(callback.cpu_us?.mean) },
         { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => scaled(callback.queue_wait_us?.mean) },
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
       ]),
@@ -105,6 +107,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "max", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.max },
       ]),
     ),
+    ...systemTables(summary),
     ...(summary.bag_topics === undefined ? [] : bagTopics(summary.bag_topics)),
     ...titled(
       "Communication as a whole",
@@ -119,6 +122,8 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "subscribers", value: (point) => point.subscribers },
         { title: "due", value: (point) => point.due },
         { title: "sent", value: (point) => point.sent },
+        { title: "refused", value: (point) => point.refused },
+        { title: "skipped", value: (point) => point.skipped },
         { title: "received", value: (point) => point.received },
         { title: "lost", value: (point) => point.lost },
         { title: "loss", unit: "%", decimals: 3, value: (point) => point.loss_percent },
@@ -150,11 +155,6 @@ function bagTopics(topics: BagTopicFigures[]): HTMLElement[] {
       { title: "publish to log", unit: "ms", decimals: 2, value: (topic) => topic.publish_to_log_ms?.median },
     ]),
   );
-}
-
-function titled(title: string, lead: string, rows: readonly unknown[], table: HTMLElement): HTMLElement[] {
-  if (rows.length === 0) return [h("h3", {}, title), h("p", { class: "remark" }, "None was seen in this run.")];
-  return [h("h3", {}, title), ...(lead === "" ? [] : [h("p", { class: "lead" }, lead)]), table];
 }
 
 /** One output: its period. Several: each with its topic. */

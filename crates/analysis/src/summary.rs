@@ -4,6 +4,7 @@ mod bag;
 mod callback;
 mod chain;
 mod lifecycle;
+mod of_node;
 mod point;
 
 pub use bag::BagTopicFigures;

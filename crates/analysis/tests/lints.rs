@@ -51,6 +51,31 @@ fn take(b: FileBuilder, at: i64, stamp: i64, takes: i64) -> FileBuilder {
 }
 
 #[test]
+fn node_not_active() {
+    const SECOND: i64 = 1_000_000_000;
+    const MACHINE: u64 = 0x700;
+    let ended = |states: &[(i64, &str)], end_s: i64| {
+        let mut b = FileBuilder::new().node(1, "relay").at(0).rcl_lifecycle_state_machine_init(NODE, MACHINE);
+        let mut from = "unconfigured";
+        for (at_s, to) in states {
+            b = b.at(at_s * SECOND).rcl_lifecycle_transition(MACHINE, from, to);
+            from = to;
+        }
+        cases(&b.publisher("/out").at(end_s * SECOND).publish(1), "node-not-active")
+    };
+    assert!(ended(&[(1, "inactive"), (2, "active")], 60).is_empty());
+    // Its manager deactivates it and cleans it up, and it ends.
+    assert!(ended(&[(2, "active"), (56, "inactive"), (58, "unconfigured")], 60).is_empty());
+    assert!(ended(&[(2, "active"), (40, "inactive"), (41, "finalized")], 60).is_empty());
+    let found = ended(&[(2, "active"), (50, "inactive"), (58, "unconfigured")], 60);
+    assert_eq!(found[0].subject, "/relay");
+    assert!(found[0].evidence.starts_with("unconfigured in the end, not active for the last 10.00 s; active for 48.00 s of 60.00 s"), "{}", found[0].evidence);
+    assert_eq!(ended(&[(10, "active"), (14, "inactive")], 18).len(), 1, "active for as long as not");
+    assert_eq!(ended(&[(1, "inactive")], 60).len(), 1);
+    assert_eq!(ended(&[(1, "inactive"), (2, "finalized")], 60).len(), 1);
+}
+
+#[test]
 fn queue_too_short() {
     // A burst of four while the filter is away; the queue keeps `depth` of them.
     let burst = |depth: usize| {

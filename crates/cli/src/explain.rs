@@ -6,10 +6,11 @@ use crate::progress::Progress;
 use crate::runs;
 use anyhow::Context;
 use std::io::IsTerminal;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use tacho_analysis::figures::limits::{judge, Limit, Verdict};
 use tacho_analysis::lints::LINTS;
-use tacho_analysis::summary::{Finding, Summary};
+use tacho_analysis::summary::{ChainFigures, Finding, Summary};
 use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
 use tacho_report::Terminal;
@@ -33,7 +34,13 @@ pub fn run(options: Explain) -> Outcome {
     if let Some(way) = &way {
         found(way, &summary)?;
     }
-    let chain = way.map(|way| way.name).or(options.chain);
+    let mut chain = way.map(|way| way.name).or(options.chain);
+    if let Some(node) = &options.node {
+        of_node(&mut summary, node, &run)?;
+        if chain.is_none() && !summary.chains.iter().any(|chain| chain.critical) {
+            chain = worst(&summary).map(str::to_owned);
+        }
+    }
     show_chain(&run, &summary, chain.as_deref(), options.json)?;
     let kept = limits(&options.limit, chain.as_deref(), &summary)?;
     let denied = |finding: &&Finding| options.deny.contains(&finding.lint);
@@ -63,6 +70,28 @@ fn found(way: &StatedChain, summary: &Summary) -> Outcome {
     let why = ["chain-not-found", "no-callback-events", "clocks-not-related"];
     let notes = summary.notes.iter().filter(|note| why.contains(&note.name.as_str())).map(|note| format!("; {}", note.text));
     Err(Failure::Usage(format!("{}: no chain{}", way.name, notes.collect::<String>())))
+}
+
+/// Leaves what concerns nodes of this name; a usage error where there are none, with those that there are.
+fn of_node(summary: &mut Summary, name: &str, run: &RunDirectory) -> Outcome {
+    let mut names: Vec<String> = summary.nodes().map(str::to_owned).collect();
+    if !summary.leave_nodes(name).is_empty() {
+        return Ok(());
+    }
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        return Err(Failure::Usage(format!("{}: its figures name no nodes; of a sweep, explain a point", run.path().display())));
+    }
+    let more = if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
+    names.truncate(20);
+    Err(Failure::Usage(format!("no node has {name} in its name; there are: {}{more}", names.join(", "))))
+}
+
+/// The chain with the highest worst case.
+fn worst(summary: &Summary) -> Option<&str> {
+    let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
+    summary.chains.iter().max_by(|a, b| worst(a).total_cmp(&worst(b))).map(|chain| chain.name.as_str())
 }
 
 /// Says of each limit whether it was kept, of the chain of this name or the critical one; whether all were.
@@ -171,7 +200,17 @@ fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: 
     runs::print_text(&terminal().explain_chain(summary, &info, chain))
 }
 
-/// How text is laid out on what stdout is.
+/// How text is laid out on what stdout is: as wide as the terminal, and in colour unless NO_COLOR says otherwise.
 pub fn terminal() -> Terminal {
-    Terminal { colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(), ..Terminal::default() }
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return Terminal::default();
+    }
+    // SAFETY: the request fills the structure that it is given.
+    let columns = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        (libc::ioctl(stdout.as_raw_fd(), libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
+    };
+    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Terminal { width: columns.unwrap_or(Terminal::default().width), colour }
 }

@@ -261,6 +261,7 @@ pub struct Import {
 Examples:
   tacho explain runs/latest
   tacho explain runs/latest --chain 'lidar to brake'
+  tacho explain runs/latest --node fusion
   tacho explain runs/latest --from /points --to /brake --limit 'reaction 150ms'
   tacho explain runs/latest --suggest > links.yaml         which input made which output, to be corrected
   tacho explain runs/latest --links links.yaml --deny deadline-missed
@@ -273,6 +274,9 @@ pub struct Explain {
     /// Explain this chain [default: the critical one]
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub chain: Option<String>,
+    /// Show only what concerns nodes with this in their name: their callbacks, topics, chains, findings
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["suggest", "deny"])]
+    pub node: Option<String>,
     /// Explain the way from here: a topic (from whoever publishes it on), else a node
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,

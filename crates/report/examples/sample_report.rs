@@ -1,9 +1,10 @@
-//! Writes a report of made-up runs, for looking at the page: `sample_report OUT [tuned|single|sweep|hostile|empty]`.
+//! Writes a report of made-up runs, for looking at the page: `sample_report OUT [tuned|single|system|sweep|hostile|empty]`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
 use std::path::Path;
+use tacho_analysis::summary::{ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures};
 use tacho_report::ReportRun;
 
 /// Names that would be code if they were anything but text.
@@ -18,7 +19,7 @@ fn main() -> Result<(), String> {
     let (out, kind) = match arguments.as_slice() {
         [out] => (out, "tuned"),
         [out, kind] => (out, kind.as_str()),
-        _ => return Err("expected: sample_report OUT [tuned|single|sweep|hostile|empty]".into()),
+        _ => return Err("expected: sample_report OUT [tuned|single|system|sweep|hostile|empty]".into()),
     };
     let runs = match kind {
         "tuned" => sample::tuned(),
@@ -29,21 +30,33 @@ fn main() -> Result<(), String> {
             sweep: Some(sample::sweep::sweep()),
             ..sample::run("study-a-dds", sample::Wake::Arrival)
         }],
+        "system" => vec![system("/driver")],
         "hostile" => vec![hostile()],
         "empty" => vec![ReportRun {
             summary: Default::default(),
             tables: Default::default(),
             ..sample::run("nothing", sample::Wake::Arrival)
         }],
-        other => return Err(format!("found {other}, expected tuned, single, sweep, hostile or empty")),
+        other => return Err(format!("found {other}, expected tuned, single, system, sweep, hostile or empty")),
     };
     tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
 }
 
+/// A run with services, managed nodes, threads, and who preempted them.
+fn system(name: &str) -> ReportRun {
+    let mut run = sample::run("arrival", sample::Wake::Arrival);
+    let in_state_s = [("active", 5.5), ("configuring", 0.125), ("activating", 0.25), ("inactive", 1.0)].map(|(state, s)| (state.to_owned(), s)).into();
+    run.summary.lifecycle = vec![LifecycleFigures { node: name.into(), state: "active".into(), transitions: 4, in_state_s }];
+    run.summary.services = vec![ServiceFigures { service: name.into(), clients: vec![name.into()], sent: Some(3), complete: 2, ..Default::default() }];
+    run.summary.executors = vec![ExecutorFigures { process_id: 7, thread_id: 8, nodes: vec![name.into()], executing_percent: 12.5, ..Default::default() }];
+    run.summary.preemptors = vec![PreemptorFigures { by: None, count: 5, total_ms: 1.5, longest_ms: 0.75 }];
+    run
+}
+
 /// A run in which every name is hostile.
 fn hostile() -> ReportRun {
-    let mut run = sample::run("arrival", sample::Wake::Arrival);
     let [first, second, third] = HOSTILE;
+    let mut run = system(second);
     let rename = |name: &mut String| {
         if name == "ndt_matching" {
             *name = first.into()

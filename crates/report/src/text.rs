@@ -87,8 +87,8 @@ impl Terminal {
         match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
             Some(chain) => self.chain(&mut out, chain),
             None if !summary.bag_topics.is_empty() => {}
-            None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen in this run."),
-            None => self.line(&mut out, "\nNo chain of this run has an end-to-end time."),
+            None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen."),
+            None => self.line(&mut out, "\nNo chain has an end-to-end time."),
         }
         self.other_chains(&mut out, summary.chains.iter().filter(|chain| !shown(chain)));
         self.findings(&mut out, summary.findings.as_deref());

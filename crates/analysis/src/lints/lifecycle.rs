@@ -7,15 +7,22 @@ use crate::observe::lifecycle::ACTIVE;
 /// The state of a node that was shut down in order.
 const FINALIZED: &str = "finalized";
 
+/// A node that was active and left that state so short before its end, and a tenth of its active time at the most, was shut down with its
+/// system: managers deactivate and clean up their nodes before these end.
+const SHUT_DOWN_NS: i64 = 5_000_000_000;
+
 pub const NOT_ACTIVE: Lint = Lint {
     name: "node-not-active",
     finds: "a managed node ended in another state than active",
     check: |facts| {
         let tables = facts.tables;
         let case = |(node, stretches): (usize, &Vec<(&str, i64, i64)>)| {
-            let (state, since, end) = *stretches.last()?;
+            let (state, _, end) = *stretches.last()?;
             let in_active: i64 = stretches.iter().filter(|s| s.0 == ACTIVE).map(|s| s.2 - s.1).sum();
-            if state == ACTIVE || (state == FINALIZED && in_active > 0) {
+            let began = stretches[0].1;
+            let left = stretches.iter().rev().find(|s| s.0 == ACTIVE).map_or(began, |s| s.2);
+            let shut_down = in_active > 0 && (state == FINALIZED || end - left <= SHUT_DOWN_NS.min(in_active / 10));
+            if state == ACTIVE || shut_down {
                 return None;
             }
             let name = &tables.nodes[node].name;
@@ -24,13 +31,13 @@ pub const NOT_ACTIVE: Lint = Lint {
             chains.dedup();
             Some(Case {
                 subject: name.clone(),
-                evidence: format!("{state} for the last {}; active for {} of {}", time(end - since), time(in_active), time(end - stretches[0].1)),
+                evidence: format!("{state} in the end, not active for the last {}; active for {} of {}", time(end - left), time(in_active), time(end - began)),
                 cost: match chains.is_empty() {
                     true => "what it would publish is not published".into(),
                     false => format!("chains through it have no instances meanwhile: {}", chains.join(", ")),
                 },
                 next: format!("ros2 lifecycle get {name}, and ros2 lifecycle set {name} activate (configure before); its log says why a transition failed"),
-                weight: (end - since) as f64,
+                weight: (end - left) as f64,
             })
         };
         facts.states.iter().enumerate().filter_map(case).collect()

@@ -167,22 +167,24 @@ impl View {
         frame.render_widget(Line::from(titles.to_vec()), tabs);
 
         let (sorted, ascending) = self.order[self.kind as usize];
-        let headings = self.kind.headings().iter().enumerate().map(|(column, heading)| {
+        let columns = columns(self.kind, sorted, frame.area().width);
+        let headings = columns.iter().map(|&column| {
             let mark = match (column == sorted, ascending) {
                 (false, _) => "",
                 (true, true) => " ^",
                 (true, false) => " v",
             };
-            let text = Line::from(format!("{heading}{mark}"));
+            let text = Line::from(format!("{}{mark}", self.kind.headings()[column]));
             Cell::from(if column == 0 { text } else { text.right_aligned() })
         });
+        let hidden = self.kind.headings().len() - columns.len();
         let lines = found.iter().map(|row| {
-            let values = row.values.iter().map(|value| Cell::from(Line::from(shown(*value)).right_aligned()));
+            let values = columns[1..].iter().map(|&column| Cell::from(Line::from(shown(row.values[column - 1])).right_aligned()));
             TableRow::new(std::iter::once(Cell::from(row.name.as_str())).chain(values))
         });
-        let widths = self.kind.headings().iter().enumerate().map(|(column, heading)| match column {
-            0 => Constraint::Min(20),
-            _ => Constraint::Length(heading.len().max(8) as u16 + 2),
+        let widths = columns.iter().map(|&column| match column {
+            0 => Constraint::Min(NAME),
+            column => Constraint::Length(width(self.kind.headings()[column])),
         });
         let table = Table::new(lines, widths)
             .header(TableRow::new(headings).style(Style::new().add_modifier(Modifier::UNDERLINED)))
@@ -198,11 +200,39 @@ impl View {
         }
         let keys = match (self.searching, self.filter.as_str()) {
             (true, filter) => format!("/{filter}_   enter: keep, esc: all"),
+            (false, "") if hidden > 0 => format!("1 2 3: table  left right: sort by, {hidden} more  r: reverse  /: search  q: end"),
             (false, "") => "1 2 3 tab: table   left right: sort by   r: reverse   /: search   space: pause   q: end".into(),
             (false, filter) => format!("search: {filter}   esc: all   /: change   q: end"),
         };
         frame.render_widget(Line::from(keys), foot);
     }
+}
+
+/// Characters that a name has at least.
+const NAME: u16 = 24;
+
+/// Characters of a column of numbers, with the mark of the one that it is sorted by.
+fn width(heading: &str) -> u16 {
+    heading.len().max(8) as u16 + 2
+}
+
+/// The columns that there is room for: the name, the one that it is sorted by, and of the others those that come first.
+fn columns(kind: Kind, sorted: usize, room: u16) -> Vec<usize> {
+    // Between two columns there is a blank.
+    let takes = |column: usize| width(kind.headings()[column]) + 1;
+    let mut room = room.saturating_sub(NAME + if sorted > 0 { takes(sorted) } else { 0 });
+    let mut shown = vec![0];
+    let mut full = false;
+    for column in 1..kind.headings().len() {
+        full |= column != sorted && room < takes(column);
+        if column == sorted {
+            shown.push(column);
+        } else if !full {
+            room -= takes(column);
+            shown.push(column);
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -243,6 +273,26 @@ mod tests {
         assert!(shown[3].starts_with("/points") && shown[4].starts_with("/camera"), "{shown:?}");
         press(&mut view, KeyCode::Char('r'));
         assert!(lines(&mut view)[3].starts_with("/camera"));
+    }
+
+    #[test]
+    fn a_small_terminal_has_the_columns_that_fit_whole_and_the_one_that_is_sorted_by() {
+        for (kind, all) in [(Kind::Topics, 8), (Kind::Callbacks, 7), (Kind::Chains, 10)] {
+            for sorted in 0..all {
+                let shown = columns(kind, sorted, 80);
+                assert!(shown.contains(&sorted) && shown.is_sorted() && shown[0] == 0, "{shown:?}");
+                assert!(NAME + shown[1..].iter().map(|column| width(kind.headings()[*column]) + 1).sum::<u16>() <= 80);
+                assert!(shown.len() >= 4, "{shown:?}");
+                assert_eq!(columns(kind, sorted, 200).len(), all);
+            }
+        }
+        assert_eq!(columns(Kind::Chains, 9, 20), [0, 9], "far too small: they are cut");
+        let mut view = View::default();
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("terminal");
+        view.draw_on(&mut terminal, &summary(), &LiveFacts::default(), "runs/x, recording").expect("drawing");
+        let buffer = terminal.backend().buffer();
+        let row = |y: u16| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        assert!(row(2).contains("max us") && !row(2).contains("received") && row(23).contains("2 more"), "{}\n{}", row(2), row(23));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::table::{Column, Table};
 use super::{number, Terminal, ABSENT};
-use tacho_analysis::summary::{ChainFigures, LateInstance};
+use tacho_analysis::summary::{ChainFigures, LateInstance, LatePart};
 use tacho_analysis::tables::LinkRule;
 
 /// Instances of which every part is told; the others get a line.
@@ -48,9 +48,7 @@ impl Terminal {
             if place < IN_FULL {
                 self.in_full(out, instance);
             } else {
-                let greatest = instance.parts.iter().max_by(|a, b| a.ms.total_cmp(&b.ms));
-                let most = greatest.map_or(String::new(), |part| format!(": {:.2} ms {} {}", part.ms, part.kind.words(), part.by));
-                self.line(out, &format!("{:.2} ms{}{most}", instance.end_to_end_ms, when(instance)));
+                self.line(out, &format!("{:.2} ms{}{}", instance.end_to_end_ms, when(instance), in_short(instance)));
             }
         }
     }
@@ -87,6 +85,16 @@ impl Terminal {
         }
         self.section(out, "Inputs that led to no output", table);
     }
+}
+
+/// The part that is furthest above what is usual: what made this instance late.
+fn in_short(instance: &LateInstance) -> String {
+    let above = |part: &LatePart| part.ms - part.usual_ms.unwrap_or(0.0);
+    let told = |part: &LatePart| {
+        let usual = part.usual_ms.map_or(String::new(), |usual| format!(" (usually {usual:.2})"));
+        format!(": {:.2} ms {} {}{usual}", part.ms, part.kind.words(), part.by)
+    };
+    instance.parts.iter().max_by(|a, b| above(a).total_cmp(&above(b))).map_or(String::new(), told)
 }
 
 /// What its parts are of, greatest first.
