@@ -1,6 +1,6 @@
 //! What is shown, as rows of text with a number to sort by: topics, callbacks, chains of a window's figures.
 
-use tacho_analysis::summary::{Distribution, Summary};
+use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 
 /// One of the three tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +91,8 @@ pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
             summary.callbacks.iter().map(row).collect()
         }
         Kind::Chains => {
-            let row = |chain: &tacho_analysis::summary::ChainFigures| Row {
-                name: if chain.critical { format!("{} (critical)", chain.name) } else { chain.name.clone() },
+            let row = |chain: &ChainFigures| Row {
+                name: format!("{}{}", distinct(chain, &summary.chains), if chain.critical { " (critical)" } else { "" }),
                 values: vec![
                     Some(chain.instances as f64),
                     of(&chain.end_to_end_ms, |d| d.mean),
@@ -108,6 +108,15 @@ pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
             summary.chains.iter().map(row).collect()
         }
     }
+}
+
+/// The name of a chain; where several paths have it, with the topics of this one.
+fn distinct(chain: &ChainFigures, chains: &[ChainFigures]) -> String {
+    if chains.iter().filter(|other| other.name == chain.name).count() == 1 {
+        return chain.name.clone();
+    }
+    let topics: Vec<&str> = chain.path.iter().skip(1).step_by(2).map(String::as_str).collect();
+    format!("{} by {}", chain.name, topics.join(" "))
 }
 
 /// Rows whose name holds `filter`, whatever its case, ordered by a column: greatest first, or least first; what has no value last.
@@ -153,6 +162,14 @@ mod tests {
 
     fn names(rows: &[Row]) -> Vec<&str> {
         rows.iter().map(|row| row.name.as_str()).collect()
+    }
+
+    #[test]
+    fn paths_of_one_name_are_told_apart_by_their_topics() {
+        let chain = |name: &str, topic: &str| ChainFigures { name: name.into(), path: vec!["/a".into(), topic.into(), "/b".into()], ..ChainFigures::default() };
+        let chains = vec![chain("a to b", "/x"), ChainFigures { critical: true, ..chain("a to b", "/y") }, chain("c", "/x")];
+        let found = rows(Kind::Chains, &Summary { chains, ..Summary::default() }, 1.0);
+        assert_eq!(names(&found), ["a to b by /x", "a to b by /y (critical)", "c"]);
     }
 
     #[test]
