@@ -18,6 +18,7 @@ mod board_wire;
 pub mod callback_check;
 pub mod clock;
 pub mod doctor;
+mod descriptors;
 mod domain;
 mod hosts;
 pub mod install;

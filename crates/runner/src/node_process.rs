@@ -1,6 +1,7 @@
 //! A node process as the runner sees it: started, spoken to, ended.
 
 use crate::board_wire::BoardWire;
+use crate::descriptors;
 use crate::protocol::{Answer, Command, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -72,7 +73,7 @@ impl NodeProcess {
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
         // Another namespace of mounts begins at its root.
         let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
-        // SAFETY: setns, chdir, fcntl, prctl and signal are async-signal-safe, and the descriptors are open until the child has started.
+        // SAFETY: setns, chdir, fcntl, prctl, signal and setrlimit are async-signal-safe, and the descriptors are open until the child has started.
         unsafe {
             command.pre_exec(move || {
                 if let Some([network, mounts]) = namespaces {
@@ -86,7 +87,7 @@ impl NodeProcess {
                 }
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-                    0 => Ok(()),
+                    0 => descriptors::restore(),
                     _ => Err(io::Error::last_os_error()),
                 }
             });

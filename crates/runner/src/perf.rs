@@ -1,5 +1,6 @@
 //! perf_event_open(2): events on every CPU, and the rings that the kernel writes them into.
 
+use crate::descriptors;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{fence, AtomicU64, Ordering};
@@ -117,6 +118,7 @@ fn open(cpus: &[u32], attr: impl Fn(bool) -> Attr, configs: &[u64]) -> io::Resul
         let flags = attr.flags | DISABLED | WATERMARK | SAMPLE_ID_ALL | USE_CLOCKID;
         perf_event_open(&Attr { size: size_of::<Attr>() as u32, config, flags, clockid: libc::CLOCK_MONOTONIC, wakeup_watermark: WAKE_AT, ..attr }, cpu)
     };
+    descriptors::raise();
     let mut rings = Vec::new();
     for cpu in cpus {
         let mut events = Vec::new();
@@ -124,6 +126,10 @@ fn open(cpus: &[u32], attr: impl Fn(bool) -> Attr, configs: &[u64]) -> io::Resul
             match one(*config, *cpu, index == 0) {
                 // Gone offline since the list was read.
                 Err(error) if error.raw_os_error() == Some(libc::ENODEV) => break,
+                Err(error) if error.raw_os_error() == Some(libc::EMFILE) => {
+                    let needed = cpus.len() * configs.len();
+                    return Err(io::Error::other(format!("{error}: {needed} descriptors are needed, more than `ulimit -Hn` says; raise it")));
+                }
                 event => events.push(event?),
             }
         }

@@ -276,9 +276,10 @@ impl<'a> Processes<'a> {
 }
 
 /// Whether processes of a middleware end one after the other: what stands on Fast DDS, or may. In Fast DDS 3.2 endpoints that go while
-/// others are going, too, have been seen to deadlock (`DomainParticipant::set_listener` against `on_writer_discovery`).
+/// others are going, too, have been seen to deadlock (`DomainParticipant::set_listener` against `on_writer_discovery`). In Cyber RT a reader
+/// that goes while a writer of another process does has been seen to crash (`Reader::Shutdown` against `OnChannelChange`, without a lock).
 fn ends_alone(middleware: &str) -> bool {
-    matches!(middleware, "fastdds" | "ros2" | "rclpy" | "rclcpp")
+    matches!(middleware, "cyber" | "fastdds" | "ros2" | "rclpy" | "rclcpp")
 }
 
 /// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.

@@ -3,6 +3,7 @@
 //! [`record`] is `tacho record -- COMMAND`: any program, unmodified. [`Recording`] alone serves the runner of workloads.
 
 use crate::clock::ClockSync;
+use crate::descriptors;
 use crate::machine::machine;
 use crate::preload;
 use crate::ring;
@@ -348,10 +349,10 @@ fn start_command(command: &[OsString], recording: &Recording, signals_before: li
     };
     let mut command = Command::new(program);
     command.args(arguments).envs(recording.environment());
-    // Between fork and exec: sigprocmask is async-signal-safe.
+    // Between fork and exec: sigprocmask and setrlimit are async-signal-safe.
     unsafe {
         command.pre_exec(move || match libc::sigprocmask(libc::SIG_SETMASK, &signals_before, std::ptr::null_mut()) {
-            0 => Ok(()),
+            0 => descriptors::restore(),
             _ => Err(io::Error::last_os_error()),
         });
     }
