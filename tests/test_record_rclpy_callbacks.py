@@ -67,6 +67,40 @@ def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, e
         assert instance["computation_ns"] >= 3_000_000  # slept in the source and in the relay
 
 
+@pytest.mark.parametrize("there,here", [("single", "events"), ("events", "multi")])
+def test_a_chain_runs_over_two_processes_and_agrees_with_the_clocks_in_both(tacho, ros_python, there, here):
+    both = '"$0" "$1" "$2" "$4" relay & "$0" "$1" "$3" "$4" source sink; wait $!'
+    done = tacho("record", "-o", "run", "--", "bash", "-c", both, ros_python, PROGRAMS / "clocked_nodes.py", there, here, COUNT)
+    inside = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("on_"):
+            name, start, end = line.split()
+            inside.setdefault(name, []).append((int(start), int(end)))
+    chain, = tacho.json("explain", "run")["chains"]
+    assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
+    assert (chain["instances"], chain["lost"]) == (COUNT, 0)
+    assert len({node["process"] for node in table(tacho, "nodes") if node["name"] in ("/source", "/relay", "/sink")}) == 2
+    assert_chain_agrees(tacho, inside["on_timer"][-COUNT:], inside["on_first"], inside["on_second"])
+
+
+def assert_chain_agrees(tacho, source, relay, sink):
+    """Every instance and message of `source -> /first -> relay -> /second -> sink` lies where the clocks inside the callbacks say. The n-th
+    callback of each node handles the n-th message."""
+    error_ns = 20_000  # of the relation between the ticks of two processes and the clock
+    instances = sorted(table(tacho, "instances"), key=lambda instance: instance["start_ns"])
+    for instance, of_source, of_relay, of_sink in zip(instances, source, relay, sink, strict=True):
+        assert instance["start_ns"] - error_ns <= of_source[0] and of_sink[1] <= instance["end_ns"] + error_ns
+        # 1 ms was slept before the one publish call, 2 ms before the other: no part of what messages waited.
+        assert instance["computation_ns"] >= 3_000_000
+        assert instance["end_to_end_ns"] - instance["computation_ns"] <= of_sink[0] - of_source[0] - 3_000_000 + 3 * error_ns
+    topics = [endpoint["topic"] for endpoint in table(tacho, "endpoints")]
+    for topic, senders, receivers in [("/first", source, relay), ("/second", relay, sink)]:
+        messages = sorted((m for m in table(tacho, "messages") if topics[m["subscription"]] == topic), key=lambda m: m["publish_ns"])
+        for message, sender, receiver in zip(messages, senders, receivers, strict=True):
+            assert sender[0] - error_ns <= message["publish_ns"] <= sender[1] + error_ns
+            assert message["publish_ns"] < message["callback_ns"] <= receiver[0] + error_ns
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, ros_python, executor):
     inside, summary = record(tacho, ros_python, executor, "caller", "server")

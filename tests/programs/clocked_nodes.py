@@ -15,8 +15,11 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
+# The sink may be of another process, and come later than the first message.
+KEPT = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 executor_name, count, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 told = []
 done = rclpy.task.Future()
@@ -67,7 +70,7 @@ class Source(Counted):
 class Relay(Counted):
     def __init__(self):
         super().__init__("relay")
-        self.publisher = self.create_publisher(String, "/second", 50)
+        self.publisher = self.create_publisher(String, "/second", KEPT)
         self.create_subscription(String, "/first", self.on_first, 50)
 
     @clocked
@@ -80,7 +83,7 @@ class Relay(Counted):
 class Sink(Counted):
     def __init__(self):
         super().__init__("sink")
-        self.create_subscription(String, "/second", self.on_second, 50)
+        self.create_subscription(String, "/second", self.on_second, KEPT)
 
     @clocked
     def on_second(self, message):
