@@ -10,13 +10,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,92 +22,8 @@
 
 #include "events_reader.h"
 #include "found.h"
-
-#define SKIPPED 77
-
-static const char *recorder, *victim;
-static char **emulator; /* a command and its arguments, ended by NULL; may be empty */
-static char work[256], events[300], counts[300];
-
-static _Atomic uint64_t *fired;
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-  (void)status;
-  (void)type;
-  (void)walk;
-  return remove(path);
-}
-
-static void make_work(void)
-{
-  snprintf(work, sizeof work, "/tmp/tacho-recorder-XXXXXX");
-  EXPECT(mkdtemp(work) != NULL, "%s", strerror(errno));
-  snprintf(events, sizeof events, "%s/events", work);
-  snprintf(counts, sizeof counts, "%s/counts", work);
-  EXPECT(mkdir(events, 0755) == 0, "%s", strerror(errno));
-  int fd = open(counts, O_RDWR | O_CREAT, 0600);
-  EXPECT(fd >= 0 && ftruncate(fd, WRITERS * 8) == 0, "%s", strerror(errno));
-  fired = mmap(NULL, WRITERS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  EXPECT(fired != MAP_FAILED, "%s", strerror(errno));
-  close(fd);
-}
-
-static void remove_work(void)
-{
-  munmap((void *)fired, WRITERS * 8);
-  nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Between the runs of a case that has several. */
-static void empty_work(void)
-{
-  remove_work();
-  make_work();
-}
-
-static pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *more)
-{
-  char count_text[32], max_text[32];
-  snprintf(count_text, sizeof count_text, "%llu", (unsigned long long)count);
-  snprintf(max_text, sizeof max_text, "%llu", (unsigned long long)max_bytes);
-  pid_t pid = fork();
-  EXPECT(pid >= 0, "%s", strerror(errno));
-  if (pid == 0) {
-    setenv("TACHO_EVENTS_DIR", events, 1);
-    if (max_bytes != 0) setenv("TACHO_EVENTS_MAX_BYTES", max_text, 1);
-    char preload[1024];
-    const char *command[64] = {0};
-    size_t words = 0;
-    for (; emulator[words] != NULL && words < 48; words++) command[words] = emulator[words];
-    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", recorder);
-    if (words == 0) {
-      putenv(preload);
-    } else { /* the emulator itself is no program for the recorder */
-      command[words++] = "-E";
-      command[words++] = preload;
-    }
-    const char *const program[] = {victim, mode, counts, count_text, more};
-    memcpy(command + words, program, sizeof program);
-    execvp(command[0], (char **)command);
-    _exit(127);
-  }
-  return pid;
-}
-
-static void finish(pid_t pid)
-{
-  int status;
-  EXPECT(waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
-  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the program ended with status %#x", (unsigned)status);
-}
-
-static uint64_t fired_sum(void)
-{
-  uint64_t total = 0;
-  for (uint64_t i = 0; i < WRITERS; i++) total += atomic_load(&fired[i]);
-  return total;
-}
+#include "limits.h"
+#include "trial.h"
 
 /* A program that fires nothing leaves nothing, and has as many descriptors as without the recorder. */
 static void test_silent(void)
@@ -331,137 +244,6 @@ static void test_exit_under_load(void)
     free(found);
     empty_work();
   }
-}
-
-/* TACHO_EVENTS_MAX_BYTES: the file stops there, what comes after is counted, the program goes on. */
-static void test_max_bytes(void)
-{
-  finish(start("threads", 20000, 1 << 20, NULL));
-  struct found *found = read_all(events, victim, false);
-  EXPECT(found->dropped > 0 && sum(found->events) > 0, "%llu dropped", (unsigned long long)found->dropped);
-  EXPECT(sum(found->events) + found->dropped == 16 * 20000, "%llu events, %llu dropped",
-         (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
-  free(found);
-}
-
-static void test_file_size_limit(void)
-{
-  finish(start("limit", 100000, 0, "1000000"));
-  struct found *found = read_all(events, victim, false);
-  EXPECT(found->storage_error == EFBIG, "storage_error %llu", (unsigned long long)found->storage_error);
-  EXPECT(found->dropped > 0 && found->events[0] > 0 && found->events[0] + found->dropped == 100000,
-         "%llu events, %llu dropped", (unsigned long long)found->events[0], (unsigned long long)found->dropped);
-  free(found);
-}
-
-static void test_full_disk(void)
-{
-  if (mount("tacho", events, "tmpfs", 0, "size=2m") != 0) {
-    fprintf(stderr, "skipped: a small tmpfs cannot be mounted here: %s\n", strerror(errno));
-    remove_work();
-    exit(SKIPPED);
-  }
-  finish(start("threads", 20000, 0, NULL));
-  struct found *found = read_all(events, victim, false);
-  umount2(events, MNT_DETACH);
-  EXPECT(found->storage_error == ENOSPC, "storage_error %llu", (unsigned long long)found->storage_error);
-  EXPECT(found->dropped > 0 && sum(found->events) + found->dropped == 16 * 20000, "%llu events, %llu dropped",
-         (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
-  free(found);
-}
-
-/* A directory that cannot be written: one line on stderr, and the program runs as before. */
-static void test_no_directory(void)
-{
-  snprintf(events, sizeof events, "%s/missing", work);
-  int saved = dup(2), line[2];
-  EXPECT(pipe(line) == 0, "%s", strerror(errno));
-  dup2(line[1], 2);
-  pid_t pid = start("threads", 10, 0, NULL);
-  dup2(saved, 2);
-  close(line[1]);
-  finish(pid);
-  char text[2048];
-  ssize_t size = read(line[0], text, sizeof text - 1);
-  EXPECT(size > 0, "nothing was said");
-  text[size] = '\0';
-  EXPECT(strncmp(text, "tacho: this process", 19) == 0 && strchr(text, '\n') == text + size - 1, "said: %s", text);
-  EXPECT(fired_sum() == 160, "the program fired %llu", (unsigned long long)fired_sum());
-}
-
-/* How long the victim takes here, now, from its start to its first event. */
-static uint64_t start_up_ns(void)
-{
-  struct timespec begin, first;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  pid_t pid = start("on", 0, 0, NULL);
-  while (fired_sum() == 0 && waitpid(pid, NULL, WNOHANG) == 0) sched_yield();
-  clock_gettime(CLOCK_MONOTONIC, &first);
-  kill(pid, SIGKILL);
-  waitpid(pid, NULL, 0);
-  empty_work();
-  return (uint64_t)(first.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)first.tv_nsec - (uint64_t)begin.tv_nsec;
-}
-
-/* SIGKILL at 100 moments, from before the file is made to long after the disk's share is used up. */
-static void test_kill(void)
-{
-  unsigned seed = (unsigned)getpid();
-  uint64_t latest_ns = 10 * start_up_ns();
-  uint64_t kept_all = 0, dropped_all = 0, with_file = 0;
-  fprintf(stderr, "seed %u\n", seed);
-  for (int i = 0; i < 100; i++) {
-    pid_t pid = start("on", 0, i % 4 == 0 ? 4u << 20 : 64u << 20, NULL);
-    /* Two kinds of moment: an instant, or an amount of events; neither is a time that anything is held to. */
-    if (i % 2 == 0) {
-      uint64_t ns = (uint64_t)rand_r(&seed) % latest_ns;
-      struct timespec moment = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-      nanosleep(&moment, NULL);
-    } else {
-      uint64_t enough = (uint64_t)rand_r(&seed) % 200000;
-      while (fired_sum() < enough && waitpid(pid, NULL, WNOHANG) == 0) sched_yield();
-    }
-    kill(pid, SIGKILL);
-    int status;
-    EXPECT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "the program ended by itself");
-    uint64_t committed[3];
-    for (int w = 0; w < 3; w++) committed[w] = atomic_load(&fired[w]);
-    if (entries(events) != 0) {
-      char path[700];
-      only_entry(events, path, sizeof path);
-      struct stat status_of_file;
-      EXPECT(stat(path, &status_of_file) == 0, "%s", path);
-      bool begun = false;
-      if (status_of_file.st_size >= (off_t)TACHO_HEADER_SIZE) {
-        struct event_file file = event_file_read(path);
-        begun = event_file_complete(&file);
-        free(file.bytes);
-      }
-      if (begun) {
-        struct found *found = read_all(events, victim, false);
-        with_file++;
-        uint64_t all = sum(found->events) + found->dropped, fired_all = fired_sum();
-        EXPECT(all >= fired_all && all <= fired_all + 3, "%llu events, %llu dropped, %llu committed",
-               (unsigned long long)sum(found->events), (unsigned long long)found->dropped,
-               (unsigned long long)fired_all);
-        for (int w = 0; w < 3; w++) {
-          EXPECT(found->dropped > 0 || found->events[w] >= committed[w], "writer %d: %llu of %llu", w,
-                 (unsigned long long)found->events[w], (unsigned long long)committed[w]);
-        }
-        kept_all += sum(found->events);
-        dropped_all += found->dropped;
-        free(found);
-      } else {
-        EXPECT(fired_sum() == 0, "events were committed before the file was ready");
-      }
-    } else {
-      EXPECT(fired_sum() == 0, "events were committed before there was a file");
-    }
-    empty_work();
-  }
-  fprintf(stderr, "100 kills, %llu with a file, %llu events kept, %llu dropped and counted, none lost\n",
-          (unsigned long long)with_file, (unsigned long long)kept_all, (unsigned long long)dropped_all);
-  EXPECT(with_file > 50, "%llu kills came after the start", (unsigned long long)with_file);
 }
 
 static const struct {

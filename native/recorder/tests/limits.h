@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What ends a recording before the program does: limits, a full disk, SIGKILL.
+ */
+#ifndef TACHO_RECORDER_LIMITS_H
+#define TACHO_RECORDER_LIMITS_H
+
+void test_max_bytes(void);
+void test_file_size_limit(void);
+void test_full_disk(void);
+void test_no_directory(void);
+void test_kill(void);
+
+#endif
