@@ -54,41 +54,51 @@ def test_the_last_seconds_as_json(tacho, recorded):
     assert topic["lost"] == 0
 
 
-def test_on_a_terminal_until_q(tacho, recorded):
+@pytest.fixture
+def on_a_terminal(tacho, recorded):
+    """`tacho top` on a terminal of 140 by 30: its process, the terminal's other end, and a wait until a line begins with a text."""
     controller, terminal = pty.openpty()
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 30, 140, 0, 0))
     process = subprocess.Popen(
         [str(tacho.program), "top", str(recorded)], stdin=terminal, stdout=terminal, stderr=terminal,
-        env=tacho.environment | {"TERM": "xterm"},
+        env=tacho.environment | {"TERM": "xterm"}, start_new_session=True,
     )
     os.close(terminal)
     screen = pyte.Screen(140, 30)
     stream = pyte.ByteStream(screen)
 
-    def wait_until(is_shown):
+    def wait_for(text, without="\n"):
         limit = time.monotonic() + 90
-        while not is_shown():
+        while not [line for line in screen.display if line.startswith(text)] or [line for line in screen.display if line.startswith(without)]:
             assert time.monotonic() < limit, "\n".join(screen.display)
             if select.select([controller], [], [], 1)[0]:
                 stream.feed(os.read(controller, 65536))
 
-    def row(text):
-        return [line for line in screen.display if line.startswith(text)]
-
-    try:
-        wait_until(lambda: row("/chatter"))
-        os.write(controller, b"/nothing\r")
-        wait_until(lambda: row('no topics with "nothing"') and not row("/chatter"))
-        os.write(controller, b"\x1b")
-        wait_until(lambda: row("/chatter"))
-        os.write(controller, b"3")
-        wait_until(lambda: row("talker to listener"))
-        os.write(controller, b"q")
-        assert process.wait(timeout=30) == 0
-    finally:
+    with os.fdopen(controller, "r+b", buffering=0) as controller_file:
+        yield process, controller_file, wait_for
         process.kill()
         process.wait()
-        os.close(controller)
+
+
+def test_on_a_terminal_until_q(on_a_terminal):
+    process, terminal, wait_for = on_a_terminal
+    wait_for("/chatter")
+    terminal.write(b"/nothing\r")
+    wait_for('no topics with "nothing"', without="/chatter")
+    terminal.write(b"\x1b")
+    wait_for("/chatter")
+    terminal.write(b"3")
+    wait_for("talker to listener")
+    terminal.write(b"q")
+    assert process.wait(timeout=30) == 0
+
+
+def test_a_terminal_that_goes_ends_it(on_a_terminal):
+    """No SIGHUP comes: the terminal is not the one that controls it."""
+    process, terminal, wait_for = on_a_terminal
+    wait_for("/chatter")
+    terminal.close()
+    assert process.wait(timeout=60) >= 0, "by itself, not by a signal"
 
 
 def test_forty_components_of_one_process_are_forty_rows_and_one_chain(tacho):
@@ -114,6 +124,8 @@ def test_forty_components_of_one_process_are_forty_rows_and_one_chain(tacho):
 
 
 def test_what_is_no_run_is_said(tacho):
-    assert "expected the run directory" in tacho("top", "nowhere", "--once", expect=2).stderr
+    assert "nowhere: no such directory" in tacho("top", "nowhere", "--once", expect=2).stderr
     (tacho.directory / "empty").mkdir()
-    assert "--once" in tacho("top", "empty", expect=2).stderr
+    assert "empty: no run.json in it" in tacho("top", "empty", "--once", expect=2).stderr
+    tacho("record", "-o", "run", "--", "true")
+    assert "--once" in tacho("top", "run", expect=2).stderr

@@ -129,19 +129,23 @@ pub const TIMER_DRIFT: Lint = Lint {
                 return None;
             }
             let process = facts.tables.callbacks[callback as usize].process;
-            // What others kept it from is starvation or a full thread, and other lints'.
-            let interval = |pair: &[Ran]| {
+            // What others kept it from is starvation or a full thread, and other lints'; a start after a late one comes early.
+            let is_held = |pair: &[Ran]| {
                 let (due, start) = (pair[0].start_ns + period, pair[1].start_ns);
-                let held = if start > due { facts.busy_with_others((process, pair[1].tid), callback, due, start).0 } else { 0 };
-                start - pair[0].start_ns - held
+                start > due && facts.busy_with_others((process, pair[1].tid), callback, due, start).0 > 0
             };
-            let mut intervals: Vec<i64> = ran.windows(2).map(interval).collect();
+            let held: Vec<bool> = std::iter::once(false).chain(ran.windows(2).map(is_held)).collect();
+            let free = ran.windows(2).zip(held.windows(2)).filter(|(_, held)| !held[0] && !held[1]);
+            let mut intervals: Vec<i64> = free.map(|(pair, _)| pair[1].start_ns - pair[0].start_ns).collect();
+            if intervals.len() < DRIFT_INTERVALS {
+                return None;
+            }
             intervals.sort_unstable();
             let median = intervals[intervals.len() / 2];
             let off = (median - period) as f64 / period as f64;
             (off.abs() > DRIFT).then(|| Case {
                 subject: facts.callback(callback),
-                evidence: format!("median of {} intervals {} (less what other callbacks of its thread held it up), period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
+                evidence: format!("median of {} intervals {} in which no other callback of its thread held it up, period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
                 cost: format!("{:.1} activations too few an hour", 3.6e12 / period as f64 - 3.6e12 / median as f64),
                 next: "a timer of the executor instead of sleeping for a period after the work; else look at what its thread does".into(),
                 weight: off.abs(),

@@ -12,7 +12,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table, TableState};
 use ratatui::{Frame, Terminal};
 use std::io::{self, Stdout};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tacho_analysis::live::LiveFacts;
 use tacho_analysis::summary::Summary;
 
@@ -45,19 +45,37 @@ impl Screen {
         self.view.draw_on(&mut self.terminal, summary, facts, &format!("{}, {state}", source.title()))
     }
 
-    /// Waits for keys, so long at most.
+    /// Waits for keys, so long at most. A terminal that has gone asks to end: crossterm would read from it for ever.
     pub fn wait(&mut self, limit: Duration) -> io::Result<Asked> {
-        let end = Instant::now() + limit;
-        while event::poll(end.saturating_duration_since(Instant::now()))? {
-            if let Event::Key(key) = event::read()? {
-                if self.view.press(key) == Asked::ToEnd {
-                    return Ok(Asked::ToEnd);
-                }
-                return Ok(Asked::Nothing); // drawn at once
+        // The second time there is nothing left of what was read before.
+        for limit in [Duration::ZERO, limit] {
+            if has_gone(limit) {
+                return Ok(Asked::ToEnd);
+            }
+            if let Some(asked) = self.next_key()? {
+                return Ok(asked);
             }
         }
         Ok(Asked::Nothing)
     }
+
+    /// What the next key asks, if there is one.
+    fn next_key(&mut self) -> io::Result<Option<Asked>> {
+        while event::poll(Duration::ZERO)? {
+            if let Event::Key(key) = event::read()? {
+                return Ok(Some(self.view.press(key)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Waits so long at most for a key, a signal, or the terminal's end; whether that has come.
+fn has_gone(limit: Duration) -> bool {
+    let mut terminal = libc::pollfd { fd: libc::STDOUT_FILENO, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor, and its structure lives as long as the call.
+    let polled = unsafe { libc::poll(&mut terminal, 1, limit.as_millis() as libc::c_int) };
+    polled > 0 && terminal.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0
 }
 
 impl Drop for Screen {

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::options::Top;
+use crate::runs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -27,10 +28,7 @@ impl Source {
     /// The run of the command line, or a new one for the processes that are attached to, which lasts as long as this.
     pub fn open(options: &Top) -> Result<Source, Failure> {
         if let Some(path) = &options.run {
-            if !path.is_dir() {
-                return Err(Failure::Usage(format!("{}: not a directory; expected the run directory of a tacho record that is going on", path.display())));
-            }
-            return Ok(Source { run: RunDirectory::new(path), title: path.display().to_string(), attached: None });
+            return Ok(Source { run: runs::open(path)?, title: path.display().to_string(), attached: None });
         }
         let folder = tempfile::Builder::new().prefix("tacho-top-").tempdir()?;
         let run = RunDirectory::new(folder.path());
