@@ -131,7 +131,7 @@ pub(crate) fn far_apart<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> 
 }
 
 /// Where files without a name are made: TMPDIR, else /var/tmp, which is a disk where /tmp may be memory.
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from)
 }
 
@@ -369,6 +369,14 @@ impl<'a, T> Iterator for Iter<'a, T> {
         self.rows.next()
     }
 
+    /// Steps over rows without a look at each, as slices do.
+    fn nth(&mut self, steps: usize) -> Option<&'a T> {
+        self.left = self.left.saturating_sub(steps);
+        let rest = self.rows.as_slice().get(steps..).unwrap_or_default();
+        self.rows = rest.iter();
+        self.next()
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.rows.size_hint()
     }
@@ -492,6 +500,14 @@ mod tests {
         rows[5] = [1; 8];
         release();
         assert_eq!((rows[4][0], rows[5][7], rows[6][3]), (4, 1, 6));
+    }
+
+    #[test]
+    fn a_walk_goes_on_behind_what_it_stepped_over() {
+        let rows: Rows<u32> = (0..10).collect();
+        let mut walk = rows.iter();
+        assert_eq!((walk.nth(3), walk.next(), walk.nth(0), walk.len(), walk.nth(4), walk.next()), (Some(&3), Some(&4), Some(&5), 4, None, None));
+        assert_eq!(rows.iter().skip(8).copied().collect::<Vec<_>>(), [8, 9]);
     }
 
     #[test]

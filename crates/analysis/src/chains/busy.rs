@@ -147,7 +147,7 @@ impl Busy {
     fn executions(&self, seen: &Observed, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
         let spans = self.spans.of(stream as usize);
         let first = spans.partition_point(|s| s.1 <= from);
-        let rows = spans.iter().zip(&seen.streams[stream as usize].executions).skip(first);
+        let rows = spans[first..].iter().zip(&seen.streams[stream as usize].executions[first..]);
         rows.take_while(|(span, _)| span.0 < to)
             .map(|(span, execution)| (*execution, span.0.max(from), span.1.min(to)))
             .collect()
