@@ -150,11 +150,13 @@ def test_the_files_of_a_recorded_folder_are_one_bag(bag, tacho, tmp_path):
     tacho("report", "run")
 
 
-def test_what_is_no_mcap_is_refused_with_what_makes_it_one(bag, tacho, tmp_path):
-    (tmp_path / "sqlite").mkdir()
-    (tmp_path / "sqlite/drive_0.db3").write_bytes(b"SQLite format 3\0")
-    refused = tacho("import", "sqlite", "-o", "run", expect=2).stderr
-    assert "drive_0.db3" in refused and "mcap convert" in refused
+def test_what_is_no_bag_is_refused_with_what_makes_it_one(bag, tacho, tmp_path):
+    (tmp_path / "ros1").mkdir()
+    (tmp_path / "ros1/drive.bag").write_bytes(b"#ROSBAG V2.0\n")
+    refused = tacho("import", "ros1", "-o", "run", expect=2).stderr
+    assert "drive.bag" in refused and "mcap convert" in refused
+    (tmp_path / "none_0.db3").write_bytes(b"neither")
+    assert "SQLite format 3" in tacho("import", "none_0.db3", "-o", "run", expect=2).stderr
     (tmp_path / "good.mcap").write_bytes(bag.write())
     (tmp_path / "other").mkdir()
     assert "other: no bag, beside one" in tacho("import", "good.mcap", "other", "-o", "run", expect=2).stderr

@@ -152,7 +152,7 @@ tables! {
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
     clocks: HostClock { host, offset_ns, drift_ppm, uncertainty_ns, spans, sent, received }
     bag_topics: BagTopic { name, datatype, has_header }
-    bag_messages: BagMessage { topic, log_ns, publish_ns, stamp_ns, size_bytes, stretch }
+    bag_messages: BagMessage { topic, log_ns, publish_ns, stamp_ns, size_bytes, sequence, stretch }
     notes: Note { name, count, text }
 }
 

@@ -39,9 +39,9 @@ fn empty_tables_and_empty_lists_come_back_too() {
         tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new(), deadline_ns: None });
     }
     tables.states = vec![tacho_analysis::tables::NodeState { node: 3, from_ns: -5, state: "inactive".into() }];
-    let message = BagMessage { topic: 0, log_ns: 7, publish_ns: None, stamp_ns: Some(-1), size_bytes: 4, stretch: 1 };
+    let message = BagMessage { topic: 0, log_ns: 7, publish_ns: None, stamp_ns: Some(-1), size_bytes: 4, sequence: Some(9), stretch: 1 };
     tables.bag_topics = vec![BagTopic { name: "/imu".into(), datatype: "a/msg/Imu".into(), has_header: Some(true) }];
-    tables.bag_messages.extend([message, BagMessage { publish_ns: Some(5), stamp_ns: None, ..message }]);
+    tables.bag_messages.extend([message, BagMessage { publish_ns: Some(5), stamp_ns: None, sequence: None, ..message }]);
     store::write(folder.path(), &tables).expect("write");
     assert_eq!(store::read(folder.path()).expect("read"), tables);
     tables.append(store::read(folder.path()).expect("read"));

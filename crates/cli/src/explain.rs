@@ -148,9 +148,17 @@ fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) 
     let workload = workload(run)?;
     let mut progress = Progress::new();
     let analysed =
-        tacho_analysis::figures_with(run, workload.as_ref(), &stated, &mut |p| progress.show("reading events", p.part()));
+        tacho_analysis::figures_with(run, workload.as_ref(), &stated, &mut |p| show_analysis(&mut progress, p));
     progress.finish();
     Ok(analysed.context("analysis of the run")?)
+}
+
+/// Shows how far an analysis is: how long what follows the events takes cannot be told.
+pub fn show_analysis(progress: &mut Progress, of: tacho_events::Progress) {
+    match of.part() {
+        part if part < 1.0 => progress.show("analysing events", part),
+        _ => progress.show("linking messages, following chains", 0.0),
+    }
 }
 
 /// The links of all chains, each once, as a links file.

@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use tacho_analysis::runs::bag;
 use tacho_analysis::tables::Tables;
-use tacho_analysis::rows::Rows;
+use tacho_analysis::rows::{self, Rows};
 use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_import::{mcap, Error, Reader};
+use tacho_import::{bag as bags, room, Error, Reader};
 use tacho_runner::recording::rfc3339;
 
 pub fn run(options: Import) -> Outcome {
@@ -28,7 +28,7 @@ pub fn run(options: Import) -> Outcome {
         }
         _ => {}
     }
-    match mcap::files(&options.traces).map_err(refused)? {
+    match bags::files(&options.traces).map_err(refused)? {
         Some(files) => import_bag(&options, &files),
         None => import_traces(options),
     }
@@ -40,7 +40,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let run = runs::create(options.out.out.clone(), &stem(&options.traces[0]))?;
     let mut messages = Rows::new();
     let mut progress = Progress::new();
-    let read = mcap::read_bag(files, &mut |message| messages.push(message), &mut |p| {
+    let read = bags::read(files, &mut |message| messages.push(message), &mut |p| {
         progress.show("reading the bag", p.part());
         !interrupted.load(Ordering::Relaxed)
     });
@@ -88,6 +88,9 @@ fn import_traces(options: Import) -> Outcome {
     // Traces that are none are refused before anything is written.
     let reader = Reader::open(&options.traces).map_err(refused)?;
     let run = runs::create(options.out.out, &stem(&options.traces[0]))?;
+    for short in room::short_of(reader.bytes(), run.path(), &rows::folder()) {
+        eprintln!("tacho: {short}: the import may not come to its end");
+    }
     let mut progress = Progress::new();
     let imported = tacho_import::import(reader, &run, info(), &mut |p| {
         progress.show("reading traces", p.part());
@@ -106,7 +109,7 @@ fn import_traces(options: Import) -> Outcome {
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {
     let mut progress = Progress::new();
-    let summary = tacho_analysis::analyse_and_store(run, None, &mut |p| progress.show("analysing events", p.part()))
+    let summary = tacho_analysis::analyse_and_store(run, None, &mut |p| explain::show_analysis(&mut progress, p))
         .context("analysis of the run")?;
     progress.finish();
     explain::show(run, &summary, json)?;

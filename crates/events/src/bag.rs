@@ -27,6 +27,8 @@ pub struct BagMessage {
     pub stamp_ns: Option<i64>,
     /// Its length, serialised.
     pub size_bytes: u64,
+    /// Its number as the bag has it: the publisher's, the recorder's own, or 0 for all; absent where the format has none.
+    pub sequence: Option<u32>,
     /// Number of the stretch of the bag that it is in: another one begins wherever messages may be missing.
     pub stretch: u32,
 }

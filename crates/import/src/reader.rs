@@ -37,11 +37,14 @@ pub enum Error {
     #[error("{0}: holds event files already; expected a new run directory")]
     Taken(PathBuf),
     /// A bag that is stored otherwise.
-    #[error("{0}: expected a bag in MCAP files; `mcap convert` makes one of rosbag2's sqlite files and of ROS 1 bags, `zstd -d` of files that were compressed as a whole")]
+    #[error("{0}: expected a bag in MCAP or SQLite files; `mcap convert` makes one of ROS 1 bags, `zstd -d` of files that were compressed as a whole")]
     OtherBag(PathBuf),
-    /// What has the name of an MCAP file is none.
-    #[error("{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\")")]
-    NotMcap(PathBuf),
+    /// What has the name of a file of a bag is none.
+    #[error("{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\"), nor, with the name .db3, as one of SQLite (\"SQLite format 3\")")]
+    NotBag(PathBuf),
+    /// Files of a bag in two formats.
+    #[error("{0} and {1}: the files of one bag are all MCAP or all SQLite; expected one of the two")]
+    TwoFormats(PathBuf, PathBuf),
     /// A bag and something else are to be one run.
     #[error("{0}: no bag, beside one; expected traces alone, or the files of one bag")]
     BagAndOther(PathBuf),
@@ -221,6 +224,11 @@ impl Reader {
             *found.entry(&**name).or_insert(0) += count;
         }
         found
+    }
+
+    /// Bytes of all streams.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_total
     }
 
     /// How far reading is; chunks are 32 KiB of stream files.

@@ -22,6 +22,8 @@ struct Topic {
     stamp_gaps_ns: Vec<f64>,
     ages_ns: Vec<f64>,
     publish_to_log_ns: Vec<f64>,
+    /// Absent as soon as the numbers of one repeat or stretch are no publisher's.
+    missing: Option<u64>,
 }
 
 impl Topic {
@@ -51,6 +53,10 @@ impl Topic {
         if ahead > 0 {
             note("stamp-after-log", ahead, format!("messages on {topic} with a stamp after their log time: the clocks of the two hosts are apart, or the stamp is of what is to come; ages are wrong by that"));
         }
+        let missing = self.missing.filter(|missing| *missing > 0);
+        if let Some(missing) = missing {
+            note("bag-numbers-missing", missing as usize, format!("numbers that no message on {topic} has, among those that have one: lost before the recorder, or by it, if the numbers are the publisher's"));
+        }
         let median = Distribution::of(self.gaps_ns.clone()).map(|gaps| gaps.median);
         let sum: f64 = self.gaps_ns.iter().sum();
         BagTopicFigures {
@@ -58,6 +64,7 @@ impl Topic {
             datatype: datatype.into(),
             messages: self.messages,
             bytes: self.bytes,
+            numbers_missing: missing,
             stamped: (self.has_header == Some(true)).then_some(self.stamped),
             rate_hz: (sum > 0.0).then(|| self.gaps_ns.len() as f64 * 1e9 / sum),
             jitter_ms: median.and_then(|median| milliseconds(self.gaps_ns.iter().map(|gap| (gap - median).abs()))),
@@ -74,12 +81,17 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
     let mut found: BTreeMap<(&str, &str), Topic> = BTreeMap::new();
     for Repeat { tables, .. } in repeats {
         let mut rest: &[BagMessage] = &tables.bag_messages;
+        let counted = tables.bag_topics.len() > 1 && numbers_missing(rest) == Some(0);
         for (topic, number) in tables.bag_topics.iter().zip(0..) {
             let (own, others) = rest.split_at(rest.partition_point(|message| message.topic == number));
             rest = others;
             let so_far = found.entry((&topic.name, &topic.datatype)).or_default();
             so_far.has_header = topic.has_header;
+            let first = so_far.messages == 0;
             so_far.add(own);
+            // One counter of all messages is the writer's own.
+            let missing = own.chunk_by(|a, b| a.stretch == b.stretch).map(numbers_missing).sum::<Option<u64>>().filter(|_| !counted);
+            so_far.missing = if first { missing } else { so_far.missing.zip(missing).map(|(before, more)| before + more) };
             crate::rows::release();
         }
     }
@@ -89,6 +101,17 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
         notes.push(Note { name: "bag-clocks".into(), count: 1, text: text.into() });
     }
     found.into_iter().map(|(names, topic)| topic.figures(names, notes)).collect()
+}
+
+/// Numbers between the least and the greatest of some messages that none of them has. `None`: they are not those of one publisher, who numbers
+/// in ones: two messages have the same, most numbers are missing, or there are none.
+fn numbers_missing(messages: &[BagMessage]) -> Option<u64> {
+    let mut numbers: Vec<u32> = messages.iter().map(|message| message.sequence).collect::<Option<_>>()?;
+    numbers.sort_unstable();
+    let (first, last) = (*numbers.first()?, *numbers.last()?);
+    let missing = u64::from(last - first) + 1 - (numbers.len() as u64).min(u64::from(last - first) + 1);
+    let distinct = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+    (distinct && missing <= numbers.len() as u64).then_some(missing)
 }
 
 fn since(before_ns: i64, after_ns: i64) -> f64 {
@@ -122,7 +145,7 @@ mod tests {
 
     fn message(topic: u32, log_ms: i64, stamp_ms: Option<i64>) -> BagMessage {
         let stamp_ns = stamp_ms.map(|ms| DAY + ms * MS);
-        BagMessage { topic, log_ns: DAY + log_ms * MS, publish_ns: None, stamp_ns, size_bytes: 10, stretch: 0 }
+        BagMessage { topic, log_ns: DAY + log_ms * MS, publish_ns: None, stamp_ns, size_bytes: 10, sequence: None, stretch: 0 }
     }
 
     fn figures_of(topics: Vec<BagTopic>, messages: Vec<BagMessage>) -> (Vec<BagTopicFigures>, Vec<String>) {
@@ -159,6 +182,26 @@ mod tests {
         let (found, _) = figures_of(vec![topic("/a")], messages);
         assert_eq!(found[0].gap_ms.as_ref().map(|gaps| (gaps.count, gaps.max)), Some((2, 10.0)));
         assert_eq!(found[0].rate_hz, Some(100.0));
+    }
+
+    #[test]
+    fn numbers_that_are_missing_are_told_where_they_are_one_publishers() {
+        let numbered = |topic: u32, numbers: &[u32]| -> Vec<BagMessage> {
+            let row = |(k, number): (usize, &u32)| BagMessage { sequence: Some(*number), ..message(topic, 10 * k as i64, None) };
+            numbers.iter().enumerate().map(row).collect()
+        };
+        let missing = |of: &[&[u32]]| {
+            let topics = (0..of.len()).map(|k| topic(&format!("/{k}"))).collect();
+            let (found, notes) = figures_of(topics, of.iter().zip(0..).flat_map(|(numbers, k)| numbered(k, numbers)).collect());
+            let told = notes.iter().filter(|note| *note == "bag-numbers-missing").count();
+            let missing: Vec<Option<u64>> = found.iter().map(|topic| topic.numbers_missing).collect();
+            assert_eq!(told, missing.iter().flatten().count());
+            missing
+        };
+        assert_eq!(missing(&[&[7, 8, 11, 12], &[5, 6, 7], &[0, 0, 0]]), [Some(2), None, None]);
+        assert_eq!(missing(&[&[1, 3, 2, 5]]), [Some(1)], "in another order");
+        assert_eq!(missing(&[&[1, 2, 3, 1_000, 1_001]]), [None], "of two publishers");
+        assert_eq!(missing(&[&[0, 1, 3, 4, 6], &[2, 5]]), [None, None], "of the writer");
     }
 
     #[test]

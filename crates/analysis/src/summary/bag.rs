@@ -17,6 +17,10 @@ pub struct BagTopicFigures {
     /// Those with a stamp; absent where its messages do not begin with a header, or it is not known whether they do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stamped: Option<u64>,
+    /// Numbers that no message has, between the least and the greatest that one has; absent where none is missing, as many writers of bags
+    /// number messages themselves, and where the numbers cannot be those of one publisher.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub numbers_missing: Option<u64>,
     /// Gaps over their sum.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate_hz: Option<f64>,

@@ -3,7 +3,7 @@
 use super::record::Schema;
 
 /// Whether the first field is a `std_msgs/Header`; `None` where the definition is in no language that is read, or cannot be read.
-pub(super) fn begins_with_header(schema: &Schema) -> Option<bool> {
+pub(crate) fn begins_with_header(schema: &Schema) -> Option<bool> {
     match schema.encoding.as_str() {
         // That of an empty message; or its writer had not found it.
         _ if schema.text.trim().is_empty() => None,

@@ -4,68 +4,29 @@ use super::chunk::{self, ChunkHead};
 use super::definition::begins_with_header;
 use super::record::{opcode, read_up_to, Channel, Fields, Head, MessageHead, Schema, FOOTER_BYTES, MAGIC};
 use super::stamp;
-use crate::reader::Error;
+use crate::bag::{Bag, OnProgress};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use tacho_events::bag::{BagMessage, BagTopic};
-use tacho_events::{Problems, Progress};
-
-/// What a bag holds besides its messages.
-#[derive(Debug, Clone, Default)]
-pub struct Bag {
-    /// Its topics, those without a message too.
-    pub topics: Vec<BagTopic>,
-    /// Messages handed out.
-    pub messages: u64,
-    /// Log time of the earliest and of the latest, ns since 1970.
-    pub span_ns: Option<(i64, i64)>,
-    /// Damage, and files that were not finished.
-    pub problems: Problems,
-    /// False where `on_progress` ended the reading.
-    pub complete: bool,
-}
 
 /// No definition of a type is longer.
 const DEFINITION_MAX: u64 = 16 << 20;
 /// Bytes between two reports of the progress.
 const PROGRESS_EVERY_BYTES: u64 = 1 << 20;
-/// Unit of [`Progress::chunks`].
-const PROGRESS_UNIT: u64 = 32 << 10;
 /// Bytes of a message that are looked at.
 const MESSAGE_START: usize = MessageHead::BYTES + stamp::BYTES;
 
-/// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error: [`Bag::problems`] has it.
-/// `on_progress` is called now and then, and ends the reading by returning false.
-pub fn read_bag(files: &[PathBuf], on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
-    let mut reading = Reading::new(on_message);
-    let length = |path: &PathBuf| std::fs::metadata(path).map(|of| of.len()).map_err(|source| Error::Io { path: path.clone(), source });
-    let lengths = files.iter().map(length).collect::<Result<Vec<u64>, Error>>()?;
-    let (total, mut done) = (lengths.iter().sum::<u64>(), 0);
-    for (path, length) in files.iter().zip(lengths) {
-        let source = File::open(path).map_err(|source| Error::Io { path: path.clone(), source })?;
-        let mut progress = |at: u64, messages| {
-            on_progress(Progress { chunks: (done + at).div_ceil(PROGRESS_UNIT), chunks_total: total.div_ceil(PROGRESS_UNIT), events: messages })
-        };
-        reading.file(path, BufReader::new(source), length, &mut progress);
-        if !reading.bag.complete {
-            break;
-        }
-        done += length;
-    }
-    Ok(reading.bag)
-}
-
-/// The same of one file that is in memory.
+/// Reads one file that is in memory.
 pub fn read_bytes(bytes: &[u8], on_message: &mut dyn FnMut(BagMessage)) -> Bag {
     let mut reading = Reading::new(on_message);
     reading.file(Path::new("bag.mcap"), io::Cursor::new(bytes), bytes.len() as u64, &mut |_, _| true);
     reading.bag
 }
 
-struct Reading<'a> {
-    bag: Bag,
+/// The files of one bag, one after the other.
+pub(crate) struct Reading<'a> {
+    pub bag: Bag,
     on_message: &'a mut dyn FnMut(BagMessage),
     topics: HashMap<(String, String), u32>,
     stretch: u32,
@@ -98,9 +59,9 @@ struct Fault {
 }
 
 impl<'a> Reading<'a> {
-    fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
+    pub fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
         Reading {
-            bag: Bag { complete: true, ..Bag::default() },
+            bag: Bag::default(),
             on_message,
             topics: HashMap::new(),
             stretch: 0,
@@ -112,7 +73,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn file(&mut self, path: &Path, mut source: impl Read + Seek, length: u64, on_progress: &mut dyn FnMut(u64, u64) -> bool) {
+    /// Reads one file.
+    pub fn file(&mut self, path: &Path, mut source: impl Read + Seek, length: u64, on_progress: &mut OnProgress<'_>) {
         self.path = path.to_path_buf();
         self.schemas.clear();
         self.channels.clear();
@@ -159,7 +121,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a file from its first byte to the end of its data.
-    fn data(&mut self, source: &mut impl Read, length: u64, on_progress: &mut dyn FnMut(u64, u64) -> bool) -> Result<(), Fault> {
+    fn data(&mut self, source: &mut impl Read, length: u64, on_progress: &mut OnProgress<'_>) -> Result<(), Fault> {
         let mut magic = [0; MAGIC.len()];
         let count = read_up_to(source, &mut magic).map_err(|error| unreadable(0, &error))?;
         if magic != MAGIC {
@@ -180,12 +142,12 @@ impl<'a> Reading<'a> {
                 Ok(Some(head)) => head,
                 Ok(None) => return Err(not_finished("the file ends without an end of its data: it was still being written, or its writer was killed".into())),
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    return Err(not_finished(format!("the file ends {} bytes into the head of a record; read up to there", length - at)));
+                    return Err(not_finished(format!("the file ends {} bytes into the head of a record; read up to there", length.saturating_sub(at))));
                 }
                 Err(error) => return Err(unreadable(at, &error)),
             };
             if !head.is_known() {
-                let text = format!("a record of kind {:#04x}, which there is not; the {} bytes from there on are not read", head.opcode, length - at);
+                let text = format!("a record of kind {:#04x}, which there is not; the {} bytes from there on are not read", head.opcode, length.saturating_sub(at));
                 return Err(Fault { name: "not-a-record", at, text });
             }
             let there = length.saturating_sub(at + Head::BYTES);
@@ -268,7 +230,7 @@ impl<'a> Reading<'a> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut fields = Fields(&start[..count]);
-        let Some(MessageHead { channel: of, log_ns, publish_ns }) = MessageHead::read(&mut fields) else {
+        let Some(MessageHead { channel: of, sequence, log_ns, publish_ns }) = MessageHead::read(&mut fields) else {
             return Ok(Some(format!("a message of {} bytes", head.length)));
         };
         let Some(channel) = self.channels.get(&of) else {
@@ -285,6 +247,7 @@ impl<'a> Reading<'a> {
             publish_ns: (published_ns != 0 && published_ns != log_ns).then_some(published_ns),
             stamp_ns: stamp::of(&channel.encoding, fields.0).filter(|_| has_stamp),
             size_bytes: head.length - MessageHead::BYTES as u64,
+            sequence: Some(sequence),
             stretch: self.stretch,
         };
         self.pending.push(Pending { channel: of, message });
@@ -330,9 +293,7 @@ impl<'a> Reading<'a> {
         let mut pending = std::mem::take(&mut self.pending);
         for Pending { channel, message } in pending.drain(..) {
             let Some(topic) = self.number(channel) else { continue };
-            let (first, last) = self.bag.span_ns.unwrap_or((message.log_ns, message.log_ns));
-            self.bag.span_ns = Some((first.min(message.log_ns), last.max(message.log_ns)));
-            self.bag.messages += 1;
+            self.bag.count(message.log_ns);
             (self.on_message)(BagMessage { topic, ..message });
         }
         // Its room is used again.

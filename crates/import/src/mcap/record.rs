@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// First and last bytes of a file.
-pub(super) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
+pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
 /// Length of a footer's content.
 pub(super) const FOOTER_BYTES: u64 = 20;
 
@@ -47,7 +47,7 @@ impl Head {
 }
 
 /// Fills `into` as far as there are bytes; gives how many there were.
-pub(super) fn read_up_to(from: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn read_up_to(from: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
     while done < into.len() {
         match from.read(&mut into[done..]) {
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
 
 /// The definition of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     pub id: u16,
     pub name: String,
     /// `ros2msg`, `ros2idl`, `ros1msg`, ...
@@ -135,6 +135,8 @@ impl Channel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MessageHead {
     pub channel: u16,
+    /// Its number; 0 where the writer gives none.
+    pub sequence: u32,
     pub log_ns: u64,
     pub publish_ns: u64,
 }
@@ -143,9 +145,7 @@ impl MessageHead {
     pub const BYTES: usize = 22;
 
     pub fn read(fields: &mut Fields<'_>) -> Option<MessageHead> {
-        let channel = fields.u16()?;
-        // Its number, which rosbag2 leaves at 0.
-        fields.u32()?;
-        Some(MessageHead { channel, log_ns: fields.u64()?, publish_ns: fields.u64()? })
+        let (channel, sequence) = (fields.u16()?, fields.u32()?);
+        Some(MessageHead { channel, sequence, log_ns: fields.u64()?, publish_ns: fields.u64()? })
     }
 }

@@ -1,13 +1,16 @@
 //! Files of a bag.
 
-use super::record::{read_up_to, MAGIC};
+use crate::mcap::{read_up_to, MAGIC};
 use crate::reader::Error;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The MCAP files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which they were written;
-/// `None`: no path is a bag.
+/// First bytes of a database (SQLite file format, 1.3.1).
+const SQLITE: [u8; 16] = *b"SQLite format 3\0";
+
+/// The files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which they were written: all
+/// MCAP (`.mcap`) or all SQLite (`.db3`). `None`: no path is a bag.
 pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     let mut found = Vec::new();
     for path in paths {
@@ -23,25 +26,35 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
         return Err(Error::BagAndOther(paths[other].clone()));
     }
     let found = found.concat();
+    if let Some(other) = found.iter().find(|path| is_sqlite(path) != is_sqlite(&found[0])) {
+        return Err(Error::TwoFormats(found[0].clone(), other.clone()));
+    }
     let mut any = false;
     for path in &found {
-        any |= begins_as_mcap(path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        any |= begins_as_bag(path).map_err(|source| Error::Io { path: path.clone(), source })?;
     }
     // One of several may have been begun and not written yet.
-    if any { Ok(Some(found)) } else { Err(Error::NotMcap(found[0].clone())) }
+    if any { Ok(Some(found)) } else { Err(Error::NotBag(found[0].clone())) }
 }
 
-fn begins_as_mcap(path: &Path) -> io::Result<bool> {
-    let mut start = [0; MAGIC.len()];
-    read_up_to(&mut File::open(path)?, &mut start)?;
-    Ok(start == MAGIC)
+/// Whether a file of a bag is, by its name, a database.
+pub(super) fn is_sqlite(path: &Path) -> bool {
+    ends_with(path, "db3")
+}
+
+fn begins_as_bag(path: &Path) -> io::Result<bool> {
+    let expected = if is_sqlite(path) { &SQLITE[..] } else { &MAGIC };
+    let mut start = [0; SQLITE.len()];
+    let count = read_up_to(&mut File::open(path)?, &mut start)?;
+    Ok(start[..count].starts_with(expected))
 }
 
 fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let is_bag = |path: &PathBuf| ends_with(path, "mcap") || is_sqlite(path);
     if !path.is_dir() {
-        return Ok(if ends_with(path, "mcap") { vec![path.to_path_buf()] } else { vec![] });
+        return Ok([path.to_path_buf()].into_iter().filter(is_bag).collect());
     }
-    let mut found: Vec<PathBuf> = listed(path)?.into_iter().filter(|path| ends_with(path, "mcap")).collect();
+    let mut found: Vec<PathBuf> = listed(path)?.into_iter().filter(is_bag).collect();
     // bag_2.mcap, then bag_10.mcap.
     found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     Ok(found)
@@ -50,7 +63,7 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
 /// A bag in another format, at this path or in this folder.
 fn other_bag(path: &Path) -> Option<PathBuf> {
     let files = if path.is_dir() { listed(path).unwrap_or_default() } else { vec![path.to_path_buf()] };
-    files.into_iter().find(|path| ["db3", "bag", "zstd"].iter().any(|ending| ends_with(path, ending)))
+    files.into_iter().find(|path| ["bag", "zstd"].iter().any(|ending| ends_with(path, ending)))
 }
 
 fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -1,0 +1,255 @@
+//! Bags in SQLite files (`.db3`), rosbag2's own until Iron: tables `topics` and `messages`, and from Iron on `message_definitions`.
+//!
+//! Schemas 1 to 4 of rosbag2_storage_sqlite3 are read by the columns that they share.
+
+use super::{Bag, OnProgress};
+use crate::mcap::{begins_with_header, stamp, Schema};
+use rusqlite::{Connection, OpenFlags};
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use tacho_events::bag::{BagMessage, BagTopic};
+
+/// Messages between two reports of the progress.
+const PROGRESS_EVERY: u64 = 1 << 12;
+/// First bytes of a message that was compressed by itself (RFC 8878, 3.1.1); CDR begins with a 0.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The files of one bag, one after the other.
+pub(super) struct Reading<'a> {
+    pub bag: Bag,
+    on_message: &'a mut dyn FnMut(BagMessage),
+    numbers: HashMap<(String, String), u32>,
+    stretch: u32,
+}
+
+/// A topic of one file.
+struct Topic {
+    number: u32,
+    encoding: String,
+    has_header: bool,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
+        Reading { bag: Bag::default(), on_message, numbers: HashMap::new(), stretch: 0 }
+    }
+
+    /// Reads one file.
+    pub fn file(&mut self, path: &Path, length: u64, on_progress: &mut OnProgress<'_>) {
+        let log = beside(path, "-wal").or_else(|| beside(path, "-journal"));
+        if let Some((log, bytes)) = &log {
+            let text = || format!("{bytes} bytes of changes lie beside it in {}: it was still being written, or its writer was killed", log.display());
+            self.bag.problems.add("not-finished", path, 0, text);
+        }
+        let read = open(path, log.is_some()).and_then(|database| self.messages(path, &database, length, on_progress));
+        if let Err(error) = read {
+            self.say("unreadable", path, 0, format!("{error}; read up to there"));
+        }
+    }
+
+    fn messages(&mut self, path: &Path, database: &Connection, length: u64, on_progress: &mut OnProgress<'_>) -> rusqlite::Result<()> {
+        let topics = self.topics(database)?;
+        let last: Option<i64> = database.query_row("SELECT max(id) FROM messages", [], |row| row.get(0))?;
+        let last = last.and_then(|last| u64::try_from(last).ok()).unwrap_or(1).max(1);
+        let mut statement = database.prepare("SELECT id, topic_id, timestamp, data FROM messages ORDER BY id")?;
+        let (mut rows, mut count) = (statement.query([])?, 0u64);
+        while let Some(row) = rows.next()? {
+            let (id, topic, log_ns): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let data = row.get_ref(3)?.as_blob().map_err(|_| "a message without data".to_string());
+            let topic = topics.get(&topic).ok_or_else(|| format!("a message of topic {topic}, which the table of topics has not"));
+            match topic.and_then(|topic| Ok((topic, Content::of(data?)?))) {
+                Ok((topic, content)) => {
+                    self.bag.count(log_ns);
+                    (self.on_message)(BagMessage {
+                        topic: topic.number,
+                        log_ns,
+                        publish_ns: None,
+                        stamp_ns: stamp::of(&topic.encoding, content.start()).filter(|_| topic.has_header),
+                        size_bytes: content.bytes,
+                        sequence: None,
+                        stretch: self.stretch,
+                    });
+                }
+                Err(text) => self.say("bad-record", path, id.unsigned_abs(), format!("{text}; it is left out")),
+            }
+            count += 1;
+            if count % PROGRESS_EVERY == 0 {
+                self.bag.complete = on_progress((length as f64 * (count as f64 / last as f64).min(1.0)) as u64, self.bag.messages);
+                if !self.bag.complete {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The topics of a file, by its own number of each.
+    fn topics(&mut self, database: &Connection) -> rusqlite::Result<HashMap<i64, Topic>> {
+        let definitions = definitions(database)?;
+        let mut statement = database.prepare("SELECT id, name, type, serialization_format FROM topics ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut topics = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let (id, name, datatype, encoding): (i64, String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let has_header = definitions.get(&datatype).and_then(begins_with_header).or_else(|| standard(&datatype));
+            let has_header = has_header.filter(|_| encoding == "cdr");
+            let known = &mut self.bag.topics;
+            let number = *self.numbers.entry((name.clone(), datatype.clone())).or_insert_with(|| {
+                known.push(BagTopic { name, datatype, has_header });
+                known.len() as u32 - 1
+            });
+            topics.insert(id, Topic { number, encoding, has_header: has_header == Some(true) });
+        }
+        Ok(topics)
+    }
+
+    /// Notes damage, `offset` being the message's id: behind it another stretch begins.
+    fn say(&mut self, name: &'static str, path: &Path, offset: u64, text: String) {
+        self.stretch += 1;
+        self.bag.problems.add(name, path, offset, || text);
+    }
+}
+
+/// Definitions of types, where a file has them.
+fn definitions(database: &Connection) -> rusqlite::Result<HashMap<String, Schema>> {
+    let there = database.table_exists(None, "message_definitions")?;
+    if !there {
+        return Ok(HashMap::new());
+    }
+    let mut statement = database.prepare("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions")?;
+    let rows = statement.query_map([], |row| {
+        let name: String = row.get(0)?;
+        Ok((name.clone(), Schema { id: 0, name, encoding: row.get(1)?, text: row.get(2)? }))
+    })?;
+    rows.collect()
+}
+
+/// Whether a type of common_interfaces begins with a header, for files without definitions (Humble and before); `None`: not one of those that are known.
+fn standard(datatype: &str) -> Option<bool> {
+    const SENSOR_MSGS: [&str; 20] = [
+        "BatteryState", "CameraInfo", "CompressedImage", "FluidPressure", "Illuminance", "Image", "Imu", "JointState", "Joy", "LaserScan",
+        "MagneticField", "MultiDOFJointState", "MultiEchoLaserScan", "NavSatFix", "PointCloud", "PointCloud2", "Range", "RelativeHumidity",
+        "Temperature", "TimeReference",
+    ];
+    let (package, name) = datatype.split_once("/msg/")?;
+    match package {
+        "sensor_msgs" => SENSOR_MSGS.contains(&name).then_some(true),
+        "nav_msgs" => ["Odometry", "OccupancyGrid", "Path", "GridCells"].contains(&name).then_some(true),
+        "geometry_msgs" => Some(name.ends_with("Stamped")),
+        "std_msgs" => Some(false),
+        _ => None,
+    }
+}
+
+/// Length and first bytes of a message, serialised.
+struct Content {
+    bytes: u64,
+    start: [u8; stamp::BYTES],
+    known: usize,
+}
+
+impl Content {
+    fn of(data: &[u8]) -> Result<Content, String> {
+        if !data.starts_with(&ZSTD_MAGIC) {
+            return Content::read(data).map_err(|error| error.to_string());
+        }
+        let bytes = ruzstd::decoding::StreamingDecoder::new(data).map_err(|error| format!("zstd: {error}"))?;
+        Content::read(bytes).map_err(|error| format!("zstd: {error}"))
+    }
+
+    fn read(mut from: impl Read) -> io::Result<Content> {
+        let mut start = [0; stamp::BYTES];
+        let known = crate::mcap::read_up_to(&mut from, &mut start)?;
+        let bytes = known as u64 + io::copy(&mut from, &mut io::sink())?;
+        Ok(Content { bytes, start, known })
+    }
+
+    fn start(&self) -> &[u8] {
+        &self.start[..self.known]
+    }
+}
+
+/// A file of SQLite's beside a database, where there is something in it.
+fn beside(path: &Path, ending: &str) -> Option<(PathBuf, u64)> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    let bytes = std::fs::metadata(&name).ok()?.len();
+    (bytes > 0).then(|| (name.into(), bytes))
+}
+
+/// Opens a database to read it. One that nobody writes is opened as a file that does not change, so that nothing is made beside it.
+fn open(path: &Path, changes: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let name: String =
+        path.as_os_str().as_bytes().iter().map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") }).collect();
+    Connection::open_with_flags(format!("file:{name}?{}", if changes { "mode=ro" } else { "immutable=1" }), flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA_3: &str = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT NULL, \
+        offered_qos_profiles TEXT NOT NULL); CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, \
+        data BLOB NOT NULL);";
+
+    fn imu(seconds: u8) -> Vec<u8> {
+        [vec![0, 1, 0, 0, seconds, 0, 0, 0, 5, 0, 0, 0], vec![7; 300]].concat()
+    }
+
+    fn read(path: &Path) -> (Bag, Vec<BagMessage>) {
+        let mut messages = Vec::new();
+        let mut keep = |message| messages.push(message);
+        let mut reading = Reading::new(&mut keep);
+        reading.file(path, std::fs::metadata(path).expect("file").len(), &mut |_, _| true);
+        let bag = reading.bag;
+        (bag, messages)
+    }
+
+    #[test]
+    fn messages_of_a_file_without_definitions_have_the_stamps_of_standard_types() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a bag?_0.db3");
+        let database = Connection::open(&path).expect("database");
+        database.execute_batch(SCHEMA_3).expect("tables");
+        database
+            .execute_batch("INSERT INTO topics VALUES(4,'/imu','sensor_msgs/msg/Imu','cdr',''),(5,'/own','my_msgs/msg/Own','cdr','')")
+            .expect("topics");
+        for (topic, ns) in [(4, 10), (5, 20), (4, 30), (9, 40)] {
+            database.execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(?1, ?2, ?3)", (topic, ns, imu(2))).expect("message");
+        }
+        drop(database);
+        let (bag, messages) = read(&path);
+        let found: Vec<_> = messages.iter().map(|m| (m.topic, m.log_ns, m.stamp_ns, m.size_bytes)).collect();
+        assert_eq!(found, [(0, 10, Some(2_000_000_005), 312), (1, 20, None, 312), (0, 30, Some(2_000_000_005), 312)]);
+        assert_eq!(bag.topics.iter().map(|t| t.has_header).collect::<Vec<_>>(), [Some(true), None]);
+        assert_eq!((bag.problems.count("bad-record"), bag.span_ns), (1, Some((10, 30))));
+    }
+
+    #[test]
+    fn what_is_no_bag_is_a_problem_and_a_file_that_was_cut_is_read_up_to_there() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("x.db3");
+        Connection::open(&path).and_then(|database| database.execute_batch("CREATE TABLE other(a);")).expect("database");
+        let (bag, messages) = read(&path);
+        assert!(messages.is_empty() && bag.problems.iter().any(|p| p.to_string().contains("no such table")), "{:?}", bag.problems);
+        std::fs::write(&path, b"no database at all, but long enough to have a header of its own, or so it may seem to some").expect("file");
+        assert_eq!(read(&path).0.problems.count("unreadable"), 1);
+
+        let path = folder.path().join("long.db3");
+        let database = Connection::open(&path).expect("database");
+        database.execute_batch(&format!("{SCHEMA_3} INSERT INTO topics VALUES(1,'/imu','sensor_msgs/msg/Imu','cdr','')")).expect("topics");
+        for ns in 0..500 {
+            database.execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?1, ?2)", (ns, imu(1))).expect("message");
+        }
+        drop(database);
+        let length = std::fs::metadata(&path).expect("file").len();
+        std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(length / 2)).expect("cut");
+        let (bag, messages) = read(&path);
+        assert_eq!(bag.problems.count("unreadable"), 1);
+        assert!(messages.len() < 500 && messages.iter().zip(0..).all(|(message, ns)| message.log_ns == ns));
+    }
+}
