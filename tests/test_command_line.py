@@ -1,5 +1,11 @@
 """Usage, errors and exit codes."""
 
+import json
+import os
+import re
+import signal
+import sys
+
 import pytest
 
 VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "check", "doctor", "schema", "completions"]
@@ -50,8 +56,6 @@ def test_every_ready_made_workload_is_in_order(tacho, workloads):
 
 
 def test_the_schema_is_json(tacho):
-    import json
-
     assert json.loads(tacho("schema").stdout)["$schema"].startswith("https://json-schema.org/")
 
 
@@ -61,6 +65,20 @@ def test_a_run_is_never_written_over(tacho):
     done = tacho("record", "-o", "run", "--", "true", expect=2)
     assert "run" in done.stderr
     assert (tacho.directory / "run" / "run.json").read_text() == "{}"
+
+
+def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tacho):
+    program = "import signal, time\nsignal.signal(signal.SIGINT, lambda *_: print('interrupted', flush=True))\nprint('ready', flush=True)\nwhile True: time.sleep(1)"
+    recording = tacho.start("record", "-o", "run", "--", sys.executable, "-c", program)
+    assert recording.stdout.readline() == "ready\n"
+    for _ in range(2):
+        recording.send_signal(signal.SIGINT)
+        assert recording.stdout.readline() == "interrupted\n"
+    os.kill(int(re.search(r"kill -9 (\d+) ends it", recording.stderr.readline())[1]), signal.SIGKILL)
+    recording.communicate(timeout=60)
+    assert recording.returncode == 128 + signal.SIGKILL
+    (process,) = json.loads((tacho.directory / "run/run.json").read_text())["processes"]
+    assert process["signal"] == signal.SIGKILL
 
 
 def test_a_program_that_there_is_not_takes_no_run_directory(tacho):

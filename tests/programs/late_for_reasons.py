@@ -1,7 +1,8 @@
 """Messages that are late for reasons which the programs tell themselves, by their own clocks: each line printed is an instant of
-CLOCK_MONOTONIC in ns. `driver COUNT` publishes /points, and before each other one /log; `planner` has one executor for both, and computes over some
-of the points; `sleeper` looks into its queue of one message now and then."""
+CLOCK_MONOTONIC in ns. `driver COUNT` publishes /points, and before every fourth one /log; `planner` has one executor for both, and computes over some
+of the points; `sleeper` looks into its queue of one message now and then; `burner CPU` takes the CPU from a `planner CPU`."""
 
+import os
 import sys
 import time
 
@@ -38,7 +39,7 @@ class Driver(Node):
             return
         if self.sent == self.count:
             raise SystemExit
-        if self.sent % 2:
+        if self.sent % 4 == 1:
             self.log.publish(String(data=str(self.sent)))
             time.sleep(BUSY_S / 4)  # the planner has begun with it when the points come
         tell("sent", self.sent, time.monotonic_ns())
@@ -58,10 +59,11 @@ class Planner(Node):
         tell("logged", message.data, begun, time.monotonic_ns())
 
     def on_points(self, message):
-        begun = time.monotonic_ns()
+        begun, on_cpu = time.monotonic_ns(), time.thread_time_ns()
         if int(message.data) % 4 == 0:
             compute(COMPUTES_S)
-        tell("planned", message.data, begun, time.monotonic_ns())
+        on_cpu = time.thread_time_ns() - on_cpu
+        tell("planned", message.data, begun, time.monotonic_ns(), on_cpu)
 
 
 class Sleeper(Node):
@@ -73,8 +75,15 @@ class Sleeper(Node):
         tell("seen", message.data, time.monotonic_ns())
 
 
-rclpy.init()
 role = sys.argv[1]
+if role != "driver" and len(sys.argv) > 2:
+    os.sched_setaffinity(0, {int(sys.argv[2])})
+if role == "burner":
+    with open("/proc/self/comm", "w") as name:
+        name.write("burner")
+    while True:
+        pass
+rclpy.init()
 node = {"driver": lambda: Driver(int(sys.argv[2])), "planner": Planner, "sleeper": Sleeper}[role]()
 executor = SingleThreadedExecutor()
 executor.add_node(node)

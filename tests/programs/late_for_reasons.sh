@@ -1,10 +1,13 @@
 #!/bin/sh
-# late_for_reasons.sh PYTHON COUNT: planner and sleeper, and a driver that ends them.
+# Planner, sleeper, and a driver that ends them: PYTHON COUNT [CPU]. With a CPU, the planner shares it with a burner.
 here=$(dirname "$0")
-"$1" "$here/late_for_reasons.py" planner & planner=$!
-"$1" "$here/late_for_reasons.py" sleeper & sleeper=$!
-"$1" "$here/late_for_reasons.py" driver "$2"
+program="$here/late_for_reasons.py"
+"$1" "$program" planner $3 & planner=$!
+"$1" "$program" sleeper & sleeper=$!
+[ -z "$3" ] || { "$1" "$program" burner "$3" & burner=$!; }
+"$1" "$program" driver "$2"
 code=$?
+[ -z "$3" ] || kill $burner
 kill -INT $planner $sleeper
 wait $planner $sleeper
 exit $code

@@ -23,8 +23,10 @@ impl Signals {
         }
     }
 
-    /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already.
+    /// Waits for the child; what `kill` sent to tacho goes on to it. What the terminal sent it has already. The second ^C in vain says what
+    /// helps.
     pub fn wait(&self, child: &mut Child, mut now_and_then: impl FnMut()) -> io::Result<ExitStatus> {
+        let mut interrupts = 0;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
@@ -34,6 +36,10 @@ impl Signals {
             let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };
             let signal = unsafe { libc::sigtimedwait(&self.watched, &mut cause, &limit) };
+            interrupts += u32::from(signal == libc::SIGINT);
+            if signal == libc::SIGINT && interrupts == 2 {
+                eprintln!("tacho: process {0} goes on after ^C, and so does the recording; kill -9 {0} ends it and loses nothing that was recorded", child.id());
+            }
             let sent_by_a_process = cause.si_code <= 0; // SI_USER and its like; the kernel's own are positive
             if signal > 0 && signal != libc::SIGCHLD && sent_by_a_process {
                 // Not yet waited for, so the pid is still the child's.
