@@ -88,4 +88,5 @@ def test_a_program_that_there_is_not_takes_no_run_directory(tacho):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_the_verbs(tacho, shell):
-    assert "explain" in tacho("completions", shell).stdout
+    completions = tacho("completions", shell).stdout
+    assert "explain" in completions and "queue-too-short" in completions

@@ -118,7 +118,7 @@ def test_a_limit_is_not_kept_where_nothing_came_through(tacho):
 
 
 def test_mistakes_are_named(tacho, bench, tmp_path):
-    assert "expected one of" in tacho("explain", bench, "--deny", "no-such-lint", expect=2).stderr
+    assert "possible values: deadline-missed" in tacho("explain", bench, "--deny", "no-such-lint", expect=2).stderr
     links = tmp_path / "links.yaml"
     links.write_text("links:\n  /fusion:\n    /points -> /objects: newest\n")
     assert "links.yaml:3:" in tacho("explain", bench, "--links", links, expect=2).stderr

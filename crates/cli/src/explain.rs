@@ -9,7 +9,6 @@ use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use tacho_analysis::figures::limits::{judge, Limit, Verdict};
-use tacho_analysis::lints::LINTS;
 use tacho_analysis::summary::{ChainFigures, Finding, Summary};
 use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
@@ -19,7 +18,6 @@ use tacho_workload::Workload;
 
 pub fn run(options: Explain) -> Outcome {
     let run = runs::open(&options.run)?;
-    options.allow.iter().chain(&options.deny).try_for_each(|name| known_lint(name))?;
     let way = way(&options);
     let mut summary = figures(&run, options.links.as_deref(), way.as_ref())?;
     if options.suggest {
@@ -106,14 +104,6 @@ fn limits(limits: &[Limit], chain: Option<&str>, summary: &Summary) -> Result<bo
     let verdicts: Vec<Verdict> = limits.iter().map(|limit| judge(limit, name, &summary.chains)).collect();
     verdicts.iter().for_each(|verdict| eprintln!("tacho: {}", verdict.text));
     Ok(verdicts.iter().all(|verdict| verdict.kept))
-}
-
-fn known_lint(name: &str) -> Outcome {
-    if LINTS.iter().any(|lint| lint.name == name) {
-        return Ok(());
-    }
-    let names: Vec<&str> = LINTS.iter().map(|lint| lint.name).collect();
-    Err(Failure::Usage(format!("no lint is called {name}; expected one of {}", names.join(", "))))
 }
 
 /// A usage error where no chain has this name.

@@ -103,7 +103,8 @@ fn import_traces(options: Import) -> Outcome {
     if !imported.complete {
         eprintln!("tacho: interrupted: what was read until then is analysed");
     }
-    eprintln!("tacho: {} events of {} processes", imported.events, imported.processes);
+    let processes = if imported.processes == 1 { "process" } else { "processes" };
+    eprintln!("tacho: {} events of {} {processes}", imported.events, imported.processes);
     analysed(&run, options.json)
 }
 

@@ -294,10 +294,10 @@ pub struct Explain {
     #[arg(long, conflicts_with_all = ["json", "allow", "deny", "chain"])]
     pub suggest: bool,
     /// Leave this finding out, by the name of its lint; more than once for several
-    #[arg(long, value_name = "LINT")]
+    #[arg(long, value_name = "LINT", value_parser = lints(), hide_possible_values = true)]
     pub allow: Vec<String>,
     /// Exit 1 if this is found, by the name of its lint; more than once for several
-    #[arg(long, value_name = "LINT")]
+    #[arg(long, value_name = "LINT", value_parser = lints(), hide_possible_values = true)]
     pub deny: Vec<String>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -406,6 +406,11 @@ pub struct Out {
     /// Run directory to write; must not hold a run already [default: runs/<name>-<date>-<time>, and runs/latest points to it]
     #[arg(short, long, value_name = "RUN")]
     pub out: Option<PathBuf>,
+}
+
+/// Names of lints: one that there is not is an error that lists them, and shells complete them.
+fn lints() -> clap::builder::PossibleValuesParser {
+    tacho_analysis::lints::LINTS.iter().map(|lint| lint.name).collect::<Vec<_>>().into()
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

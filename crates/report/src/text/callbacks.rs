@@ -60,7 +60,7 @@ impl Terminal {
         }
         if !own.is_empty() {
             let ms = own.iter().map(|callback| total(callback)).sum::<f64>() / 1e3;
-            self.line(out, &format!("and of {PARAMETER_EVENTS}, which every node has: {} callbacks, {ms:.3} ms in all", own.len()));
+            self.line(out, &format!("and of {PARAMETER_EVENTS}, which every node has: {} callback{}, {ms:.3} ms in all", own.len(), if own.len() == 1 { "" } else { "s" }));
         }
     }
 }
