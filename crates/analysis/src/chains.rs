@@ -280,7 +280,7 @@ impl<'a> Tracer<'a> {
                 return Ok(None);
             }
             // Taken by a part of the coroutine before this one, it was used from there on.
-            let earlier = input.execution.filter(|taken| *taken != running && resumes(seen, running, *taken));
+            let earlier = input.execution.filter(|taken| *taken != running && seen.continues(running, *taken));
             if let Some(earlier) = earlier {
                 start = seen.executions[earlier as usize].start_ns;
             }
@@ -482,15 +482,6 @@ impl Trail {
             transport_ns: waits(|w| w.split.transport),
         }
     }
-}
-
-/// Whether one execution goes on with what another began, as parts of one coroutine do.
-fn resumes(seen: &Observed, execution: u32, began: u32) -> bool {
-    let mut part = seen.executions[execution as usize].resumes;
-    while part.is_some_and(|part| part > began) {
-        part = part.and_then(|part| seen.executions[part as usize].resumes);
-    }
-    part == Some(began)
 }
 
 /// The chain passes through a publish call that no callback made.

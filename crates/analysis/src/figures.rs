@@ -1,5 +1,6 @@
 //! Tables into figures. Several repeats of one workload make one figure, over all that was measured in any of them.
 
+pub(crate) mod actions;
 pub(crate) mod bag;
 mod coroutines;
 mod distribution;
@@ -270,6 +271,7 @@ fn kind(kind: CallbackKind) -> &'static str {
         CallbackKind::Timer => "timer",
         CallbackKind::Service => "service",
         CallbackKind::Client => "client",
+        CallbackKind::Action => "action",
         CallbackKind::Unknown => "unknown",
     }
 }

@@ -166,6 +166,12 @@ impl<'a> Graph<'a> {
         Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect(), legs: &seen.legs }
     }
 
+    /// The request that a topic brings something back of to a node; `None` where it brings it there like any other.
+    fn returns(&self, (topic, to): (u32, u32)) -> Option<u32> {
+        let leg = self.legs.of(topic).filter(|leg| leg.is_response)?;
+        self.out[to as usize].iter().any(|way| way.0 == leg.service).then_some(leg.service)
+    }
+
     /// Where a path may go on. No node twice, but for a client that a response comes back to: to the last request that none came to yet.
     fn ways(&self, nodes: &[u32], topics: &[u32]) -> Vec<(u32, u32)> {
         let mut open = Vec::new();
@@ -176,9 +182,9 @@ impl<'a> Graph<'a> {
                 None => {}
             }
         }
-        let may = |(topic, to): &&(u32, u32)| match self.legs.of(*topic) {
-            Some(leg) if leg.is_response => open.last() == Some(&(leg.service, *to)),
-            _ => !nodes.contains(to),
+        let may = |way: &&(u32, u32)| match self.returns(**way) {
+            Some(service) => open.last() == Some(&(service, way.1)),
+            None => !nodes.contains(&way.1),
         };
         self.out[nodes[nodes.len() - 1] as usize].iter().filter(may).copied().collect()
     }
@@ -186,16 +192,16 @@ impl<'a> Graph<'a> {
     /// Whether a path ends at its last node: a response came back to it, or nothing is published there and no request waits for its response.
     fn ends(&self, nodes: &[u32], topics: &[u32], ways: &[(u32, u32)]) -> bool {
         let Some(last) = topics.last() else { return false };
-        let response = |topic: u32| self.legs.of(topic).is_some_and(|leg| leg.is_response);
+        let response = |way: (u32, u32)| self.returns(way).is_some();
         let publishes = self.out[nodes[nodes.len() - 1] as usize].iter().any(|way| !self.legs.is_leg(way.0));
-        let answers = self.legs.is_leg(*last) && ways.iter().any(|way| response(way.0));
-        response(*last) || !(publishes || answers)
+        let answers = self.legs.is_leg(*last) && ways.iter().any(|way| response(*way));
+        response((*last, nodes[nodes.len() - 1])) || !(publishes || answers)
     }
 
     /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes to the next.
     fn source_to_sink(&self, seen: &Observed, found: &mut Vec<Path>) -> bool {
         let mut has_input = vec![false; self.out.len()];
-        let comes_in = |(topic, _): &&(u32, u32)| self.legs.of(*topic).is_none_or(|leg| !leg.is_response);
+        let comes_in = |way: &&(u32, u32)| self.returns(**way).is_none();
         self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to as usize] = true);
         let is_source = |n: &u32| !has_input[*n as usize] && !self.out[*n as usize].is_empty();
         let sources: Vec<u32> = (0..self.out.len() as u32).filter(is_source).collect();

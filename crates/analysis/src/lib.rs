@@ -101,18 +101,21 @@ impl Analysis {
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
         let Analysis { options, collector, clocks } = self;
-        let Collector { mut seen, scheduler, ros1, services, .. } = collector;
+        let Collector { mut seen, scheduler, ros1, services, mut actions, .. } = collector;
         for (process, error_ns) in clock_offset::relate(&mut seen) {
             seen.processes[process as usize].clock_error_ns = error_ns;
         }
         let scheduled = scheduler.finish(&mut seen);
+        actions.complete(&mut seen);
         ros1.link(&mut seen);
         let mut linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
         let of_topics = seen.endpoints.len();
-        calls::join(services.calls(), &mut seen, &mut linked);
-        let services = services.rows(&options);
+        let mut passages = link::actions::passages(actions.goals(), &mut seen);
+        passages.extend(calls::passages(services.calls(), &actions.names(), &mut seen));
+        calls::join(passages, &mut seen, &mut linked);
+        let (services, goals) = (services.rows(&options), actions.rows(&options));
         let (mut paths, path_notes) = graph::paths(&seen, &linked, workload, stated);
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
@@ -178,6 +181,7 @@ impl Analysis {
             messages,
             layers,
             services,
+            goals,
             states: seen.lifecycle.states,
             chains: chains.chains,
             instances: chains.instances,

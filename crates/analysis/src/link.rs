@@ -1,5 +1,6 @@
 //! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
 
+pub(crate) mod actions;
 pub(crate) mod calls;
 pub(crate) mod clock_offset;
 pub(crate) mod clocks;

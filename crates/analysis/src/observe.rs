@@ -1,5 +1,6 @@
 //! What was seen, before it is linked over processes: the output of [`crate::Analysis::push`].
 
+pub(crate) mod actions;
 pub(crate) mod board_clock;
 pub(crate) mod collect;
 pub(crate) mod cpu;
@@ -17,7 +18,7 @@ pub(crate) mod services;
 pub(crate) mod simulated;
 
 use crate::rows::Rows;
-use crate::tables::{Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
+use crate::tables::{is_feedback, Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use std::collections::{HashMap, HashSet};
 use tacho_events::Gid;
 
@@ -70,6 +71,7 @@ pub(crate) struct Observed {
 #[derive(Default)]
 pub(crate) struct Topics {
     pub names: Vec<String>,
+    feedback: Vec<bool>,
     numbers: HashMap<String, u32>,
 }
 
@@ -213,15 +215,21 @@ impl Topics {
         }
         let number = self.names.len() as u32;
         self.names.push(name.to_string());
+        self.feedback.push(is_feedback(name));
         self.numbers.insert(name.to_string(), number);
         number
+    }
+
+    /// Whether it is the feedback of an action.
+    pub fn is_feedback(&self, topic: u32) -> bool {
+        self.feedback[topic as usize]
     }
 }
 
 /// Topics of the client library and the middleware: every node has them, no chain runs through them.
 pub(crate) fn is_internal(topic: &str) -> bool {
     const NAMES: [&str; 5] = ["/rosout", "/rosout_agg", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
-    NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.contains("/_action/")
+    NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.ends_with("/_action/status")
 }
 
 impl Observed {
@@ -233,6 +241,15 @@ impl Observed {
     /// Process of an endpoint that has a row.
     pub fn process_of(&self, endpoint: u32) -> u32 {
         self.nodes[self.endpoints[endpoint as usize].node as usize].process
+    }
+
+    /// Whether one execution is another, or goes on with what it began, as parts of one coroutine do.
+    pub fn continues(&self, execution: u32, began: u32) -> bool {
+        let mut part = Some(execution);
+        while part.is_some_and(|part| part > began) {
+            part = part.and_then(|part| self.executions[part as usize].resumes);
+        }
+        part == Some(began)
     }
 
     /// Whether events of the time between two instants may have been lost.

@@ -136,6 +136,10 @@ tables! {
     services: ServiceCall {
         service, client, server, sequence, request_ns, request_taken_ns, response_ns, response_taken_ns, execution,
     }
+    goals: Goal {
+        action, id, client, server, sent_ns, taken_ns, accepted, accepted_ns, answered_ns, response_ns, executing_ns, cancel_sent_ns,
+        canceling_ns, outcome, ended_ns, result_sent_ns, result_ns, feedback, first_feedback_ns, last_feedback_ns, execution,
+    }
     states: NodeState { node, from_ns, state }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns }
     instances: Instance {

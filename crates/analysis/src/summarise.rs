@@ -22,6 +22,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
         Summary {
             services: figures::services::figures(repeats),
+            actions: figures::actions::figures(repeats),
             lifecycle: figures::lifecycle::figures(repeats),
             points: workload.map(|w| figures::point::point(repeats, w)).into_iter().collect(),
             callbacks,

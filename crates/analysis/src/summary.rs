@@ -1,5 +1,6 @@
 //! `RUN/summary.json`: the figures of a run, every name with its unit, absent where not measured.
 
+mod action;
 mod bag;
 mod callback;
 mod chain;
@@ -7,6 +8,7 @@ mod lifecycle;
 mod of_node;
 mod point;
 
+pub use action::ActionFigures;
 pub use bag::BagTopicFigures;
 pub use callback::{CallbackFigures, ExecutorFigures, PreemptorFigures};
 pub use lifecycle::LifecycleFigures;
@@ -57,9 +59,12 @@ pub struct Summary {
     /// Latency by layers: one entry a topic, and more where not the same layers are known of all its messages.
     #[serde(default)]
     pub layers: Vec<LayerFigures>,
-    /// One entry a service that was called.
+    /// One entry a service that was called; those of actions whose goals are known stand there.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub services: Vec<ServiceFigures>,
+    /// One entry an action whose goals are known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub actions: Vec<ActionFigures>,
     /// One entry a managed node.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub lifecycle: Vec<LifecycleFigures>,

@@ -2,6 +2,7 @@
 //!
 //! Times are ns of CLOCK_MONOTONIC of the host that wrote them; durations are ns. `None` is *not measured*, never zero.
 
+mod actions;
 mod bag;
 mod chains;
 mod layers;
@@ -9,6 +10,8 @@ pub(crate) mod merge;
 mod name;
 mod threads;
 
+pub(crate) use actions::{action_of, is_feedback};
+pub use actions::{Goal, GoalOutcome};
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
 pub use layers::{Layers, LAYERS};
 pub use name::Name;
@@ -39,6 +42,8 @@ pub struct Tables {
     pub layers: Rows<Layers>,
     /// One row a service call, those of actions too, of which any part was recorded.
     pub services: Vec<ServiceCall>,
+    /// One row a goal of an action.
+    pub goals: Vec<Goal>,
     /// One row a state of a managed node, in the order of time.
     pub states: Vec<NodeState>,
     /// One row a source-to-sink path, or named chain.
@@ -196,6 +201,8 @@ pub enum CallbackKind {
     Service,
     /// The response to a request. rclcpp has no events of its own for it: there from its take until the executor goes on.
     Client,
+    /// A goal of an action, or what comes back of one; the topic says which. Also the execution of a goal that no callback is told of.
+    Action,
     /// Not linked to an entity: tracing began late, or the entity emits no event.
     Unknown,
 }

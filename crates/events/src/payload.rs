@@ -75,6 +75,7 @@ pub enum Entity {
     Executor,
     Buffer,
     StateMachine,
+    Goal,
     Thread,
     Interrupt,
     Clock,
@@ -313,6 +314,7 @@ macro_rules! with_kinds {
             136 RclpyCoroutine rclpy_coroutine (ClientLibrary, Execute, Callback) { task: Handle, part: u64 },
             137 RclpyClientCallbackAdded rclpy_client_callback_added (ClientLibrary, Link, Client) { client: Handle, callback: Handle },
             138 RclpyResponse rclpy_response (ClientLibrary, Take, Response) { client: Handle, sequence: i64 },
+            139 RclpyActionCallback rclpy_action_callback (ClientLibrary, Execute, Callback) { goal: Gid, role: u64 },
 
             143 KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
             144 SchedSwitch sched_switch (Kernel, Switch, Thread)
@@ -334,6 +336,14 @@ macro_rules! with_kinds {
                 { group: Handle, object: Handle, what: u64, is_exclusive: bool },
             156 RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
             157 RclcppExecuted rclcpp_executed (ClientLibrary, End, Executor) {},
+
+            160 RclActionInit rcl_action_init (Rcl, Init, Goal) { action: Handle },
+            161 RclActionRequest rcl_action_request (Rcl, Send, Goal)
+                { action: Handle, service: u64, client: Gid, sequence: i64, goal: Gid, took_ns: i64 },
+            162 RclActionResponse rcl_action_response (Rcl, Send, Goal)
+                { action: Handle, service: u64, client: Gid, sequence: i64, says: i64, took_ns: i64 },
+            163 RclActionGoalState rcl_action_goal_state (Rcl, Transition, Goal) { goal: Gid, status: i64 },
+            164 RclActionFeedback rcl_action_feedback (Rcl, Execute, Goal) { goal: Gid },
         }
     };
 }

@@ -11,6 +11,7 @@ mod causes;
 mod findings;
 mod layers;
 mod lifecycle;
+mod actions;
 mod services;
 mod point;
 mod sweep;
@@ -100,6 +101,7 @@ impl Terminal {
         self.bag_topics(&mut out, &summary.bag_topics);
         self.layers(&mut out, &summary.layers);
         self.services(&mut out, &summary.services);
+        self.actions(&mut out, &summary.actions);
         self.lifecycle(&mut out, &summary.lifecycle);
         self.notes(&mut out, &summary.notes, info);
         out

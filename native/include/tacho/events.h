@@ -48,6 +48,21 @@ enum tacho_transport {
   TACHO_TRANSPORT_OTHER = 3, /* seen where a DDS takes messages from all of its transports, and was in no socket */
 };
 
+/* The services of an action. */
+enum tacho_action_service { TACHO_ACTION_SEND_GOAL = 1, TACHO_ACTION_CANCEL_GOAL = 2, TACHO_ACTION_GET_RESULT = 3 };
+
+/* What a callback of an action is for. */
+enum tacho_action_role {
+  TACHO_ACTION_ON_GOAL = 1,     /* at the server: whether to accept the goal whose request this thread took last */
+  TACHO_ACTION_ON_ACCEPTED = 2, /* at the server: it was accepted */
+  TACHO_ACTION_EXECUTE = 3,     /* at the server: does what the goal asks for */
+  TACHO_ACTION_ON_CANCEL = 4,   /* at the server: whether to accept its cancellation */
+  TACHO_ACTION_ON_GOAL_RESPONSE = 5, /* at the client: accepted or rejected */
+  TACHO_ACTION_ON_FEEDBACK = 6,      /* at the client */
+  TACHO_ACTION_ON_RESULT = 7,        /* at the client */
+  TACHO_ACTION_ON_CANCEL_RESPONSE = 8, /* at the client */
+};
+
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
 struct tacho_file_header {
   char magic[8]; /* TACHO_MAGIC, written last: without it the process ended before it could record anything */
@@ -201,6 +216,7 @@ enum tacho_kind {
   TACHO_RCLPY_COROUTINE = 136,         /* task, part: the callback_start that follows on this thread is part 0, 1, 2 ... of it */
   TACHO_RCLPY_CLIENT_CALLBACK_ADDED = 137, /* client_handle, callback: added to the future of a response */
   TACHO_RCLPY_RESPONSE = 138,          /* client_handle, sequence_number: the callback_start that follows on this thread handles that response */
+  TACHO_RCLPY_ACTION_CALLBACK = 139,   /* goal_id, goal_id, enum tacho_action_role: what the callback_start that follows on this thread is for; id 0: not known */
 
   /* of the kernel, in a file of pid 0, whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread ids are
    * those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm: as told of that thread before. waker_tid 0: an
@@ -226,6 +242,16 @@ enum tacho_kind {
   TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
   TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor turns to a client, takes a response and handles it */
   TACHO_RCLCPP_EXECUTED = 157,           /* nothing: the executor is done with a client or a waitable */
+
+  /* of rcl_action, where tracetools has none, written by the recorder, which stands before its functions. action_handle:
+   * rcl_action_client_t or rcl_action_server_t; service: enum tacho_action_service; gids and goal ids are two words. client_gid is 0 where the
+   * client itself writes it. took_ns: the call that sent it began so long before; 0 of what was taken. says: accepted (send_goal), goal status
+   * (get_result), return code (cancel_goal) */
+  TACHO_RCL_ACTION_INIT = 160,      /* action_handle: made; this thread's last rcl_client_init, or rcl_service_init, is of one of its services */
+  TACHO_RCL_ACTION_REQUEST = 161,   /* action_handle, service, client_gid, client_gid, sequence_number, goal_id, goal_id, took_ns: sent, or taken */
+  TACHO_RCL_ACTION_RESPONSE = 162,  /* action_handle, service, client_gid, client_gid, sequence_number, says, took_ns: sent, or taken */
+  TACHO_RCL_ACTION_GOAL_STATE = 163, /* goal_id, goal_id, status (action_msgs/GoalStatus): that the goal has at its server from now on */
+  TACHO_RCL_ACTION_FEEDBACK = 164,  /* goal_id, goal_id: what this thread's last rmw_publish, or rmw_take, was about */
 };
 
 #endif /* TACHO_EVENTS_H_ */

@@ -11,13 +11,14 @@ with its start and end told. Nothing else of rclpy is replaced but what ties tim
 import functools
 import inspect
 import operator
+import sys
 import types
 
 # Of events.h.
 RCLCPP_SUBSCRIPTION_INIT, RCLCPP_SUBSCRIPTION_CALLBACK_ADDED = 26, 27
 RCLCPP_SERVICE_CALLBACK_ADDED = 32
 RCLCPP_TIMER_CALLBACK_ADDED, RCLCPP_TIMER_LINK_NODE, RCLCPP_CALLBACK_REGISTER = 40, 41, 42
-RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE = 135, 136, 137, 138
+RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE, RCLPY_ACTION_CALLBACK = 135, 136, 137, 138, 139
 
 
 def not_recorded(error):
@@ -36,43 +37,52 @@ def symbol(callback):
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 
 
-def told(callback, tie, of_response=False):
-    """The callback with its start and end told. `tie` tells what it belongs to, by its address. `of_response`: its argument is the future
-    of a response."""
+# Of functions that are handed in again with each call, what stands for all of them.
+stands_for = {}
+
+
+def told(callback, tie, begins=None, again=None):
+    """The callback with its start and end told. `tie` tells what it belongs to, by its address. `begins`: called with the callback's
+    first argument, it tells what the start that follows is for. `again`: what it is handed in for, where that is done with each call."""
     callback = getattr(callback, "_tacho_callback", callback)
+    name = symbol(callback)
     if inspect.iscoroutinefunction(callback):
 
         async def call(*arguments, **named):
-            future = arguments[0] if of_response else None
-            return await in_parts(callback(*arguments, **named), address, future)
+            return await in_parts(callback(*arguments, **named), address, begins and functools.partial(begins, arguments[0]))
 
     else:
 
         def call(*arguments, **named):
-            if of_response:
-                responded(arguments[0])
+            if begins:
+                begins(arguments[0])
             start(address)
             try:
                 return callback(*arguments, **named)
             finally:
                 end(address)
 
-    address = id(call)
     functools.update_wrapper(call, callback, updated=())
     call._tacho_callback = callback
-    put(RCLCPP_CALLBACK_REGISTER, symbol(callback), address)
+    new = again is None or (again, name) not in stands_for
+    address = id(call if again is None else stands_for.setdefault((again, name), object()))
+    if new:
+        put(RCLCPP_CALLBACK_REGISTER, name, address)
     tie(address)
     return call
 
 
 @types.coroutine
-def in_parts(coroutine, callback, future):
+def in_parts(coroutine, callback, begins):
     """Drives a coroutine as `await` does (PEP 380), each part of it told. Executors resume one at any wake-up, whether or not what it
-    awaits is there: then it goes on waiting, and that is no part of it. `future`: what it begins with."""
-    task, part, step, argument = id(coroutine), 0, coroutine.send, None
+    awaits is there: then it goes on waiting, and that is no part of it. `begins` tells what the first part is for."""
+    task, part, step, argument, future = id(coroutine), 0, coroutine.send, None, None
     while True:
         tells = future is None or future.done() or future.cancelled()
         if tells:
+            if begins:
+                begins()
+                begins = None
             responded(future)
             put(RCLPY_COROUTINE, None, task, part)
             start(callback)
@@ -109,6 +119,93 @@ def responded(future):
     response = getattr(future, "_tacho_response", None)
     if response:
         put(RCLPY_RESPONSE, None, *response)
+    goal = getattr(future, "_tacho_goal", None)
+    if goal:
+        of_goal(*goal)
+
+
+# Roles of an action's callbacks, of events.h.
+ON_GOAL, ON_ACCEPTED, EXECUTE, ON_CANCEL, ON_GOAL_RESPONSE, ON_FEEDBACK, ON_RESULT, ON_CANCEL_RESPONSE = range(1, 9)
+
+
+def of_goal(role, goal):
+    """Tells what the callback which starts next is for. Of a goal that is yet to be accepted, rclpy does not hand in the id."""
+    uuid = bytes(16) if role == ON_GOAL else bytes(goal.goal_id.uuid)
+    put(RCLPY_ACTION_CALLBACK, None, int.from_bytes(uuid[:8], "little"), int.from_bytes(uuid[8:], "little"), role)
+
+
+def no_tie(address):
+    """What an action's callback belongs to is told when it begins."""
+
+
+def told_of_goal(callback, role, action):
+    """`callback` itself where it is rclpy's own, or told already."""
+    if callback is None or hasattr(callback, "_tacho_callback") or is_of_rclpy(callback):
+        return callback
+    try:
+        return told(callback, no_tie, functools.partial(of_goal, role), (role, id(action)))
+    except Exception as error:
+        not_recorded(error)
+        return callback
+
+
+# What an action server keeps, and the method that gives it.
+OF_SERVER = {
+    "_goal_callback": (ON_GOAL, "register_goal_callback"),
+    "_handle_accepted_callback": (ON_ACCEPTED, "register_handle_accepted_callback"),
+    "_execute_callback": (EXECUTE, "register_execute_callback"),
+    "_cancel_callback": (ON_CANCEL, "register_cancel_callback"),
+}
+
+
+def tell_of_server(server, *_):
+    for attribute, (role, _) in OF_SERVER.items():
+        callback = getattr(server, attribute, None)
+        if callback is not None:
+            setattr(server, attribute, told_of_goal(callback, role, server))
+
+
+def executes(method):
+    """A goal may be executed by a callback of its own."""
+
+    @functools.wraps(method)
+    def notify_execute(server, goal_handle, execute_callback):
+        return method(server, goal_handle, told_of_goal(execute_callback, EXECUTE, server))
+
+    return notify_execute
+
+
+def sends_goal(method):
+    @functools.wraps(method)
+    def send_goal_async(client, goal, feedback_callback=None, goal_uuid=None):
+        if goal_uuid is None:
+            goal_uuid = client._generate_random_uuid()
+        future = method(client, goal, told_of_goal(feedback_callback, ON_FEEDBACK, client), goal_uuid)
+        goal_asked(ON_GOAL_RESPONSE, future, client, types.SimpleNamespace(goal_id=goal_uuid))
+        return future
+
+    return send_goal_async
+
+
+def goal_asked(role, future, client, goal_handle):
+    future._tacho_goal = (role, goal_handle)
+    future._tacho_client = id(client)
+
+
+def hook_actions(_, node, waitable):
+    """An action client or server was made: from the first one on, rclpy.action is loaded, which most programs do without."""
+    action = sys.modules.get("rclpy.action")
+    if action is None:
+        return
+    if not hasattr(action.ActionServer.notify_execute, "__wrapped__"):
+        replaced.put(action.ActionServer, "notify_execute", executes(action.ActionServer.notify_execute))
+        for _, method in OF_SERVER.values():
+            replaced.after(action.ActionServer, method, tell_of_server)
+        replaced.put(action.ActionClient, "send_goal_async", sends_goal(action.ActionClient.send_goal_async))
+        replaced.after(action.ActionClient, "_get_result_async", functools.partial(goal_asked, ON_RESULT))
+        replaced.after(action.ActionClient, "_cancel_goal_async", functools.partial(goal_asked, ON_CANCEL_RESPONSE))
+    if isinstance(waitable, action.ActionServer):
+        tell_of_server(waitable)
 
 
 class Replaced:
@@ -177,6 +274,10 @@ def of_service(service, callback):
     put(RCLCPP_SERVICE_CALLBACK_ADDED, None, service.handle.pointer, callback)
 
 
+def of_client(client, callback):
+    put(RCLPY_CLIENT_CALLBACK_ADDED, None, client, callback)
+
+
 def of_guard_condition(guard_condition, callback):
     """It has no event of its own: its callback has a name alone."""
 
@@ -194,14 +295,19 @@ def response_taken(future, client, sequence_number):
     future._tacho_response = (client.handle.pointer, sequence_number)
 
 
+def is_of_rclpy(callback):
+    return (getattr(callback, "__module__", None) or "").startswith("rclpy.")
+
+
 def adds_done_callback(method):
     @functools.wraps(method)
     def add_done_callback(future, callback):
-        client = getattr(future, "_tacho_client", None)
+        client, role = getattr(future, "_tacho_client", None), getattr(future, "_tacho_goal", (None,))[0]
         # rclpy's own wake executors and forget requests.
-        if client and not (getattr(callback, "__module__", None) or "").startswith("rclpy."):
+        if client and not is_of_rclpy(callback):
             try:
-                callback = told(callback, lambda address: put(RCLPY_CLIENT_CALLBACK_ADDED, None, client, address), of_response=True)
+                tie = no_tie if role else functools.partial(of_client, client)
+                callback = told(callback, tie, responded, (role, client))
             except Exception as error:
                 not_recorded(error)
         return method(future, callback)
@@ -251,6 +357,7 @@ try:
     replaced.put(Future, "add_done_callback", adds_done_callback(Future.add_done_callback))
     if hasattr(Future, "remove_done_callback"):  # from Jazzy on
         replaced.put(Future, "remove_done_callback", removes_done_callback(Future.remove_done_callback))
+    replaced.after(Node, "add_waitable", hook_actions)
     replaced.put(rclpy_implementation.WaitSet, "wait", waits(rclpy_implementation.WaitSet.wait))
     put(RCLPY_CALLBACKS, "")
 except Exception as error:

@@ -124,6 +124,9 @@ impl<'a> Ties<'a> {
             return asked(LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK);
         }
         if same == 0 && !outputs.is_empty() {
+            if self.comes_back(node, input, &outputs) {
+                return asked(LinkRule::Unrelated, LinkEvidence::Observed, SAME_CALLBACK);
+            }
             let on_timer = |o: &Output| {
                 let callback = self.seen.executions[o.execution as usize].callback;
                 self.seen.callbacks[callback as usize].kind == CallbackKind::Timer
@@ -237,6 +240,18 @@ impl<'a> Ties<'a> {
     fn in_same_callback(&self, node: u32, input: u32, outputs: &[Output]) -> usize {
         let took = |o: &&Output| self.usage.taken_in(self.seen, o.execution, node, input, o.time).is_some();
         far_apart(outputs.iter()).filter(took).count()
+    }
+
+    /// Whether an input goes out with a request and most outputs are made of the response: then the way through the call is the one.
+    fn comes_back(&self, node: u32, input: u32, outputs: &[Output]) -> bool {
+        let back = |topic: &u32| {
+            let Some(leg) = self.seen.legs.of(*topic).filter(|leg| leg.is_response) else { return false };
+            let requests = self.outputs(node, Some(leg.service));
+            !requests.is_empty()
+                && self.in_same_callback(node, input, &requests) == requests.len()
+                && self.in_same_callback(node, *topic, outputs) > outputs.len() / 2
+        };
+        self.usage.inputs(node).iter().any(back)
     }
 
     /// Whether messages are taken by a callback that something else began: a timer that looks at its queues.

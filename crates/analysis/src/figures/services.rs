@@ -2,8 +2,8 @@
 
 use crate::figures::Repeat;
 use crate::summary::{Distribution, ServiceFigures};
-use crate::tables::ServiceCall;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::tables::{action_of, ServiceCall};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// request, handling, response and round trip, ns; `None` for a call of which a step is not known.
 fn steps_ns(call: &ServiceCall) -> Option<[i64; 4]> {
@@ -27,7 +27,9 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ServiceFigures> {
     let mut services: BTreeMap<&str, SoFar> = BTreeMap::new();
     for Repeat { tables, info, .. } in repeats {
         let gaps = info.is_some_and(|info| !info.gaps.is_empty());
-        for call in &tables.services {
+        let actions: HashSet<&str> = tables.goals.iter().map(|goal| goal.action.as_str()).collect();
+        let of_action = |service: &str| action_of(service).is_some_and(|action| actions.contains(action));
+        for call in tables.services.iter().filter(|call| !of_action(&call.service)) {
             let so_far = services.entry(&call.service).or_default();
             let node = |index: Option<u32>| index.and_then(|index| tables.nodes.get(index as usize));
             so_far.clients.extend(node(call.client).map(|node| node.name.clone()));

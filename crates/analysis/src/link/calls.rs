@@ -1,34 +1,35 @@
-//! Service calls as hops of chains: a request goes from client to server like a message, its response comes back like another.
+//! Service calls and goals of actions as hops of chains: a request goes from client to server like a message, its response comes back like
+//! another.
 //!
 //! The two ways of a service stand as topics of their own, `/name request` and `/name response`, among the topics that chains run over, and nowhere
 //! else: tables of messages and endpoints are made before. docs/figures.md, "services", says what of it is inferred.
 
 use crate::link::{Linked, OfTopic};
 use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen};
-use crate::observe::legs::Leg;
 use crate::observe::services::Call;
 use crate::rows::Rows;
-use crate::tables::EndpointKind;
-use std::collections::HashMap;
+use crate::tables::{action_of, EndpointKind};
+use std::collections::{HashMap, HashSet};
 
 /// A way of a message: when, and in which executions.
-struct Passage {
-    topic: u32,
-    from: u32,
-    to: u32,
-    sent: (i64, Option<u32>),
-    taken: Option<(i64, Option<u32>)>,
+pub(crate) struct Passage {
+    pub topic: u32,
+    pub from: u32,
+    pub to: u32,
+    pub sent: (i64, Option<u32>),
+    pub taken: Option<(i64, Option<u32>)>,
 }
 
-/// Adds the calls whose client and server are both known.
-pub(crate) fn join(calls: &[Call], seen: &mut Observed, linked: &mut Linked) {
+/// The calls whose client and server are both known; those of actions whose goals are known stand for nothing more.
+pub(crate) fn passages(calls: &[Call], actions: &HashSet<&str>, seen: &mut Observed) -> Vec<Passage> {
     let mut passages = Vec::new();
     for call in calls {
+        if action_of(&call.row.service).is_some_and(|action| actions.contains(action)) {
+            continue;
+        }
         let (Some(client), Some(server), false) = (call.row.client, call.row.server, call.row.service.is_empty()) else { continue };
-        let request = seen.topics.intern(&format!("{} request", call.row.service));
-        let response = seen.topics.intern(&format!("{} response", call.row.service));
-        seen.legs.insert(request, Leg { service: request, is_response: false });
-        seen.legs.insert(response, Leg { service: request, is_response: true });
+        let name = &call.row.service;
+        let [request, response] = seen.legs.both(&mut seen.topics, &format!("{name} request"), &format!("{name} response"));
         if let Some(sent) = call.row.requested_ns() {
             let taken = call.row.request_taken_ns.map(|ns| (ns, call.row.execution));
             passages.push(Passage { topic: request, from: client, to: server, sent: (sent, call.requested_in), taken });
@@ -38,6 +39,11 @@ pub(crate) fn join(calls: &[Call], seen: &mut Observed, linked: &mut Linked) {
             passages.push(Passage { topic: response, from: server, to: client, sent: (sent, call.answered_in), taken });
         }
     }
+    passages
+}
+
+/// Adds what went to and fro.
+pub(crate) fn join(mut passages: Vec<Passage>, seen: &mut Observed, linked: &mut Linked) {
     passages.sort_by_key(|p| p.sent.0);
     linked.topics.resize_with(seen.topics.names.len(), OfTopic::default);
     let mut endpoints = HashMap::new();

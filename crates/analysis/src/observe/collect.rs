@@ -8,6 +8,7 @@ mod responses;
 use callbacks::Beginning;
 use crate::Options;
 use crate::observe::{Observed, PublicationSeen, RefusalSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observe::actions::{self, Actions};
 use crate::observe::cpu::CpuClock;
 use crate::observe::dds::{is_below_rmw, Context};
 use crate::observe::handles::{Handles, NOBODY};
@@ -27,6 +28,7 @@ pub(crate) struct Collector {
     pub scheduler: Scheduler,
     pub ros1: Ros1,
     pub services: Services,
+    pub actions: Actions,
     handles: Vec<Handles>,
     threads: Vec<Thread>,
     /// Threads that take turns in waiting for work, by process.
@@ -42,6 +44,8 @@ struct Thread {
     publishing: Option<Publishing>,
     executing: Option<Handle>,
     taking: Option<Taking>,
+    /// Feedback of an action that it took last, not yet handed to a callback.
+    feedback: Option<u32>,
     /// Last take that belongs to the running callback.
     in_callback: Option<u32>,
     waiting_since: Option<i64>,
@@ -59,6 +63,8 @@ struct Thread {
     responding: Option<u32>,
     /// What was said of the callback that starts next.
     beginning: Beginning,
+    /// What it published or took last.
+    last: Option<Last>,
     /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
     written: Option<u32>,
 }
@@ -79,6 +85,13 @@ struct Publishing {
     depth: Depth,
     publisher: Handle,
     message: Handle,
+}
+
+/// What a thread did with a topic.
+#[derive(Clone, Copy)]
+enum Last {
+    Published(u32),
+    Took,
 }
 
 /// A message taken, not yet handed to a callback. `take` is absent for what nobody is interested in.
@@ -159,6 +172,8 @@ impl Collector {
         let handles = &self.handles[process as usize];
         let running = self.threads[stream].running.last().copied();
         self.services.push(&Place { process, stream, now, running, node: &|node| handles.node(node) }, &event.payload, texts);
+        let at = actions::At { process, stream, tid: event.thread.0, now, running };
+        self.actions.push(at, &event.payload, texts, |node| handles.node(node));
         if let Payload::RclpyCallbacks { not_recorded } = event.payload {
             self.seen.rclpy.hooked(process, texts.get(not_recorded));
         }
@@ -212,6 +227,14 @@ impl Collector {
             Payload::RclpyCoroutine { task, part } => self.threads[stream].beginning.part = Some((task, part)),
             Payload::RclpyResponse { client, sequence } => {
                 self.threads[stream].beginning.response = self.services.of_client(process, client, sequence);
+            }
+            Payload::RclpyActionCallback { goal, role } => {
+                self.threads[stream].beginning.action = actions::Role::of(role).map(|role| (goal, role));
+            }
+            Payload::RclActionFeedback { goal } => {
+                if let Some(Last::Published(publication)) = self.threads[stream].last {
+                    self.actions.feedback(goal, publication, &self.seen);
+                }
             }
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
             Payload::CallbackCpu { cpu_ns, is_end: true } => {
@@ -271,7 +294,11 @@ impl Collector {
                     row.source_timestamp = source_timestamp;
                     row.called_ns = called.map(|called| called.1).or(row.called_ns);
                 }
-                self.threads[stream].taking = Some(Taking { take, depth: Depth::Rmw });
+                // One end of an action takes of its services and topics before it calls anybody back.
+                let feedback = take.filter(|t| self.seen.topics.is_feedback(self.seen.topic_of(self.seen.takes[*t as usize].endpoint)));
+                self.threads[stream].feedback = feedback.or(self.threads[stream].feedback);
+                self.threads[stream].taking = Some(Taking { take: take.filter(|_| feedback.is_none()), depth: Depth::Rmw });
+                self.threads[stream].last = Some(Last::Took);
             }
             Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
             Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),
@@ -423,6 +450,7 @@ impl Collector {
         };
         self.threads[stream].publishing = None;
         self.threads[stream].written = Some(publication);
+        self.threads[stream].last = Some(Last::Published(publication));
         let row = &mut self.seen.publications[publication as usize];
         row.endpoint = row.endpoint.or(endpoint);
         row.source_timestamp = timestamp;

@@ -1,11 +1,12 @@
-//! The two ways of a service as topics.
+//! The two ways of a service, or an action, as topics.
 
+use crate::observe::Topics;
 use std::collections::HashMap;
 
-/// One way of a service.
+/// One way of a service, or an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leg {
-    /// The topic of its requests: what names the service.
+    /// The topic of its requests: what names it.
     pub service: u32,
     pub is_response: bool,
 }
@@ -15,8 +16,17 @@ pub(crate) struct Leg {
 pub(crate) struct Legs(HashMap<u32, Leg>);
 
 impl Legs {
-    pub fn insert(&mut self, topic: u32, leg: Leg) {
-        self.0.insert(topic, leg);
+    /// The topics of a service, or an action, that stand for its two ways.
+    pub fn both(&mut self, topics: &mut Topics, request: &str, response: &str) -> [u32; 2] {
+        let [request, response] = [request, response].map(|name| topics.intern(name));
+        self.0.insert(request, Leg { service: request, is_response: false });
+        self.0.insert(response, Leg { service: request, is_response: true });
+        [request, response]
+    }
+
+    /// A topic that brings back something of a request, too.
+    pub fn also_returns(&mut self, topics: &mut Topics, topic: &str, request: u32) {
+        self.0.insert(topics.intern(topic), Leg { service: request, is_response: true });
     }
 
     pub fn of(&self, topic: u32) -> Option<Leg> {

@@ -1,6 +1,6 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a LIST.
 
-use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, LostIn, Name, OffCpu};
+use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, GoalOutcome, LostIn, Name, OffCpu};
 use parquet::basic::{LogicalType, Repetition};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -71,7 +71,7 @@ macro_rules! word {
             s => serde_json::from_value(s.as_utf8()?.into()).map_err(|e| ParquetError::General(e.to_string())));)*
     };
 }
-word!(EndpointKind, CallbackKind, Delivery, LostIn, OffCpu, LinkRule, LinkEvidence, CauseKind);
+word!(EndpointKind, CallbackKind, Delivery, LostIn, OffCpu, LinkRule, LinkEvidence, CauseKind, GoalOutcome);
 
 fn primitive<V: Value>(name: &str, repetition: Repetition) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(name, V::Stored::get_physical_type())

@@ -68,6 +68,12 @@ impl Tables {
             row.execution = row.execution.map(|execution| execution + executions);
             row
         }));
+        self.goals.extend(other.goals.into_iter().map(|mut row| {
+            row.client = row.client.map(|node| node + nodes);
+            row.server = row.server.map(|node| node + nodes);
+            row.execution = row.execution.map(|execution| execution + executions);
+            row
+        }));
         self.states.extend(other.states.into_iter().map(|mut row| {
             row.node += nodes;
             row

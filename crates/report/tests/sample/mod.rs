@@ -256,6 +256,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
     }
     Summary {
         services: Vec::new(),
+        actions: Vec::new(),
         points: vec![Point {
             middleware: "ros2".into(),
             publishers: 14,

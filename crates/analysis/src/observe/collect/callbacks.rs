@@ -1,8 +1,9 @@
 //! Callbacks: their starts and ends on one thread, what they were given, and the parts of coroutines.
 
 use super::{Collector, Taking};
+use crate::observe::actions::{At, Role};
 use crate::tables::{CallbackKind, Execution};
-use tacho_events::{Duration, Event, Handle};
+use tacho_events::{Duration, Event, Gid, Handle};
 
 /// What an event said of the callback that starts next on its thread.
 #[derive(Default)]
@@ -11,6 +12,8 @@ pub(super) struct Beginning {
     pub part: Option<(Handle, u64)>,
     /// The call whose response it handles.
     pub response: Option<usize>,
+    /// The goal of an action that it is for, and what it does for it.
+    pub action: Option<(Gid, Role)>,
 }
 
 impl Collector {
@@ -21,7 +24,7 @@ impl Collector {
             None => handles.new_callback(&mut self.seen, process, callback),
         };
         let execution = self.seen.executions.len() as u32;
-        let Beginning { part, response } = std::mem::take(&mut self.threads[stream].beginning);
+        let Beginning { part, response, action } = std::mem::take(&mut self.threads[stream].beginning);
         let resumes = part.and_then(|(task, part)| {
             let before = self.coroutines.insert((process, task), execution);
             before.filter(|_| part > 0)
@@ -38,6 +41,11 @@ impl Collector {
         if let Some(call) = response {
             self.services.responded(call, execution);
         }
+        if let Some((goal, role)) = action {
+            let at = At { process, stream, tid: event.thread.0, now, running: None };
+            let row = &mut self.seen.callbacks[callback as usize];
+            self.actions.started(at, goal, role, execution, resumes.is_none(), row);
+        }
         self.seen.execution_stream.push(stream as u32);
         self.scheduler.starts(execution, stream as u32);
         if self.seen.callbacks[callback as usize].kind == CallbackKind::Service {
@@ -52,7 +60,13 @@ impl Collector {
         thread.running.push(execution);
         thread.publishing = None;
         thread.in_callback = None;
-        if let Some(Taking { take: Some(take), .. }) = thread.taking.take() {
+        // What an action's callback was given is told; of feedback alone it is a message.
+        let taken = match action {
+            None => thread.taking.take().and_then(|taking: Taking| taking.take),
+            Some((_, Role::Feedback)) => thread.feedback.take(),
+            Some(_) => None,
+        };
+        if let Some(take) = taken {
             let row = &mut self.seen.takes[take as usize];
             let owner = handles.callback_endpoint.get(&callback);
             if row.execution.is_none() && owner.is_none_or(|e| *e == row.endpoint) {
