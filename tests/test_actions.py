@@ -63,7 +63,7 @@ def test_what_became_of_every_goal_is_told(recording):
     counts = ["sent", "accepted", "rejected", "cancel_requested", "succeeded", "canceled", "aborted", "unfinished"]
     assert [action[count] for count in counts] == [GOALS, 10, 1, 1, 8, 1, 1, 0]
     published = [line for line in recording.printed if line[0] == "publish"]
-    assert action["feedback"] == len(published) == action["feedback_received"]
+    assert action["feedback"] == len(published)
     # In the order in which they were sent.
     outcomes = [(goal["accepted"], goal["outcome"]) for goal in sorted(recording.table("goals"), key=lambda goal: goal["sent_ns"])]
     assert outcomes == [(True, "succeeded")] * 8 + [(False, None), (True, "aborted"), (True, "canceled")]
@@ -123,16 +123,22 @@ def test_feedback_has_its_rate_and_latency(recording):
     rate_hz = sum(len(times) - 1 for times in by_goal.values()) * 1e9 / time_ns
     action, = recording.summary["actions"]
     assert action["feedback_rate_hz"] == pytest.approx(rate_hz, rel=0.05)
-    # Feedback of a goal comes in order: the n-th that was published is the n-th that was heard.
-    heard = {}
-    for what, number, so_far, at in (line for line in recording.printed if line[0] == "feedback"):
-        heard[number, so_far] = int(at)
-    spans = [heard[number, step] - int(before) for _, number, step, before, _ in published]
-    assert action["feedback_latency_us"]["count"] == len(spans)
-    # The publish call begins after the clock was read, the callback before.
-    assert 0 < action["feedback_latency_us"]["mean"] <= sum(spans) / len(spans) / 1e3 + ERROR_NS / 1e3
+    topic = {i for i, e in enumerate(recording.table("endpoints")) if e["topic"] == "/count/_action/feedback"}
+    calls = sorted(p["publish_ns"] for p in recording.table("publications") if p["publisher"] in topic)
+    clocks = sorted((int(before), int(after)) for *_, before, after in published)
+    assert len(calls) == len(clocks)
+    assert all(before - ERROR_NS <= call <= after + ERROR_NS for call, (before, after) in zip(calls, clocks))
+    # rclpy hands on feedback of goals whose result it has not taken yet, and of a queue of ten a busy client may lose some.
+    heard = sorted(int(line[3]) for line in recording.printed if line[0] == "feedback")
+    messages = [m for m in recording.table("messages") if m["subscription"] in topic and m["take_ns"] is not None]
+    begun = sorted(m["callback_ns"] for m in messages if m["callback_ns"] is not None)
+    assert len(begun) == len(heard) > 0
+    assert all(begin <= first_line + ERROR_NS for begin, first_line in zip(begun, heard))
+    latencies = [((m["callback_ns"] or m["take_ns"]) - m["publish_ns"]) / 1e3 for m in messages]
+    assert action["feedback_received"] == action["feedback_latency_us"]["count"] == len(messages)
+    assert action["feedback_latency_us"]["mean"] == pytest.approx(sum(latencies) / len(latencies))
     callback, = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count feedback")
-    assert callback["count"] == len(spans) and callback["node"] == "/asker"
+    assert callback["count"] == len(heard) and callback["node"] == "/asker"
 
 
 def test_chains_go_out_with_the_goal_and_come_back_with_result_and_feedback(recording):
