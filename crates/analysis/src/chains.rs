@@ -261,7 +261,7 @@ impl<'a> Tracer<'a> {
             let Some(running) = execution else { return Err(PublishedOutside) };
             let (node, topic) = (path.nodes[position], path.topics[position - 1]);
             let mut start = seen.executions[running as usize].start_ns;
-            let own = || self.usage.taken_in(seen, running, node, topic, time);
+            let own = || self.usage.answered_or_taken_in(seen, trail.origin, running, node, topic, time);
             let input = match ties[position - 1].rule {
                 LinkRule::SameCallback => own(),
                 // A callback that polls may have taken it itself.
@@ -272,15 +272,17 @@ impl<'a> Tracer<'a> {
                     .and_then(|(made, output)| self.ties.matched(node, topic, output, made)),
                 LinkRule::Unrelated => None,
             };
-            let Some(input) = input.map(|i| &seen.takes[i as usize]) else { return Ok(None) };
+            let Some(input) = input else { return Ok(None) };
+            let answered = trail.origin.and_then(|made| seen.legs.answered(made)) == Some(input);
+            let input = &seen.takes[input as usize];
             let Some(publication) = input.publication else { return Ok(None) };
             let source = &seen.publications[publication as usize];
             let from = source.endpoint.filter(|e| *e != INTERNAL).map(|e| seen.endpoints[e as usize].node);
             if from != Some(path.nodes[position - 1]) {
                 return Ok(None);
             }
-            // Taken by a part of the coroutine before this one, it was used from there on.
-            let earlier = input.execution.filter(|taken| *taken != running && seen.continues(running, *taken));
+            // Taken by a part of the coroutine before this one, or by the callback that left the response to this one, it was used from there on.
+            let earlier = input.execution.filter(|taken| *taken != running && (answered || seen.continues(running, *taken)));
             if let Some(earlier) = earlier {
                 start = seen.executions[earlier as usize].start_ns;
             }

@@ -168,3 +168,29 @@ fn a_request_that_was_taken_before_its_event_was_written_was_sent_by_then() {
     let found: Vec<_> = tables.instances.iter().filter(|i| i.chain == round).map(|i| (i.start_ns, i.end_ns, i.transport_ns >= 0)).collect();
     assert_eq!(found, [(1_100, 1_340, true)]);
 }
+
+#[test]
+fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_number() {
+    // Two requests are kept, and a timer answers both, the second one first.
+    let kept = FileBuilder::new().node(2, "planner").client().timer(1_000).node(3, "map").service().timer(5_000)
+        .process(2).at(1_000).start_timer().at(1_010).ask(1).at(1_020).ask(2).at(1_030).end_timer().at(1_040).rclcpp_executor_wait_for_work(-1)
+        .process(3).at(1_100).start_answering(1).at(1_120).callback_end(SERVICE_CALLBACK)
+        .at(1_130).start_answering(2).at(1_150).callback_end(SERVICE_CALLBACK)
+        .at(1_500).start_timer().at(1_510).answer(2).at(1_540).answer(1).at(1_560).end_timer()
+        .process(2).at(1_600).response(2).at(1_620).rclcpp_executor_get_next_ready()
+        .at(1_630).response(1).at(1_660).rclcpp_executor_get_next_ready();
+    let tables = tables(&kept);
+    let calls: Vec<_> = tables.services.iter().map(|c| (c.sequence, c.request_ns, c.request_taken_ns, c.response_ns, c.response_taken_ns)).collect();
+    assert_eq!(calls, [(1, Some(1_010), Some(1_100), Some(1_540), Some(1_630)), (2, Some(1_020), Some(1_130), Some(1_510), Some(1_600))]);
+    let round = chain(&tables, "planner to map and back", &["/planner", "/get_map request", "/map", "/get_map response", "/planner"]);
+    let mut hops: Vec<_> = tables.instances.iter().enumerate().filter(|(_, i)| i.chain == round).map(|(row, i)| {
+        let of_map = tables.hops.iter().find(|h| h.instance == row as u32 && h.position == 1).expect("a hop");
+        assert_eq!(i.computation_ns + i.alignment_ns + i.queueing_ns + i.transport_ns, i.end_to_end_ns);
+        (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
+    }).collect();
+    hops.sort();
+    // From the start of the callback that took the request to the response, whoever sent it.
+    assert_eq!(hops, [(Some(1_010), 1_100, 1_540, 1_660), (Some(1_020), 1_130, 1_510, 1_620)]);
+    let answer = tables.links.iter().find(|l| l.input == "/get_map request").expect("the link at the server");
+    assert_eq!((answer.rule, answer.evidence, answer.confidence, answer.followed), (LinkRule::SameCallback, LinkEvidence::Observed, 1.0, 2));
+}

@@ -238,7 +238,7 @@ impl<'a> Ties<'a> {
     }
 
     fn in_same_callback(&self, node: u32, input: u32, outputs: &[Output]) -> usize {
-        let took = |o: &&Output| self.usage.taken_in(self.seen, o.execution, node, input, o.time).is_some();
+        let took = |o: &&Output| self.usage.answered_or_taken_in(self.seen, Some(o.publication), o.execution, node, input, o.time).is_some();
         far_apart(outputs.iter()).filter(took).count()
     }
 

@@ -88,6 +88,17 @@ impl Usage {
         None
     }
 
+    /// The message that a publication of an execution answers, where it does: a response may be sent long after the callback that took its
+    /// request. Else as [`Usage::taken_in`].
+    pub fn answered_or_taken_in(&self, seen: &Observed, publication: Option<u32>, execution: u32, node: u32, topic: u32, until: i64) -> Option<u32> {
+        let of = |take: &u32| {
+            let endpoint = &seen.endpoints[seen.takes[*take as usize].endpoint as usize];
+            (endpoint.node, endpoint.topic) == (node, topic)
+        };
+        let answered = publication.and_then(|publication| seen.legs.answered(publication)).filter(of);
+        answered.or_else(|| self.taken_in(seen, execution, node, topic, until))
+    }
+
     /// The last message that a node took on a topic, no later than `until`.
     pub fn latest_before(&self, seen: &Observed, node: u32, topic: u32, until: i64) -> Option<u32> {
         let takes = self.takes(node, topic);

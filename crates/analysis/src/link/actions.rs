@@ -15,14 +15,14 @@ pub(crate) fn passages(goals: &[GoalSeen], seen: &mut Observed) -> Vec<Passage> 
         if let Some(sent_ns) = row.sent_ns {
             let sent_ns = row.taken_ns.map_or(sent_ns, |taken| sent_ns.min(taken));
             let taken = row.taken_ns.map(|ns| (ns, row.execution.or(*decided_in)));
-            passages.push(Passage { topic: goal, from: client, to: server, sent: (sent_ns, *sent_in), taken });
+            passages.push(Passage { topic: goal, from: client, to: server, sent: (sent_ns, *sent_in), taken, answers_ns: None });
         }
         if let Some(sent_ns) = row.result_sent_ns {
             let sent_ns = row.result_ns.map_or(sent_ns, |taken| sent_ns.min(taken));
             // The part of a coroutine that ended it.
             let ended_in = ended_in.and_then(|ended| ended.0).filter(|ended| row.execution.is_some_and(|e| seen.continues(*ended, e)));
             let taken = row.result_ns.map(|ns| (ns, *result_taken_in));
-            passages.push(Passage { topic: result, from: server, to: client, sent: (sent_ns, ended_in.or(row.execution)), taken });
+            passages.push(Passage { topic: result, from: server, to: client, sent: (sent_ns, ended_in.or(row.execution)), taken, answers_ns: row.taken_ns });
         }
     }
     passages

@@ -18,6 +18,8 @@ pub(crate) struct Passage {
     pub to: u32,
     pub sent: (i64, Option<u32>),
     pub taken: Option<(i64, Option<u32>)>,
+    /// When the request that it answers was taken.
+    pub answers_ns: Option<i64>,
 }
 
 /// The calls whose client and server are both known; those of actions whose goals are known stand for nothing more.
@@ -32,11 +34,11 @@ pub(crate) fn passages(calls: &[Call], actions: &HashSet<&str>, seen: &mut Obser
         let [request, response] = seen.legs.both(&mut seen.topics, &format!("{name} request"), &format!("{name} response"));
         if let Some(sent) = call.row.requested_ns() {
             let taken = call.row.request_taken_ns.map(|ns| (ns, call.row.execution));
-            passages.push(Passage { topic: request, from: client, to: server, sent: (sent, call.requested_in), taken });
+            passages.push(Passage { topic: request, from: client, to: server, sent: (sent, call.requested_in), taken, answers_ns: None });
         }
         if let Some(sent) = call.row.answered_ns() {
             let taken = call.row.response_taken_ns.map(|ns| (ns, call.response_taken_in));
-            passages.push(Passage { topic: response, from: server, to: client, sent: (sent, call.answered_in), taken });
+            passages.push(Passage { topic: response, from: server, to: client, sent: (sent, call.answered_in), taken, answers_ns: call.row.request_taken_ns });
         }
     }
     passages
@@ -47,7 +49,7 @@ pub(crate) fn join(mut passages: Vec<Passage>, seen: &mut Observed, linked: &mut
     passages.sort_by_key(|p| p.sent.0);
     linked.topics.resize_with(seen.topics.names.len(), OfTopic::default);
     let mut endpoints = HashMap::new();
-    let mut taken = Vec::new();
+    let (mut taken, mut answers) = (Vec::new(), Vec::new());
     for passage in &passages {
         let from = endpoint(seen, linked, &mut endpoints, passage.from, passage.topic, EndpointKind::Publisher);
         let to = endpoint(seen, linked, &mut endpoints, passage.to, passage.topic, EndpointKind::Subscription);
@@ -57,8 +59,19 @@ pub(crate) fn join(mut passages: Vec<Passage>, seen: &mut Observed, linked: &mut
         linked.topics[passage.topic as usize].publications.push(publication);
         let related = seen.related(process, seen.process_of(to));
         taken.extend(passage.taken.filter(|_| related).map(|(ns, execution)| (ns, execution, to, publication)));
+        let request = seen.legs.of(passage.topic).map(|leg| leg.service);
+        answers.extend(passage.answers_ns.zip(request).map(|(ns, request)| (publication, (ns, passage.from, request))));
     }
     taken.sort_by_key(|t| t.0);
+    // By when a node took it, on which topic.
+    let place = |endpoint: u32| (seen.endpoints[endpoint as usize].node, seen.endpoints[endpoint as usize].topic);
+    let takes = taken.iter().zip(seen.takes.len() as u32..);
+    let rows: HashMap<(i64, u32, u32), u32> = takes.map(|((ns, _, endpoint, _), row)| ((*ns, place(*endpoint).0, place(*endpoint).1), row)).collect();
+    for (publication, request) in answers {
+        if let Some(take) = rows.get(&request) {
+            seen.legs.answer(publication, *take);
+        }
+    }
     let take = |(time, execution, endpoint, publication)| TakeSeen {
         time,
         endpoint,

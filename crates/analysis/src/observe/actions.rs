@@ -153,13 +153,16 @@ impl Actions {
     }
 
     fn response(&mut self, at: At, goal: usize, service: u64, takes: bool, says: i64, sent_ns: i64) {
-        let row = &mut self.goals[goal].row;
+        let GoalSeen { row, result_taken_in, .. } = &mut self.goals[goal];
         match (service, takes) {
             (SEND_GOAL, false) => (row.accepted, row.answered_ns) = (Some(says != 0), row.answered_ns.or(Some(sent_ns))),
             (SEND_GOAL, true) => (row.accepted, row.response_ns) = (Some(says != 0), row.response_ns.or(Some(at.now))),
             (GET_RESULT, _) => {
                 let Some(outcome) = outcome(says) else { return };
                 row.outcome = Some(outcome);
+                if takes {
+                    *result_taken_in = at.running;
+                }
                 let (time, now) = if takes { (&mut row.result_ns, at.now) } else { (&mut row.result_sent_ns, sent_ns) };
                 *time = time.or(Some(now));
             }

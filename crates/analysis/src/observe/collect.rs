@@ -17,8 +17,8 @@ use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
 use crate::tables::{LinkRule, Process};
 use responses::is_of_executor;
-use std::collections::HashMap;
-use tacho_events::{Event, Handle, Payload, ProcessFacts, Texts};
+use std::collections::{HashMap, VecDeque};
+use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_events::layout::TickSource;
 
 /// State of the events so far, one process and one thread at a time.
@@ -44,8 +44,8 @@ struct Thread {
     publishing: Option<Publishing>,
     executing: Option<Handle>,
     taking: Option<Taking>,
-    /// Feedback of an action that it took last, not yet handed to a callback.
-    feedback: Option<u32>,
+    /// Feedback on goals that it took since it last waited, not yet handed to a callback.
+    feedback: VecDeque<(u32, Gid)>,
     /// Last take that belongs to the running callback.
     in_callback: Option<u32>,
     waiting_since: Option<i64>,
@@ -91,7 +91,7 @@ struct Publishing {
 #[derive(Clone, Copy)]
 enum Last {
     Published(u32),
-    Took,
+    Took(Option<u32>),
 }
 
 /// A message taken, not yet handed to a callback. `take` is absent for what nobody is interested in.
@@ -210,6 +210,7 @@ impl Collector {
             Payload::RclcppExecutorWaitForWork { .. } => {
                 let thread = &mut self.threads[stream];
                 thread.waiting_since = Some(now);
+                thread.feedback.clear();
                 thread.executing = None;
                 thread.taking = None;
             }
@@ -232,8 +233,10 @@ impl Collector {
                 self.threads[stream].beginning.action = actions::Role::of(role).map(|role| (goal, role));
             }
             Payload::RclActionFeedback { goal } => {
-                if let Some(Last::Published(publication)) = self.threads[stream].last {
-                    self.actions.feedback(goal, publication, &self.seen);
+                match self.threads[stream].last.take() {
+                    Some(Last::Published(publication)) => self.actions.feedback(goal, publication, &self.seen),
+                    Some(Last::Took(Some(take))) => self.threads[stream].feedback.push_back((take, goal)),
+                    _ => {}
                 }
             }
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
@@ -294,11 +297,10 @@ impl Collector {
                     row.source_timestamp = source_timestamp;
                     row.called_ns = called.map(|called| called.1).or(row.called_ns);
                 }
-                // One end of an action takes of its services and topics before it calls anybody back.
-                let feedback = take.filter(|t| self.seen.topics.is_feedback(self.seen.topic_of(self.seen.takes[*t as usize].endpoint)));
-                self.threads[stream].feedback = feedback.or(self.threads[stream].feedback);
-                self.threads[stream].taking = Some(Taking { take: take.filter(|_| feedback.is_none()), depth: Depth::Rmw });
-                self.threads[stream].last = Some(Last::Took);
+                // Feedback goes to a callback that says so.
+                let feedback = take.is_some_and(|t| self.seen.topics.is_feedback(self.seen.topic_of(self.seen.takes[t as usize].endpoint)));
+                self.threads[stream].taking = Some(Taking { take: take.filter(|_| !feedback), depth: Depth::Rmw });
+                self.threads[stream].last = Some(Last::Took(take.filter(|_| feedback)));
             }
             Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
             Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),

@@ -11,30 +11,44 @@ pub(crate) struct Leg {
     pub is_response: bool,
 }
 
-/// Topics that stand for a way of a service.
+/// Topics that stand for a way of a service, and what went over them.
 #[derive(Default)]
-pub(crate) struct Legs(HashMap<u32, Leg>);
+pub(crate) struct Legs {
+    of: HashMap<u32, Leg>,
+    /// Of each response as a publication, the take of the request that it answers.
+    answered: HashMap<u32, u32>,
+}
 
 impl Legs {
     /// The topics of a service, or an action, that stand for its two ways.
     pub fn both(&mut self, topics: &mut Topics, request: &str, response: &str) -> [u32; 2] {
         let [request, response] = [request, response].map(|name| topics.intern(name));
-        self.0.insert(request, Leg { service: request, is_response: false });
-        self.0.insert(response, Leg { service: request, is_response: true });
+        self.of.insert(request, Leg { service: request, is_response: false });
+        self.of.insert(response, Leg { service: request, is_response: true });
         [request, response]
     }
 
     /// A topic that brings back something of a request, too.
     pub fn also_returns(&mut self, topics: &mut Topics, topic: &str, request: u32) {
-        self.0.insert(topics.intern(topic), Leg { service: request, is_response: true });
+        self.of.insert(topics.intern(topic), Leg { service: request, is_response: true });
     }
 
     pub fn of(&self, topic: u32) -> Option<Leg> {
-        self.0.get(&topic).copied()
+        self.of.get(&topic).copied()
     }
 
     pub fn is_leg(&self, topic: u32) -> bool {
-        self.0.contains_key(&topic)
+        self.of.contains_key(&topic)
+    }
+
+    /// A response, as a publication, answers the request of a take.
+    pub fn answer(&mut self, publication: u32, take: u32) {
+        self.answered.insert(publication, take);
+    }
+
+    /// The take of the request that a publication answers.
+    pub fn answered(&self, publication: u32) -> Option<u32> {
+        self.answered.get(&publication).copied()
     }
 
     /// Whether what is taken on one topic is the request that what goes out on the other responds to.

@@ -63,7 +63,10 @@ impl Collector {
         // What an action's callback was given is told; of feedback alone it is a message.
         let taken = match action {
             None => thread.taking.take().and_then(|taking: Taking| taking.take),
-            Some((_, Role::Feedback)) => thread.feedback.take(),
+            Some((goal, Role::Feedback)) => {
+                let oldest = thread.feedback.iter().position(|taken| taken.1 == goal);
+                oldest.and_then(|position| thread.feedback.remove(position)).map(|taken| taken.0)
+            }
             Some(_) => None,
         };
         if let Some(take) = taken {
