@@ -100,7 +100,8 @@ impl Analysis {
 
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
-        let Analysis { options, collector, clocks } = self;
+        let Analysis { options, mut collector, clocks } = self;
+        collector.finish();
         let Collector { mut seen, scheduler, ros1, services, mut actions, .. } = collector;
         for (process, error_ns) in clock_offset::relate(&mut seen) {
             seen.processes[process as usize].clock_error_ns = error_ns;

@@ -400,7 +400,8 @@ fn lost(
                 let in_flight_from = alive.saturating_sub(worst.max(interval));
                 for (position, (publication, time)) in far_apart(mine.iter()).enumerate().skip(matched_from) {
                     let overtaken = last_taken.is_some_and(|l| position < l);
-                    let pending = !overtaken && *time >= in_flight_from;
+                    let lying = seen.lying.contains(&(*publication, *subscription));
+                    let pending = lying || (!overtaken && *time >= in_flight_from);
                     let there = *time >= created && *time <= alive;
                     let row = &seen.publications[*publication as usize];
                     if taken.contains_key(publication) || !options.measures(row.belongs_ns()) {

@@ -53,6 +53,8 @@ pub(crate) struct Observed {
     pub gaps: Vec<(i64, i64)>,
     /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
     pub overwritten: HashSet<(u32, u32)>,
+    /// The same of each message that lay in one when the events ended.
+    pub lying: HashSet<(u32, u32)>,
     pub dds: Dds,
     /// Topics that stand for service calls; only when chains are looked for.
     pub legs: legs::Legs,

@@ -139,6 +139,16 @@ fn what_a_buffer_overwrote_is_lost_also_before_the_first_message_that_was_taken(
 }
 
 #[test]
+fn what_lies_in_a_buffer_at_the_end_is_pending_however_long_it_lay() {
+    let tables = tables(&composed().at(9).start_timer()
+        .at(10).rclcpp_intra_publish(PUBLISHER, MESSAGE).at(11).rclcpp_ring_buffer_enqueue(0x200, 0, 1, false)
+        .at(12).rclcpp_intra_publish(PUBLISHER, MESSAGE).at(13).rclcpp_ring_buffer_enqueue(0x200, 1, 2, false).at(14).end_timer()
+        .at(20).rclcpp_ring_buffer_dequeue(0x200, 0, 1).at(21).callback_start(0x133, true).at(22).callback_end(0x133)
+        .at(9_000).start_timer().at(9_001).end_timer());
+    assert_eq!(times(&tables), [(Some(10), Some(20), Some(21))]);
+}
+
+#[test]
 fn takes_that_took_nothing_and_internal_topics_make_no_message() {
     let tables = tables(&FileBuilder::new()
         .node(1, "talker").publisher("/rosout")

@@ -128,6 +128,13 @@ impl Collector {
         self.handles.push(Handles::default());
     }
 
+    /// No more events come.
+    pub fn finish(&mut self) {
+        let handles = self.handles.iter();
+        let lying = handles.flat_map(|of| of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?))));
+        self.seen.lying = lying.collect();
+    }
+
     pub fn push(&mut self, event: &Event, texts: &Texts) {
         let (process, stream, now) = (event.process.0, event.stream.0 as usize, event.time.as_ns());
         let Some(row) = self.seen.processes.get_mut(process as usize) else {

@@ -20,6 +20,11 @@ impl Buffers {
         self.lying.remove(&(buffer, index))
     }
 
+    /// Buffer and publication of all that lies in one.
+    pub fn lying(&self) -> impl Iterator<Item = (Handle, u32)> + '_ {
+        self.lying.iter().map(|((buffer, _), (publication, _))| (*buffer, *publication))
+    }
+
     /// All that a buffer holds is thrown away.
     pub fn clear(&mut self, buffer: Handle) -> Vec<u32> {
         let mut gone = Vec::new();

@@ -111,7 +111,7 @@ void BenchTimer::end(int64_t end_ns) {
   const int64_t after = next_due_ns - end_ns;
   const int64_t due = reached - (after >= 0 ? after / period_ns : -((-after + period_ns - 1) / period_ns));
   for (Publication *publication : publications)
-    publication->skip(std::max<int64_t>(0, due - static_cast<int64_t>(publication->sent) - publication->skipped.value_or(0)));
+    publication->skip(std::max<int64_t>(0, due - static_cast<int64_t>(publication->sent + publication->refused) - publication->skipped.value_or(0)));
 }
 
 BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool clock)
@@ -132,7 +132,7 @@ BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool cl
   // Where there are threads each callback has a group of its own, else nothing would run beside anything.
   const auto group = [&]() -> rclcpp::CallbackGroup::SharedPtr {
     if (executor_name != "multi-threaded") return nullptr;
-    return node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+    return groups.emplace_back(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
   };
   for (size_t i = 0; i < of.at("subscribes").size(); i++) {
     const auto on_header = [this, i](const tacho_header &header) { on_message(i, header); };

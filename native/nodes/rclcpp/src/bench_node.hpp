@@ -58,6 +58,7 @@ class BenchNode {
 
   Json plan;
   rclcpp::Node::SharedPtr node;
+  std::vector<rclcpp::CallbackGroup::SharedPtr> groups; // a node does not keep them
   std::unique_ptr<rclcpp::Executor> executor;
   std::vector<std::unique_ptr<Subscription>> subscriptions;
   std::vector<std::unique_ptr<Publication>> publications;

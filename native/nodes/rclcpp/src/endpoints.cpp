@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoints.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <geometry_msgs/msg/twist_stamped.hpp>
+#include <rclcpp/exceptions.hpp>
 #include <sensor_msgs/msg/image.hpp>
 #include <sensor_msgs/msg/point_cloud2.hpp>
 #include <std_msgs/msg/u_int8_multi_array.hpp>
@@ -22,7 +24,8 @@ constexpr size_t HEADER = sizeof(tacho_header), TWIST = 48;
 
 std::vector<uint8_t> bytes(size_t size) {
   std::vector<uint8_t> data(HEADER + size);
-  for (size_t i = 0; i < size; i++) data[HEADER + i] = static_cast<uint8_t>((i * 2654435761u) >> 24); // not all alike
+  uint64_t i = 0;
+  std::generate(data.begin() + HEADER, data.end(), [&] { return static_cast<uint8_t>((i++ * 2654435761u) >> 24); }); // not all alike
   return data;
 }
 
@@ -128,11 +131,24 @@ std::unique_ptr<Base> of_type(const std::string &asked, const std::string &topic
 
 void Publication::publish(std::optional<int64_t> due_ns) {
   const std::lock_guard lock(one_at_a_time);
-  if (due_ns) record(TACHO_NODE_DUE, {word(handle), sent, static_cast<uint64_t>(*due_ns)});
-  const tacho_header header{sent, now_ns(), id, 0};
-  record(TACHO_NODE_PUBLISH, {word(handle), id, sent, size});
-  send(header);
-  sent++;
+  const uint64_t sequence = sent + refused; // what was refused keeps its number
+  if (due_ns) record(TACHO_NODE_DUE, {word(handle), sequence, static_cast<uint64_t>(*due_ns)});
+  const tacho_header header{sequence, now_ns(), id, 0};
+  record(TACHO_NODE_PUBLISH, {word(handle), id, sequence, size});
+  try {
+    send(header);
+    sent++;
+  } catch (const rclcpp::exceptions::RCLError &error) {
+    refuse(sequence, error.ret, error.formatted_message);
+  }
+}
+
+void Publication::refuse(uint64_t sequence, int32_t code, const std::string &reason) {
+  refused++;
+  record(TACHO_NODE_REFUSED, {word(handle), sequence, static_cast<uint64_t>(code)}, reason.c_str());
+  const auto alike = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal &of) { return of.code == code; });
+  if (alike == refusals.end()) refusals.push_back({code, reason, 1});
+  else alike->count++;
 }
 
 void Publication::skip(int64_t count) {
@@ -143,6 +159,7 @@ void Publication::skip(int64_t count) {
 Json Publication::figures() const {
   Json figures{{"topic", topic}, {"sent", sent}};
   if (skipped) figures["skipped"] = *skipped;
+  for (const Refusal &of : refusals) figures["refused"].push_back({{"code", of.code}, {"reason", of.reason}, {"count", of.count}});
   return figures;
 }
 

@@ -26,6 +26,7 @@ class Publication {
   std::optional<double> rate_hz;
   size_t expected = 0;
   uint64_t sent = 0;
+  uint64_t refused = 0; // publish calls that failed
   std::optional<int64_t> skipped;
 
  protected:
@@ -35,6 +36,15 @@ class Publication {
   uint64_t size = 0;
 
  private:
+  // Of one reason; the words are those of the first.
+  struct Refusal {
+    int32_t code;
+    std::string reason;
+    uint64_t count;
+  };
+  void refuse(uint64_t sequence, int32_t code, const std::string &reason);
+
+  std::vector<Refusal> refusals;
   std::mutex one_at_a_time; // callbacks of several threads may publish it
 };
 

@@ -141,13 +141,11 @@ void serve(Runner &runner, int64_t main_ns) {
 
 int main() {
   const int64_t main_ns = now_ns();
-  static Runner runner; // the thread that reads stdin goes on to the very end
+  Runner &runner = *new Runner; // never deleted: the thread that reads stdin goes on to the very end
   try {
     serve(runner, main_ns);
   } catch (const std::exception &error) {
     runner.say({{"failed", {{"cause", error.what()}}}});
     return 1;
   }
-  std::fflush(nullptr);
-  _exit(0);
 }

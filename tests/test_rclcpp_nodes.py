@@ -1,0 +1,122 @@
+"""Nodes on rclcpp in `tacho bench`, where a ROS 2 with rclcpp is sourced."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+import ros_packages
+from places import ROOT
+
+pytestmark = pytest.mark.timing
+
+EXECUTORS = ["single-threaded", "multi-threaded", "events"]
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory) -> Path:
+    """Where lib/tacho_rclcpp/node is."""
+    folder = tmp_path_factory.mktemp("tacho_rclcpp")
+    built = ros_packages.build(ROOT / "native/nodes/rclcpp", folder / "build")
+    (folder / "lib/tacho_rclcpp").mkdir(parents=True)
+    (built / "node").rename(folder / "lib/tacho_rclcpp/node")
+    return folder
+
+
+@pytest.fixture
+def bench(tacho, prefix):
+    """Runs a workload to its end; its summary."""
+    tacho.environment["AMENT_PREFIX_PATH"] = os.pathsep.join([str(prefix), os.environ["AMENT_PREFIX_PATH"]])
+
+    def run(text):
+        (tacho.directory / "w.yaml").write_text(text)
+        return tacho.json("bench", "w.yaml", "-o", "run")
+
+    return run
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_every_send_is_counted_and_a_chain_runs_through_arrival_timer_and_fusion(bench, executor):
+    summary = bench(f"""
+middleware: rclcpp
+transport: {executor}
+nodes:
+  left: {{publishes: {{/left: {{rate: 20 Hz}}}}}}
+  right: {{publishes: {{/right: {{rate: 20 Hz}}}}}}
+  first: {{subscribes: {{/left: {{}}, /right: {{latest: true}}}}, publishes: {{/fused: {{size: 64 KiB}}}}}}
+  timed: {{subscribes: [/left, /right], on: timer 10 Hz, work: 2 ms, publishes: {{/timed: {{}}}}}}
+  sink: {{subscribes: [/fused, /timed]}}
+run: {{duration: 3 s}}
+""")
+    point, = summary["points"]
+    assert point["due"] == point["sent"] + point["refused"] + point["skipped"] == 60 + 60 + 30 + point["publishing"][2]["due"]
+    assert point["received"] > 0 and point["refused"] == 0
+    paths = {tuple(chain["path"]): chain for chain in summary["chains"]}
+    for path in [("/left", "/left", "/first", "/fused", "/sink"), ("/left", "/left", "/timed", "/timed", "/sink")]:
+        assert paths[path]["instances"] > 0, path
+    kinds = {(c["node"], c["kind"]) for c in summary["callbacks"]}
+    assert {("/left", "timer"), ("/timed", "timer"), ("/first", "subscription"), ("/sink", "subscription")} <= kinds
+    assert not [n for n in summary["notes"] if n["name"] == "process-did-not-end-in-order"]
+
+
+def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(bench):
+    summary = bench("""
+middleware: rclcpp
+nodes:
+  talker: {publishes: {/words: {rate: 100 Hz}}}
+  spinner: {subscribes: {/words: {depth: 100}}, spin: 20 Hz}
+run: {duration: 2 s}
+""")
+    spinner, = (s for s in summary["points"][0]["subscribing"] if s["node"] == "/spinner")
+    # Five come between two wakes, of which each takes one.
+    assert 0 < spinner["received"] <= 60
+
+
+# A writer of ten messages that are all kept until a reliable reader has them: with a reader that has stopped, the next has no room.
+SHORT_HISTORY = """<dds xmlns="http://www.eprosima.com"><profiles><data_writer profile_name="short" is_default_profile="true"><topic>
+<resourceLimitsQos><max_samples>10</max_samples><max_instances>1</max_instances><max_samples_per_instance>10</max_samples_per_instance>
+</resourceLimitsQos></topic></data_writer></profiles></dds>"""
+
+
+def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
+    (tacho.directory / "short.xml").write_text(SHORT_HISTORY)
+    tacho.environment |= {"FASTDDS_DEFAULT_PROFILES_FILE": str(tacho.directory / "short.xml"), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
+    (tacho.directory / "w.yaml").write_text("""
+middleware: rclcpp
+nodes:
+  talker: {publishes: {/x: {rate: 20 Hz, history: keep_all}}}
+  listener: {subscribes: {/x: {history: keep_all}}}
+run: {duration: 120 s}
+""")
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    events, deadline = tacho.directory / "run/events", time.monotonic() + 90
+
+    def until(condition, what):
+        while not condition():
+            assert process.poll() is None and time.monotonic() < deadline, f"waited in vain for {what}"
+            time.sleep(0.05)
+
+    def files():
+        found = {}
+        for file in events.glob("*.events"):
+            words = Path(f"/proc/{file.name.split('-')[0]}/cmdline").read_text().split("\0")
+            found[words[-2]] = file
+        return found
+
+    until(lambda: events.is_dir() and len(files()) == 2, "two nodes")
+    listener = int(files()["listener"].name.split("-")[0])
+    run_json = tacho.directory / "run/run.json"
+    until(lambda: run_json.is_file() and "measured_from_ns" in run_json.read_text(), "the start")
+    os.kill(listener, signal.SIGSTOP)
+    try:
+        # A reason stands beside each.
+        until(lambda: files()["talker"].read_bytes().count(b"cannot publish data") >= 3, "refused sends")
+    finally:
+        os.kill(listener, signal.SIGCONT)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 130), err
+    point, = tacho.json("explain", "run")["points"]
+    assert point["refused"] >= 3 and point["due"] == point["sent"] + point["refused"] + point["skipped"]
