@@ -68,6 +68,13 @@ pub fn render_before_after(runs: &[(&str, &Summary)]) -> String {
 }
 
 impl Terminal {
+    /// That a table does not have all rows, and which it has.
+    fn and_more(&self, out: &mut String, more: usize, those: &str) {
+        if more > 0 {
+            self.line(out, &format!("and {more} more: these {those}, --json has all"));
+        }
+    }
+
     /// Where the time of one run goes: its critical chain, the other chains, its communication, callbacks, topics, notes. Of a sweep its
     /// points; what is more stands in the run directory of each.
     pub fn explain(&self, summary: &Summary, info: &RunInfo) -> String {
@@ -303,6 +310,17 @@ impl Terminal {
     fn width(&self) -> usize {
         self.width.max(NARROWEST)
     }
+}
+
+/// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] the worst, worst first; else all in their order.
+fn told<T>(rows: &[T], badness: impl Fn(&T) -> f64) -> (Vec<&T>, usize) {
+    let mut told: Vec<&T> = rows.iter().collect();
+    let more = told.len().saturating_sub(ROWS_TOLD);
+    if more > 0 {
+        told.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
+        told.truncate(ROWS_TOLD);
+    }
+    (told, more)
 }
 
 /// [`PARTS`], or those that are there without scheduler events.

@@ -1,7 +1,7 @@
 //! What the scheduler did: executor states, and who kept callbacks from a CPU. Told where scheduler events were recorded.
 
 use super::table::{Column, Table};
-use super::{count, figures, number, Terminal, ABSENT};
+use super::{count, figures, number, told, Terminal, ABSENT};
 use tacho_analysis::summary::{ExecutorFigures, PreemptorFigures};
 
 /// Those that had the CPU for less are told by --json.
@@ -25,7 +25,8 @@ impl Terminal {
             Column::number("wake-up us: median"),
             Column::number("max"),
         ]);
-        for thread in executors {
+        let (told, more) = told(executors, |thread| thread.executing_percent);
+        for thread in told {
             let mut cells = vec![
                 if thread.nodes.is_empty() { ABSENT.into() } else { thread.nodes.join(" ") },
                 thread.thread_id.to_string(),
@@ -41,6 +42,7 @@ impl Terminal {
             table.row(cells);
         }
         self.section(out, "Executor threads: states; times they gave the CPU up, and that it was taken; woken to running", table);
+        self.and_more(out, more, "execute most");
     }
 
     pub(super) fn preemptors(&self, out: &mut String, preemptors: &[PreemptorFigures]) {

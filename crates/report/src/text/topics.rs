@@ -1,7 +1,7 @@
 //! Topics: what was sent, what arrived, and how late.
 
 use super::table::{Column, Table};
-use super::{count, figures, number, Terminal, ROWS_TOLD};
+use super::{count, figures, number, told, Terminal};
 use tacho_analysis::summary::{Summary, TopicFigures};
 
 impl Terminal {
@@ -17,12 +17,8 @@ impl Terminal {
             Column::number("max us"),
         ]);
         let latest = |topic: &TopicFigures| topic.latency_us.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
-        let mut shown: Vec<&TopicFigures> = summary.topics.iter().collect();
-        let more = shown.len().saturating_sub(ROWS_TOLD);
-        if more > 0 {
-            shown.sort_by(|a, b| latest(b).total_cmp(&latest(a)));
-        }
-        for topic in shown.into_iter().take(ROWS_TOLD) {
+        let (told, more) = told(&summary.topics, latest);
+        for topic in told {
             let latency = topic.latency_us.as_ref();
             let within = topic.latency_uncertainty_us.map_or(String::new(), |us| format!(" ±{us:.0}"));
             let mut cells = vec![
@@ -38,8 +34,6 @@ impl Terminal {
         // rclpy has no callback events: its messages end at the take.
         let until = if summary.notes.iter().any(|note| note.name == "latency-to-take") { "callback, or take" } else { "callback" };
         self.section(out, &format!("Topics: latency from publish call to {until}"), table);
-        if more > 0 {
-            self.line(out, &format!("and {more} more: these have the greatest maxima, --json has all"));
-        }
+        self.and_more(out, more, "have the greatest maxima");
     }
 }
