@@ -4,7 +4,7 @@
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
 
 use crate::observe::Observed;
-use crate::rows::far_apart;
+use crate::rows::{far_apart, Rows};
 use crate::rows::grouped::Grouped;
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,14 +20,14 @@ pub(crate) struct Busy {
     /// Mutually exclusive group of callbacks that run in teams.
     group: HashMap<u32, u32>,
     /// Executions of each such group, in order.
-    of_group: HashMap<u32, Vec<(i64, i64, u32)>>,
+    of_group: HashMap<u32, Rows<(i64, i64, u32)>>,
 }
 
 /// Threads of one executor.
 pub(crate) struct Team {
     pub threads: Vec<u32>,
     /// Waits of all of them, in order; no two at once.
-    waits: Vec<(i64, i64)>,
+    waits: Rows<(i64, i64)>,
 }
 
 /// A stretch of time in which a callback could not run, and by what.
@@ -218,9 +218,8 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
         }
     }
     found.into_iter().map(|threads| {
-        let mut waits: Vec<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
-        waits.sort_unstable();
-        Team { threads, waits }
+        let waits: Rows<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
+        Team { threads, waits: waits.sorted_by(Ord::cmp) }
     }).collect()
 }
 
