@@ -229,3 +229,46 @@ def test_components_of_one_process_are_told_apart(tacho, programs):
         assert 0 < chain["instances"] <= len(run.said["on_objects"])
         run.surrounds("on_objects", "subscription", "/tracker", "/objects")
         (tacho.directory / "run").rename(tacho.directory / f"run{len(intra)}")
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording, executor):
+    run = recording("action", executor, "20")
+    action, = run.summary["actions"]
+    assert (action["action"], action["clients"], action["servers"]) == ("/count", ["/calling"], ["/serving"])
+    assert [action[count] for count in ("sent", "accepted", "rejected", "succeeded", "unfinished", "feedback")] == [20, 20, 0, 20, 0, 40]
+    goals = sorted(run.table("goals"), key=lambda goal: goal["sent_ns"])
+    for goal, decided, accepted, result in zip(goals, *(run.said[name] for name in ("on_goal", "on_accepted", "on_result")), strict=True):
+        assert goal["sent_ns"] <= goal["taken_ns"] <= decided[1] + ERROR_NS
+        assert decided[2] - ERROR_NS <= goal["accepted_ns"] <= accepted[1] + ERROR_NS
+        # It succeeds in the last line of that callback.
+        assert accepted[1] - ERROR_NS <= goal["ended_ns"] <= accepted[2] + ERROR_NS
+        assert goal["ended_ns"] <= goal["result_ns"] <= result[1] + ERROR_NS
+    # No callback of rclcpp is told to execute a goal: that is from the state executing to its end.
+    execution, = (c for c in run.summary["callbacks"] if c["kind"] == "action")
+    assert (execution["node"], execution["topic"], execution["count"]) == ("/serving", "/count execution", 20)
+    paths = [chain["path"] for chain in run.summary["chains"]]
+    assert ["/calling", "/count goal", "/serving", "/count result", "/calling"] in paths
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_request(recording, executor):
+    run = recording("deferred", executor, "20")
+    said = {name: dict((number, times) for number, *times in run.said[name]) for name in ("asked", "on_request", "answered", "on_response")}
+    calls = sorted(run.table("services"), key=lambda call: call["sequence"])
+    assert len(calls) == 20
+    for number, call in enumerate(calls):
+        assert said["asked"][number][0] - ERROR_NS <= call["request_ns"]
+        assert call["request_taken_ns"] <= said["on_request"][number][0] + ERROR_NS
+        before, after = said["answered"][number]
+        assert before - ERROR_NS <= call["response_ns"] <= after + ERROR_NS
+        assert call["response_taken_ns"] <= said["on_response"][number][0] + ERROR_NS
+    chain, = (c for c in run.summary["chains"] if c["path"] == ["/calling", "/ask request", "/serving", "/ask response", "/calling"])
+    assert (chain["instances"], chain["lost"]) == (20, 0)
+    instances = [i for i, _ in sorted(enumerate(run.table("instances")), key=lambda row: row[1]["start_ns"])]
+    at_server = {hop["instance"]: hop for hop in run.table("hops") if hop["position"] == 1}
+    for number, instance in enumerate(instances):
+        # From the callback that took the request to the response, whoever sent it.
+        assert at_server[instance]["start_ns"] <= said["on_request"][number][0] + ERROR_NS
+        before, after = said["answered"][number]
+        assert before - ERROR_NS <= at_server[instance]["output_ns"] <= after + ERROR_NS
