@@ -184,7 +184,8 @@ impl Handles {
                     Some(known) => known,
                     None => self.new_callback(seen, process, callback),
                 };
-                seen.callbacks[callback as usize].symbol = Some(texts.get(symbol).to_string());
+                // tracetools has no name for a function that its program does not export.
+                seen.callbacks[callback as usize].symbol = Some(texts.get(symbol).to_string()).filter(|symbol| !symbol.is_empty());
             }
             Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
             Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
