@@ -272,7 +272,7 @@ impl Explainer<'_> {
             .collect();
         let mut traffic: HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)> = HashMap::new();
         let mut reasons: BTreeMap<(u32, CauseKind, String), u64> = BTreeMap::new();
-        for publication in &self.made_of.lost {
+        for publication in far_apart(self.made_of.lost.iter()) {
             *reasons.entry(self.end_of(*publication, &taken, &mut traffic)).or_default() += 1;
         }
         reasons
