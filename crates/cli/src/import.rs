@@ -121,7 +121,10 @@ fn analysed(run: &RunDirectory, json: bool) -> Outcome {
 /// What is no trace is bad usage; all else is a fault of the machine.
 fn refused(error: Error) -> Failure {
     match error {
-        Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => Failure::Fault(error.into()),
+        Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => Failure::Fault(anyhow::Error::msg(format!(
+            "{error}; the trace is as it was, what was written of it is no run: remove that, and import to where there is room"))),
+        // It names its cause itself.
+        Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => Failure::Fault(anyhow::Error::msg(error.to_string())),
         error => Failure::Usage(error.to_string()),
     }
 }
