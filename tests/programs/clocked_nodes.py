@@ -62,9 +62,12 @@ class Source(Counted):
     @clocked
     def on_timer(self):
         if self.publisher.get_subscription_count() and self.calls < count:
+            start_ns = time.monotonic_ns()
             time.sleep(0.001)
             self.publisher.publish(String(data=str(self.calls)))
             self.called()
+            # Before and after there are calls that publish nothing.
+            told.append(("on_timer_publishing", start_ns, time.monotonic_ns()))
 
 
 class Relay(Counted):
