@@ -51,6 +51,7 @@ impl Payload {
             P::Ros1TimerInit { callback, .. } => one(callback),
             P::Ros1TimerPeriod { callback, .. } => one(callback),
             P::Ros1ServiceInit { callback, .. } => one(callback),
+            P::RclcppCallbackGroupAdd { object, .. } => one(object),
             P::RclActionInit { action } => one(action),
             P::BoardMatched { endpoint, .. } => one(endpoint),
             _ => None,
