@@ -202,6 +202,26 @@ fn single_threaded_bottleneck() {
 }
 
 #[test]
+fn spinning_executor() {
+    // A timer every millisecond of 100 us, and waits of 10 us in between, `waits` of them.
+    let thread = |waits: i64| (0..20).fold(FileBuilder::new().node(1, "all").timer(1_000_000), |b, k| {
+        let at = 1_000_000 * (k + 1);
+        let b = b.at(at).start_timer().at(at + 100_000).end_timer();
+        (0..waits).fold(b, |b, wait| {
+            let at = at + 110_000 + 20_000 * wait;
+            b.at(at).rclcpp_executor_wait_for_work(-1).at(at + 10_000).rclcpp_executor_get_next_ready()
+        })
+    });
+    let found = cases(&thread(20), "spinning-executor");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].subject, "process 1 thread 1");
+    // Of 400 waits a timer's callback came after each twentieth, but for the last, of which nothing is known.
+    assert!(found[0].evidence.starts_with("380 waits ended with nothing to run"), "{}", found[0].evidence);
+    assert_eq!(cases(&thread(10), "spinning-executor"), [], "nine for each callback");
+    assert_eq!(cases(&thread(1), "spinning-executor"), [], "each wait found the timer");
+}
+
+#[test]
 fn preempted_callback() {
     let ran = ticking(&[500; 4], 1_000);
     let preempted = |ns: i64, state: OffCpu| {

@@ -35,6 +35,7 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
             from_ns,
             to_ns,
             waiting_ns,
+            empty_waits: waiting_ns.map(|_| empty_waits(stream, &spans, outside, (from_ns, to_ns))),
             ready_ns: waiting_ns.map(|waiting| to_ns - from_ns - waiting - executing_ns),
             executing_ns,
             running_ns: sums.map(|s| to_ns - from_ns - s.runnable_ns - s.blocked_ns),
@@ -45,6 +46,14 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
         });
     }
     rows
+}
+
+/// Waits between two instants, outside of callbacks, between which and the next one no callback began. What followed the last is not known.
+fn empty_waits(stream: &StreamSeen, spans: &[(i64, i64)], outside: impl Fn(i64) -> bool, (from_ns, to_ns): (i64, i64)) -> u64 {
+    let began = |from: i64, to: i64| spans.partition_point(|span| span.0 < to) > spans.partition_point(|span| span.0 < from);
+    let pairs = stream.waits.iter().zip(stream.waits.iter().skip(1));
+    let empty = pairs.filter(|(wait, next)| wait.0 >= from_ns && next.0 < to_ns && outside(wait.0) && !began(wait.1, next.0));
+    empty.count() as u64
 }
 
 /// Start and end of each outermost execution. One that never ended kept its thread until the next one began, or for good.

@@ -1,7 +1,8 @@
-//! Threads that have more to do than time.
+//! Threads that have more to do than time, or that take time for nothing.
 
 use super::facts::time;
 use super::{Case, Lint};
+use crate::tables::ExecutorThread;
 use std::collections::HashMap;
 
 /// Part of the window inside callbacks from which a thread counts as full: beyond it, waiting grows without bound (queueing theory's knee).
@@ -42,5 +43,41 @@ pub const BOTTLENECK: Lint = Lint {
             })
         };
         facts.threads().filter_map(case).collect()
+    },
+};
+
+/// Waits a second that find nothing, from which on a thread counts as spinning: an executor that waits for something is woken as often as it has work.
+const SPINS_HZ: f64 = 1_000.0;
+/// Waits for each callback, beyond which they are not wake-ups by other threads of the executor, of which each callback may cause one.
+const SPINS_A_CALLBACK: u64 = 10;
+
+pub const SPINNING: Lint = Lint {
+    name: "spinning-executor",
+    finds: "an executor looks for work over and over, finds none, and keeps a CPU busy",
+    check: |facts| {
+        let ran: HashMap<(u32, u32), &[super::facts::Ran]> = facts.threads().collect();
+        let case = |thread: &ExecutorThread| {
+            let span_ns = thread.to_ns - thread.from_ns;
+            let (empty, waiting_ns) = (thread.empty_waits?, thread.waiting_ns?);
+            let ran = ran.get(&(thread.process, thread.tid)).map_or(0, |ran| ran.len() as u64);
+            let hz = empty as f64 / (span_ns as f64 / 1e9);
+            if hz < SPINS_HZ || empty < SPINS_A_CALLBACK * ran {
+                return None;
+            }
+            let idle_ns = thread.running_ns.map(|running| (running - thread.executing_ns).max(0));
+            Some(Case {
+                subject: format!("process {} thread {}", facts.tables.processes[thread.process as usize].pid, thread.tid),
+                evidence: format!("{empty} waits ended with nothing to run, {hz:.0} a second, beside {ran} callbacks"),
+                cost: match idle_ns {
+                    Some(ns) => format!("on a CPU for {} of {} outside of callbacks", time(ns), time(span_ns)),
+                    None => format!("{} of {} inside those waits, the rest looking for work", time(waiting_ns), time(span_ns)),
+                },
+                next: "spin() in place of spin_some() in a loop; where rclcpp's multi-threaded executor has messages for a callback group that is busy: \
+                       shorter callbacks in that group, a reentrant group, or an executor of its own"
+                    .into(),
+                weight: hz,
+            })
+        };
+        facts.tables.executors.iter().filter_map(case).collect()
     },
 };

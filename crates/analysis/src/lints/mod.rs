@@ -51,6 +51,7 @@ pub static LINTS: &[Lint] = &[
     callbacks::EXCEEDS_PERIOD,
     callbacks::STARVED,
     executors::BOTTLENECK,
+    executors::SPINNING,
     callbacks::PREEMPTED,
     callbacks::TIMER_DRIFT,
     publishers::BEHIND,

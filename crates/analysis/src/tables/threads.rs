@@ -56,6 +56,8 @@ pub struct ExecutorThread {
     pub to_ns: i64,
     /// Inside the executor's wait; absent where its waits are not recorded.
     pub waiting_ns: Option<i64>,
+    /// Waits outside of callbacks after which it waited again and had run no callback; absent like `waiting_ns`.
+    pub empty_waits: Option<u64>,
     /// Neither waiting nor executing: taking messages, looking for what is ready; absent like `waiting_ns`.
     pub ready_ns: Option<i64>,
     /// Inside callbacks.
