@@ -6,6 +6,8 @@ use crate::options::Import;
 use crate::progress::Progress;
 use crate::{explain, interrupt, runs};
 use anyhow::Context;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -17,6 +19,9 @@ use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_import::{bag as bags, room, Error, Reader};
 use tacho_runner::recording::rfc3339;
+
+/// Kinds of events that are named among those without use.
+const SKIPPED_NAMED: usize = 3;
 
 pub fn run(options: Import) -> Outcome {
     let other = options.traces.iter().find(|path| !join::is_recording(path));
@@ -105,7 +110,20 @@ fn import_traces(options: Import) -> Outcome {
     }
     let processes = if imported.processes == 1 { "process" } else { "processes" };
     eprintln!("tacho: {} events of {} {processes}", imported.events, imported.processes);
+    if let Some(told) = skipped(&imported.skipped) {
+        eprintln!("tacho: {told}");
+    }
     analysed(&run, options.json)
+}
+
+/// The events that no figure is made of, the most frequent kinds by name.
+fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
+    let mut most: Vec<(&String, &u64)> = kinds.iter().collect();
+    most.sort_by_key(|(name, count)| (Reverse(**count), *name));
+    let named: Vec<String> = most.iter().take(SKIPPED_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
+    let more = if most.len() > SKIPPED_NAMED { format!(" and {} more kinds", most.len() - SKIPPED_NAMED) } else { String::new() };
+    let all: u64 = kinds.values().sum();
+    (all > 0).then(|| format!("{all} events are of no use for its figures, or repeat others: {}{more}", named.join(", ")))
 }
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {

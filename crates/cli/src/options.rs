@@ -157,7 +157,7 @@ pub struct Generated {
     pub depth: Vec<u32>,
 }
 
-/// Record any ROS 2 program, unmodified: no rebuild, no daemon, no root
+/// Record any ROS 2 or ROS 1 program, unmodified: no rebuild, no daemon, no root
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

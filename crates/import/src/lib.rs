@@ -17,6 +17,7 @@ pub mod bag;
 mod decode;
 mod find;
 mod gap;
+mod index;
 mod kernel;
 mod kinds;
 mod layout;

@@ -5,6 +5,7 @@
 
 use crate::find;
 use crate::gap::Gap;
+use crate::index;
 use crate::layout::TraceLayout;
 use crate::packet;
 use crate::process::Host;
@@ -30,6 +31,9 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// A file, of which it is not known what it is.
+    #[error("{0}: a file that is neither a trace's \"metadata\" nor of a bag (.mcap, .db3); expected the folder of an LTTng trace, or any above it")]
+    OtherFile(PathBuf),
     /// There is no trace.
     #[error("{0}: no file named \"metadata\" in it or in any folder below, and no .mcap file; expected an LTTng trace (CTF 1.8), a bag in MCAP files (mcap convert makes them of .db3 and .bag), or run directories of tacho record")]
     NoTrace(PathBuf),
@@ -85,6 +89,9 @@ impl Reader {
         let mut seen = HashSet::new();
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
+            if path.is_file() && path.file_name().is_none_or(|name| name != "metadata") {
+                return Err(Error::OtherFile(path.clone()));
+            }
             let folders = find::traces(path).map_err(io)?;
             if folders.is_empty() {
                 return Err(Error::NoTrace(path.clone()));
@@ -283,8 +290,8 @@ impl Opening {
             let io = |source| Error::Io { path: path.clone(), source };
             let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
             self.bytes_total += window.length();
-            // LTTng makes a file for every CPU, and leaves those empty on which nothing ran.
-            if window.length() == 0 {
+            // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
+            if window.length() == 0 && index::of(&path).map_err(io)?.is_empty() {
                 continue;
             }
             window.show(0, HEADER_MAX).map_err(io)?;

@@ -98,14 +98,15 @@ fn gaps(reader: &Reader) -> Vec<EventGap> {
 
 /// Gaps and damage, one line each.
 fn missing(reader: &Reader) -> Vec<String> {
-    let start = reader.processes().iter().map(|p| p.header.start.monotonic_ns).min().unwrap_or(0);
+    let start = reader.processes().iter().map(|p| p.header.start.monotonic_ns).min();
+    let (start, since) = start.map_or((0, "on the trace's clock"), |first| (first, "after the first event"));
     let seconds = |time: Time| time.as_ns().saturating_sub(start) as f64 / 1e9;
     let gaps = reader.gaps().iter().map(|gap| {
         let count = gap.events.map_or("an unknown number of".to_string(), |count| count.to_string());
         let whose = if gap.cause == Cause::Discarded { ", of whichever processes wrote there" } else { "" };
         let file = reader.stream_names()[gap.stream].display();
         let (from, to) = (seconds(gap.from), seconds(gap.to));
-        format!("{count} events {} between {from:.6} s and {to:.6} s after the first event{whose} ({file})", gap.cause)
+        format!("{count} events {} between {from:.6} s and {to:.6} s {since}{whose} ({file})", gap.cause)
     });
     gaps.chain(reader.problems().iter().map(|problem| problem.to_string())).collect()
 }

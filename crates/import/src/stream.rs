@@ -85,6 +85,8 @@ pub(crate) struct Stream {
     /// Offset of the next packet in the file.
     next_packet: u64,
     packet: Option<Open>,
+    /// Where the last packet that was opened in the file began.
+    opened: Option<u64>,
     /// Of the packet before, in this or the file before.
     before: Option<Before>,
     captured: Captured,
@@ -126,6 +128,7 @@ impl Stream {
             file: None,
             next_packet: 0,
             packet: None,
+            opened: None,
             before: None,
             captured: Captured::new(slots),
             threads: Threads::default(),

@@ -3,7 +3,7 @@
 mod fixture;
 
 use fixture::Fixture;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tacho_import::{Cause, Error, Reader};
 
 /// Packet context of LTTng: begin, end, content, size, sequence, discarded, cpu; 8 bytes each but the last.
@@ -51,28 +51,71 @@ fn damaged(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (Fixture, u64, Read
     (fixture, whole, read)
 }
 
-fn problem(read: &Read, name: &str) -> (u64, String) {
-    let found: Vec<_> = read.reader.problems().iter().collect();
-    assert_eq!(found.iter().map(|p| p.name).collect::<Vec<_>>(), [name]);
-    assert!(found[0].file.ends_with("ros2_0"));
-    (found[0].offset, found[0].text.clone())
-}
-
 #[test]
 fn a_file_cut_inside_a_packet_is_read_up_to_its_last_whole_event() {
     let mut last = 0;
     // At any byte: the rest must be less, and never wrong.
     for back in [1, 100, 1_000, 5_000, 20_000] {
-        let mut start = 0;
+        let (mut start, mut end, mut behind) = (0, 0, false);
         let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
             start = packets(bytes)[3];
-            let content = u64_at(bytes, start + CONTENT_BITS) as usize / 8;
-            bytes.truncate(start + content - back);
+            behind = packets(bytes).len() > 4;
+            end = start + u64_at(bytes, start + CONTENT_BITS) as usize / 8 - back;
+            bytes.truncate(end);
         });
-        assert_eq!(problem(&read, "packet-truncated").0, start as u64);
+        let found: Vec<_> = read.reader.problems().iter().map(|p| (p.name, p.offset)).collect();
+        // The packets behind it are known from the index.
+        let behind = if behind { vec![("packets-missing", end as u64)] } else { Vec::new() };
+        assert_eq!(found, [vec![("packet-truncated", start as u64)], behind].concat());
         assert!(read.sorted && read.events < whole && (last == 0 || read.events < last), "{back}: {} of {whole}", read.events);
         assert!(read.reader.gaps().iter().any(|g| g.cause == Cause::Damaged && g.events.is_none()));
         last = read.events;
+    }
+}
+
+#[test]
+fn packets_that_a_file_ends_before_are_known_from_its_index() {
+    // Nothing of it; two whole packets; the last packet's header overwritten, which no later packet tells of.
+    for kept in [0, 2, usize::MAX] {
+        let (mut lacking, mut length) = (Vec::new(), 0);
+        let (_, whole, read) = damaged("autoware_single_5s", |bytes| {
+            let all = packets(bytes);
+            let first = kept.min(all.len() - 1);
+            lacking = all[first..].iter().map(|at| [CONTEXT, CONTEXT + 8].map(|field| u64_at(bytes, at + field) as i64)).collect();
+            match kept {
+                usize::MAX => bytes[all[first]..all[first] + 80].fill(0xee),
+                _ => bytes.truncate(all[first]),
+            }
+            length = bytes.len();
+        });
+        let found = read.reader.problems().iter().find(|p| p.name == "packets-missing").expect("said");
+        assert_eq!((found.offset, found.text.contains(&lacking.len().to_string())), (length as u64, lacking.len() > 1));
+        let gap: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.events, g.from.as_ns(), g.to.as_ns())).collect();
+        assert_eq!(gap, [(Cause::PacketsMissing, None, lacking[0][0], lacking[lacking.len() - 1][1])]);
+        assert!(read.sorted && read.events < whole);
+    }
+}
+
+#[test]
+fn a_copy_of_a_trace_counts_no_event_twice() {
+    let (fixture, copy) = (Fixture::unpack("service_5s"), Fixture::unpack("service_5s"));
+    let count = |paths: &[PathBuf]| {
+        let mut reader = Reader::open(paths).expect("traces");
+        let events = std::iter::from_fn(|| reader.next_event()).count();
+        (events, reader.problems().iter().map(|p| p.name).collect::<Vec<_>>(), reader.gaps().len())
+    };
+    let whole = count(&[fixture.trace()]);
+    assert_eq!((&whole.1[..], whole.2), (&[][..], 0));
+    let both = count(&[fixture.trace(), copy.trace()]);
+    assert_eq!((both.0, both.2), (whole.0, 0));
+    assert!(!both.1.is_empty() && both.1.iter().all(|name| *name == "packet-again"), "{:?}", both.1);
+    // One that was made while the trace was still written adds nothing, and takes nothing away.
+    let stream = copy.files().join("ros2_0");
+    let bytes = std::fs::read(&stream).expect("stream");
+    std::fs::write(&stream, &bytes[..packets(&bytes)[1]]).expect("write");
+    std::fs::remove_dir_all(copy.files().join("index")).expect("index");
+    for order in [[fixture.trace(), copy.trace()], [copy.trace(), fixture.trace()]] {
+        assert_eq!((count(&order).0, count(&order).2), (whole.0, 0));
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Row {
     pub values: Vec<Option<f64>>,
 }
 
+/// What the name of the critical chain begins with.
+pub const CRITICAL: &str = "* ";
+
 /// The rows of a table, over a window of `window_s`.
 pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
     let of = |distribution: &Option<Distribution>, value: fn(&Distribution) -> f64| distribution.as_ref().map(value);
@@ -92,7 +95,8 @@ pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
         }
         Kind::Chains => {
             let row = |chain: &ChainFigures| Row {
-                name: format!("{}{}", distinct(chain, &summary.chains), if chain.critical { " (critical)" } else { "" }),
+                // In front: a narrow terminal cuts off the end.
+                name: format!("{}{}", if chain.critical { CRITICAL } else { "" }, distinct(chain, &summary.chains)),
                 values: vec![
                     Some(chain.instances as f64),
                     of(&chain.end_to_end_ms, |d| d.mean),
@@ -169,7 +173,7 @@ mod tests {
         let chain = |name: &str, topic: &str| ChainFigures { name: name.into(), path: vec!["/a".into(), topic.into(), "/b".into()], ..ChainFigures::default() };
         let chains = vec![chain("a to b", "/x"), ChainFigures { critical: true, ..chain("a to b", "/y") }, chain("c", "/x")];
         let found = rows(Kind::Chains, &Summary { chains, ..Summary::default() }, 1.0);
-        assert_eq!(names(&found), ["a to b by /x", "a to b by /y (critical)", "c"]);
+        assert_eq!(names(&found), ["a to b by /x", "* a to b by /y", "c"]);
     }
 
     #[test]

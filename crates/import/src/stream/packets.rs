@@ -4,8 +4,9 @@ use super::event::{event, Damage};
 use super::{Shared, Stream, Trace};
 use crate::decode::{Fault, Input};
 use crate::gap::{Cause, Gap};
+use crate::index;
 use crate::packet::{self, Packet, MAGIC};
-use crate::window::{Window, EVENT_MAX};
+use crate::window::{Bytes, Window, EVENT_MAX};
 use tacho_events::{Event, Payload};
 
 /// Most bytes of a packet's header and context.
@@ -33,6 +34,16 @@ pub(super) struct Before {
     end: Option<u64>,
     discarded: Option<u64>,
     sequence: Option<u64>,
+    /// Number of its file.
+    file: usize,
+}
+
+impl Before {
+    /// Whether a packet of a later file was read up to here already.
+    fn has(&self, packet: &Packet) -> bool {
+        let no_later = |one: Option<u64>, other: Option<u64>| one.zip(other).is_some_and(|(one, other)| one <= other);
+        no_later(packet.sequence, self.sequence) && no_later(packet.end, self.end)
+    }
 }
 
 impl Stream {
@@ -103,7 +114,7 @@ impl Stream {
     fn open_file(&mut self, shared: &mut Shared) -> bool {
         let Some(file) = self.files.get(self.next_file) else { return false };
         self.next_file += 1;
-        self.next_packet = 0;
+        (self.next_packet, self.opened) = (0, None);
         match Window::open(&file.path, &file.bytes, self.together) {
             Ok(window) => self.file = Some((window, file.clone())),
             Err(error) => shared.problems.add("unreadable", &file.path, 0, || error.to_string()),
@@ -115,6 +126,7 @@ impl Stream {
         let Some((window, file)) = &mut self.file else { return true };
         let start = self.next_packet;
         if start >= window.length() {
+            self.count_behind_the_end(traces, shared);
             self.file = None;
             return true;
         }
@@ -141,7 +153,14 @@ impl Stream {
         };
         let (bytes, cut) = (packet.size / 8, packet.content > 8 * rest);
         self.next_packet = start.saturating_add(bytes);
+        self.opened = Some(start);
         shared.bytes += bytes.min(rest);
+        if self.before.is_some_and(|before| before.file != self.next_file && before.has(&packet)) {
+            shared.problems.add("packet-again", &file.path, start, || {
+                "a packet of a file that was read before (a copy of the trace, snapshots that overlap); it is left out".into()
+            });
+            return true;
+        }
         self.packet = Some(Open {
             start,
             stream: packet.stream,
@@ -160,6 +179,28 @@ impl Stream {
             (open.lossy, open.lost) = (lost > 0, lost);
         }
         true
+    }
+
+    /// At the end of a file: the packets that its index knows behind the last one that was opened are not in the trace.
+    fn count_behind_the_end(&mut self, traces: &[Trace], shared: &mut Shared) {
+        let Some((window, file)) = self.file.as_ref().filter(|(_, file)| matches!(file.bytes, Bytes::Filed)) else { return };
+        let mut lacking = match index::of(&file.path) {
+            Ok(packets) => packets,
+            Err(error) => return shared.problems.add("unreadable", &file.path, window.length(), || format!("its index: {error}")),
+        };
+        lacking.retain(|packet| self.opened.is_none_or(|opened| packet.offset > opened));
+        let (Some(first), Some(last)) = (lacking.first(), lacking.last()) else { return };
+        let trace = &traces[file.trace];
+        let (from, to) = (trace.time(first.begin), trace.time(last.end.max(first.begin)));
+        shared.gaps.add(Gap { cause: Cause::PacketsMissing, events: None, from, to, stream: self.index });
+        let count = lacking.len();
+        shared.problems.add("packets-missing", &file.path, window.length(), || match count {
+            1 => "the file ends before the last packet that its index tells of".into(),
+            _ => format!("the file ends before the last {count} packets that its index tells of"),
+        });
+        // The next file's first packet follows these.
+        let known = self.before.unwrap_or(Before { end: None, discarded: None, sequence: None, file: self.next_file });
+        self.before = Some(Before { sequence: last.sequence.or(known.sequence), ..known });
     }
 
     /// Compares a packet's counters with those of the one before; gives the events that were lost.
@@ -193,7 +234,12 @@ impl Stream {
                 }
             }
         }
-        self.before = Some(Before { end: packet.end, discarded: packet.discarded.map(|(count, _)| count), sequence: packet.sequence });
+        self.before = Some(Before {
+            end: packet.end,
+            discarded: packet.discarded.map(|(count, _)| count),
+            sequence: packet.sequence,
+            file: self.next_file,
+        });
         lost_here
     }
 }
