@@ -1,6 +1,7 @@
 """`tacho import` end to end, on real traces: what it leaves in the run, and what it refuses."""
 
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -42,3 +43,29 @@ def test_what_is_no_trace_leaves_no_run(tacho, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "metadata" in tacho("import", "empty", "-o", "run", expect=2).stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_stream_file_is_refused_with_what_was_expected_instead(tacho, unpacked, tmp_path):
+    stream = next((unpacked("service_5s") / "ctf").rglob("ros2_0"))
+    refused = tacho("import", stream, "-o", "run", expect=2).stderr
+    assert "ros2_0: a file" in refused and "expected the folder of an LTTng trace" in refused and not (tmp_path / "run").exists()
+
+
+def test_events_that_nothing_understands_are_named(tacho, unpacked):
+    trace = unpacked("service_5s") / "ctf"
+    metadata = next(trace.rglob("metadata"))
+    metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:', b'"myco:'))
+    said = tacho("import", trace, "-o", "run").stderr
+    assert "0 events of 0 processes" in said and "events are of no use" in said and "myco:" in said
+
+
+def test_a_lost_stream_file_is_seen_in_its_index_and_a_copy_changes_nothing(tacho, unpacked, tmp_path):
+    trace = unpacked("service_5s") / "ctf"
+    copy = Path(shutil.copytree(trace, tmp_path / "copy"))
+    figures = [tacho.json("import", *traces, "-o", run) for traces, run in [([trace], "one"), ([trace, copy], "two")]]
+    assert figures[0]["services"] == figures[1]["services"] and figures[0]["topics"] == figures[1]["topics"]
+    next(copy.rglob("ros2_1")).write_bytes(b"")
+    shutil.rmtree(trace)
+    torn = tacho.json("import", copy, "-o", "torn")
+    assert any("packets that are not in the trace" in text for text in json.loads((tmp_path / "torn/run.json").read_text())["missing"])
+    assert "lost-events" in {note["name"] for note in torn["notes"]} and all(topic["lost"] is None for topic in torn["topics"])
