@@ -70,8 +70,9 @@ EXPORT void executor_execute_client(struct shared_ptr *client)
   put_executed();
 }
 
-/* rclcpp::AnyExecutable: one of these is set. */
+/* rclcpp::AnyExecutable, which has a virtual destructor: one of these is set. */
 struct any_executable {
+  const void *vtable;
   struct shared_ptr subscription, timer, service, client, waitable;
 };
 

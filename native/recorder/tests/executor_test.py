@@ -1,0 +1,23 @@
+"""Runs a program on a stand-in for rclcpp under the recorder, and compares what it says must be recorded with what was.
+
+usage: executor_test.py RECORDER PROGRAM [EMULATOR ARGUMENT ...]
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from event_file import read_directory
+
+recorder, program, *emulator = sys.argv[1:]
+with tempfile.TemporaryDirectory() as events:
+    environment = os.environ | {"TACHO_EVENTS_DIR": events}
+    command = [*emulator, "-E", f"LD_PRELOAD={recorder}", program] if emulator else [program]
+    if not emulator:  # which is itself no program for the recorder
+        environment["LD_PRELOAD"] = recorder
+    expected = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    (file,) = read_directory(events)
+    recorded = [" ".join([event.kind, *map(str, event.words)]) for event in file.events if event.kind != "clock_sync"]
+    assert recorded == expected, f"recorded {recorded}\nexpected {expected}"
+print(f"{len(recorded)} events, all as expected")

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of rclcpp what the recorder stands before, declared as in its headers (Humble to Rolling the same): names and layout are then the compiler's.
+#pragma once
+
+#include <memory>
+
+namespace rclcpp {
+
+class SubscriptionBase {};
+class TimerBase {};
+class ServiceBase {};
+class ClientBase {};
+class Waitable {};
+
+enum class CallbackGroupType { MutuallyExclusive, Reentrant };
+
+class CallbackGroup {
+ public:
+  explicit CallbackGroup(CallbackGroupType type) : type_(type) {}
+  virtual ~CallbackGroup() = default;
+  const CallbackGroupType &type() const;
+  void add_subscription(const std::shared_ptr<SubscriptionBase> subscription);
+  void add_timer(const std::shared_ptr<TimerBase> timer);
+  void add_service(const std::shared_ptr<ServiceBase> service);
+  void add_client(const std::shared_ptr<ClientBase> client);
+  void add_waitable(const std::shared_ptr<Waitable> waitable);
+
+ private:
+  CallbackGroupType type_;
+};
+
+struct AnyExecutable {
+  virtual ~AnyExecutable();
+  std::shared_ptr<SubscriptionBase> subscription;
+  std::shared_ptr<TimerBase> timer;
+  std::shared_ptr<ServiceBase> service;
+  std::shared_ptr<ClientBase> client;
+  std::shared_ptr<Waitable> waitable;
+  std::shared_ptr<CallbackGroup> callback_group;
+};
+
+class Executor {
+ public:
+  void execute_any_executable(AnyExecutable &any);
+  static void execute_client(std::shared_ptr<ClientBase> client);
+  bool throws = false; // as a callback of the user's may
+};
+
+}  // namespace rclcpp
