@@ -112,6 +112,8 @@ def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(reco
     assert figures["duration_us"]["mean"] >= worked_us - 10 * ERROR_NS / 1e3
     assert figures["duration_us"]["mean"] < inside_us
     assert figures["symbol"].startswith("Counter.on_execute (")
+    decision, = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count goal")
+    assert decision["count"] == GOALS and decision["symbol"].startswith("Counter.on_goal (")
 
 
 def test_feedback_has_its_rate_and_latency(recording):

@@ -96,8 +96,9 @@ class Asker(Node):
 class Counter(Node):
     def __init__(self):
         super().__init__("counter")
-        self.server = ActionServer(self, Count, "count", self.on_execute, goal_callback=self.on_goal,
-                                   cancel_callback=lambda goal: CancelResponse.ACCEPT, callback_group=ReentrantCallbackGroup())
+        self.server = ActionServer(self, Count, "count", self.on_execute, cancel_callback=lambda goal: CancelResponse.ACCEPT,
+                                   callback_group=ReentrantCallbackGroup())
+        self.server.register_goal_callback(self.on_goal)  # in place of rclpy's own, which accepts all
         self.waiting = []
         self.create_timer(0.004, self.on_tick, callback_group=ReentrantCallbackGroup())
 

@@ -158,7 +158,7 @@ OF_SERVER = {
 }
 
 
-def tell_of_server(server, *_):
+def tell_of_server(_, server, *given):
     for attribute, (role, _) in OF_SERVER.items():
         callback = getattr(server, attribute, None)
         if callback is not None:
@@ -205,7 +205,7 @@ def hook_actions(_, node, waitable):
         replaced.after(action.ActionClient, "_get_result_async", functools.partial(goal_asked, ON_RESULT))
         replaced.after(action.ActionClient, "_cancel_goal_async", functools.partial(goal_asked, ON_CANCEL_RESPONSE))
     if isinstance(waitable, action.ActionServer):
-        tell_of_server(waitable)
+        tell_of_server(None, waitable)
 
 
 class Replaced:
