@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ros_packages
+import short_history
 from places import ROOT
 
 pytestmark = pytest.mark.timing
@@ -76,23 +77,8 @@ run: {duration: 2 s}
     assert 0 < spinner["received"] <= 60
 
 
-# A writer of ten messages that are all kept until a reliable reader has them: with a reader that has stopped, the next has no room.
-SHORT_HISTORY = """<dds xmlns="http://www.eprosima.com"><profiles><data_writer profile_name="short" is_default_profile="true"><topic>
-<resourceLimitsQos><max_samples>10</max_samples><max_instances>1</max_instances><max_samples_per_instance>10</max_samples_per_instance>
-</resourceLimitsQos></topic></data_writer></profiles></dds>"""
-
-
 def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
-    (tacho.directory / "short.xml").write_text(SHORT_HISTORY)
-    tacho.environment |= {"FASTDDS_DEFAULT_PROFILES_FILE": str(tacho.directory / "short.xml"), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
-    (tacho.directory / "w.yaml").write_text("""
-middleware: rclcpp
-nodes:
-  talker: {publishes: {/x: {rate: 20 Hz, history: keep_all}}}
-  listener: {subscribes: {/x: {history: keep_all}}}
-run: {duration: 120 s}
-""")
-    process = tacho.start("bench", "w.yaml", "-o", "run")
+    process = short_history.start_bench(tacho, "rclcpp")
     events, deadline = tacho.directory / "run/events", time.monotonic() + 90
 
     def until(condition, what):

@@ -1,0 +1,22 @@
+"""A writer on Fast DDS that refuses sends: of ten messages, all kept until a reliable reader has them. With a reader that has stopped, the next
+has no room."""
+
+SHORT_HISTORY = """<dds xmlns="http://www.eprosima.com"><profiles><data_writer profile_name="short" is_default_profile="true"><topic>
+<resourceLimitsQos><max_samples>10</max_samples><max_instances>1</max_instances><max_samples_per_instance>10</max_samples_per_instance>
+</resourceLimitsQos></topic></data_writer></profiles></dds>"""
+
+WORKLOAD = """
+middleware: {middleware}
+nodes:
+  talker: {{publishes: {{/x: {{rate: 20 Hz, history: keep_all}}}}}}
+  listener: {{subscribes: {{/x: {{history: keep_all}}}}}}
+run: {{duration: 120 s}}
+"""
+
+
+def start_bench(tacho, middleware: str):
+    """Starts `tacho bench` of a talker with such a writer and its listener, into `run`."""
+    (tacho.directory / "short.xml").write_text(SHORT_HISTORY)
+    tacho.environment |= {"FASTDDS_DEFAULT_PROFILES_FILE": str(tacho.directory / "short.xml"), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
+    (tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware=middleware))
+    return tacho.start("bench", "w.yaml", "-o", "run")
