@@ -69,7 +69,7 @@ def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, e
 
 @pytest.mark.parametrize("there,here", [("single", "events"), ("events", "multi")])
 def test_a_chain_runs_over_two_processes_and_agrees_with_the_clocks_in_both(tacho, ros_python, there, here):
-    both = '"$0" "$1" "$2" "$4" relay & "$0" "$1" "$3" "$4" source sink; wait $!'
+    both = 'set -o pipefail; "$0" "$1" "$3" "$4" source sink | "$0" "$1" "$2" "$4" relay -'
     done = tacho("record", "-o", "run", "--", "bash", "-c", both, ros_python, PROGRAMS / "clocked_nodes.py", there, here, COUNT)
     inside = {}
     for line in done.stdout.splitlines():

@@ -3,10 +3,11 @@
 
 usage: nodes.py EXECUTOR NODE...    EXECUTOR: single, multi, events; NODE: starter, asker, counter, finisher
 
-A goal asks to count to N, 4 ms a step, with feedback after each. GOALS says how each one is to end. Ends when all of them have, and prints
+A goal asks to count to N, 4 ms a step, with feedback after each. GOALS says how each one is to end; one that is to be canceled counts until it is. Ends when all of them have, and prints
 "told <name> <number of the goal> <ns>..." (CLOCK_MONOTONIC).
 """
 
+import itertools
 import sys
 import time
 
@@ -114,7 +115,7 @@ class Counter(Node):
         how, number = goal.request.how.split()
         began = part = now()
         worked, result = 0, Count.Result()
-        for step in range(1, goal.request.until + 1):
+        for step in itertools.count(1) if how == "cancel" else range(1, goal.request.until + 1):
             while now() < part + 1_000_000:
                 pass
             sent = now()

@@ -1,8 +1,10 @@
 """rclpy nodes whose callbacks note the clock at their first and last line: `timer -> /first -> relay -> /second -> sink`.
 
-usage: clocked_nodes.py EXECUTOR COUNT NODE...    EXECUTOR: single, multi, events; NODE: source, relay, sink, caller, server
+usage: clocked_nodes.py EXECUTOR COUNT NODE... [-]    EXECUTOR: single, multi, events; NODE: source, relay, sink, caller, server
 
 Ends when its nodes have done COUNT of what they do, and prints for each callback "<name> <start_ns> <end_ns>" (CLOCK_MONOTONIC).
+With `-` its nodes stay until standard input has ended, and that is printed too: of nodes of two processes, piped, none goes before the other
+process has heard what it published, and no line of the one is written into a line of the other.
 `caller` calls the service of `server` from a timer, and awaits the response in a coroutine.
 """
 
@@ -20,7 +22,7 @@ from std_msgs.msg import String
 
 # The sink may be of another process, and come later than the first message.
 KEPT = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-executor_name, count, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+executor_name, count, names = sys.argv[1], int(sys.argv[2]), [name for name in sys.argv[3:] if name != "-"]
 told = []
 done = rclpy.task.Future()
 left = set(names)
@@ -144,6 +146,8 @@ while not done.done():
 executor.shutdown()
 for name, start_ns, end_ns in told:
     print(name, start_ns, end_ns, flush=True)
+if sys.argv[-1] == "-":
+    sys.stdout.write(sys.stdin.read())
 for node in nodes:
     node.destroy_node()
 rclpy.try_shutdown()

@@ -161,7 +161,7 @@ def test_what_was_not_measured_is_a_dash_and_never_zero(browser, reports):
     assert len(cells) > 10 and all(cell == ["–", "not measured"] for cell in cells[4:])
 
 
-def test_services_managed_nodes_and_threads_have_their_tables(browser, reports):
+def test_services_actions_managed_nodes_and_threads_have_their_tables(browser, reports):
     browser.open(reports("system"))
     assert_quiet(browser, reports("system"))
     rows = browser.evaluate("""Object.fromEntries([...document.querySelectorAll('#tables h3')].map(title => {
@@ -169,10 +169,13 @@ def test_services_managed_nodes_and_threads_have_their_tables(browser, reports):
         return [title.textContent, [...table.querySelectorAll('tbody td')].map(cell => cell.textContent)]; }))""")
     assert rows["Managed nodes"] == ["/driver", "active", "4", "–", "1.000", "5.500", "–", "0.375"]
     assert rows["Services"][:6] == ["/driver", "/driver", "", "3", "2", "–"]
+    # Who asked to cancel was not recorded, nobody was aborted: a dash, and a zero.
+    assert rows["Actions"] == ["/driver", "/driver", "/driver", "–", "10", "1", "–", "7", "2", "0", "3", "55", "54"]
+    assert rows["Times of goals"] == ["/driver", "–", "1.500", "2.250", "4.000", "–", "–", "–", "12.50", "–"]
     assert rows["Executor threads"][:7] == ["7", "8", "/driver", "–", "–", "12.5", "–"]
     assert rows["Who had the CPU"] == ["none, or not known", "5", "1.500", "0.750"]
     browser.open(reports("single"))
-    assert not {"Managed nodes", "Services", "Executor threads"} & set(texts(browser, "#tables h3")), "a table without rows is left out"
+    assert not {"Managed nodes", "Services", "Actions", "Times of goals", "Executor threads"} & set(texts(browser, "#tables h3")), "a table without rows is left out"
 
 
 def test_choices_change_what_is_shown(browser, reports):

@@ -72,6 +72,8 @@ export interface Summary {
   /** Absent in runs of before there were any. */
   layers?: LayerFigures[];
   services?: ServiceFigures[];
+  /** Absent in runs of before there were any. */
+  actions?: ActionFigures[];
   /** Of managed nodes. */
   lifecycle?: LifecycleFigures[];
   chains: ChainFigures[];
@@ -91,6 +93,30 @@ export interface ServiceFigures {
   handling_us?: Distribution;
   response_us?: Distribution;
   round_trip_us?: Distribution;
+}
+
+/** The goals of one action, crates/analysis/src/summary/action.rs. */
+export interface ActionFigures {
+  action: string;
+  clients: string[];
+  servers: string[];
+  sent?: number;
+  accepted: number;
+  rejected: number;
+  cancel_requested?: number;
+  succeeded: number;
+  canceled: number;
+  aborted: number;
+  unfinished: number;
+  acceptance_us?: Distribution;
+  result_us?: Distribution;
+  execution_us?: Distribution;
+  execution_cpu_us?: Distribution;
+  cancel_us?: Distribution;
+  feedback: number;
+  feedback_received: number;
+  feedback_rate_hz?: number;
+  feedback_latency_us?: Distribution;
 }
 
 export interface LifecycleFigures {

@@ -23,6 +23,11 @@ export function count(value: Maybe): string {
   return fixed(value, 0);
 }
 
+/** Microseconds in milliseconds. */
+export function toMs(us: number | undefined): number | undefined {
+  return us === undefined ? undefined : us / 1000;
+}
+
 /** Milliseconds with their unit. */
 export function ms(value: Maybe): string {
   return withUnit(significant(value), "ms");

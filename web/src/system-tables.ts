@@ -1,11 +1,13 @@
-// What not every run knows: services, managed nodes, threads, and who had the CPU. A table without rows is left out.
-import type { ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures, Summary } from "./data";
+// What not every run knows: services, actions, managed nodes, threads, and who had the CPU. A table without rows is left out.
+import type { ActionFigures, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures, Summary } from "./data";
+import { toMs } from "./format";
 import { sortable, titled } from "./sortable";
 
 /** The tables of one run, each with its title. */
 export function systemTables(summary: Summary): HTMLElement[] {
   return [
     ...services(summary.services ?? []),
+    ...actions(summary.actions ?? []),
     ...managedNodes(summary.lifecycle ?? []),
     ...executors(summary.executors ?? []),
     ...preemptors(summary.preemptors ?? []),
@@ -32,6 +34,49 @@ function services(rows: ServiceFigures[]): HTMLElement[] {
       { title: "round trip, max", unit: "µs", decimals: 0, value: (service) => service.round_trip_us?.max },
     ]),
   );
+}
+
+function actions(rows: ActionFigures[]): HTMLElement[] {
+  if (rows.length === 0) return [];
+  return [
+    ...titled(
+      "Actions",
+      "What became of their goals. Feedback taken is that of all clients: each takes that of all goals.",
+      rows,
+      sortable<ActionFigures>(rows, [
+        { title: "action", value: (action) => action.action },
+        { title: "from", value: (action) => action.clients.join(", ") },
+        { title: "to", value: (action) => action.servers.join(", ") },
+        { title: "sent", value: (action) => action.sent },
+        { title: "accepted", value: (action) => action.accepted },
+        { title: "rejected", value: (action) => action.rejected },
+        { title: "cancel requested", value: (action) => action.cancel_requested },
+        { title: "succeeded", value: (action) => action.succeeded },
+        { title: "canceled", value: (action) => action.canceled },
+        { title: "aborted", value: (action) => action.aborted },
+        { title: "unfinished", value: (action) => action.unfinished },
+        { title: "feedback", value: (action) => action.feedback },
+        { title: "feedback taken", value: (action) => action.feedback_received },
+      ]),
+    ),
+    ...titled(
+      "Times of goals",
+      "Acceptance and result from sending the goal on; execution from the acceptance to the end of the goal, at the server, and of it the CPU time of the callback that executes it.",
+      rows,
+      sortable<ActionFigures>(rows, [
+        { title: "action", value: (action) => action.action },
+        { title: "acceptance, median", unit: "ms", decimals: 3, value: (action) => toMs(action.acceptance_us?.median) },
+        { title: "result, median", unit: "ms", decimals: 3, value: (action) => toMs(action.result_us?.median) },
+        { title: "result, p99", unit: "ms", decimals: 3, value: (action) => toMs(action.result_us?.p99) },
+        { title: "result, max", unit: "ms", decimals: 3, value: (action) => toMs(action.result_us?.max) },
+        { title: "execution, median", unit: "ms", decimals: 3, value: (action) => toMs(action.execution_us?.median) },
+        { title: "CPU, median", unit: "ms", decimals: 3, value: (action) => toMs(action.execution_cpu_us?.median) },
+        { title: "cancellation, median", unit: "ms", decimals: 3, value: (action) => toMs(action.cancel_us?.median) },
+        { title: "feedback", unit: "Hz", decimals: 2, value: (action) => action.feedback_rate_hz },
+        { title: "feedback, median", unit: "ms", decimals: 3, value: (action) => toMs(action.feedback_latency_us?.median) },
+      ]),
+    ),
+  ];
 }
 
 /** States in which a managed node stays; the others are on the way between them. */

@@ -1,6 +1,7 @@
 // All figures, as tables.
 import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, Run, TopicFigures } from "./data";
 import { h, section } from "./dom";
+import { toMs } from "./format";
 import { choice } from "./choice";
 import { sortable, titled } from "./sortable";
 import { systemTables } from "./system-tables";
@@ -68,7 +69,7 @@ function runTables({ summary }: Run): HTMLElement[] {
       ),
     ...titled(
       "Callbacks",
-      "Their own execution time, from start to end, without waiting and transport. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
+      "Their own execution time, from start to end, without waiting and transport; of a coroutine the sum of its parts, without what it awaits. Beside it the period of the output, which is what a rate measurement of the topic shows: it is not the time the callback takes.",
       summary.callbacks,
       sortable<CallbackFigures>(summary.callbacks, [
         { title: "node", value: (callback) => callback.node ?? `process ${callback.process_id}` },
@@ -81,12 +82,12 @@ function runTables({ summary }: Run): HTMLElement[] {
               : `${callback.kind} of ${callback.period_ms} ms`),
         },
         { title: "count", value: (callback) => callback.count },
-        { title: "min", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.min) },
-        { title: "mean", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.mean) },
-        { title: "p99", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.p99) },
-        { title: "max", unit: "ms", decimals: 3, value: (callback) => scaled(callback.duration_us?.max) },
-        { title: "CPU, mean", unit: "ms", decimals: 3, value: (callback) => scaled(callback.cpu_us?.mean) },
-        { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => scaled(callback.queue_wait_us?.mean) },
+        { title: "min", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.min) },
+        { title: "mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.mean) },
+        { title: "p99", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.p99) },
+        { title: "max", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.max) },
+        { title: "CPU, mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.cpu_us?.mean) },
+        { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => toMs(callback.queue_wait_us?.mean) },
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
       ]),
     ),
@@ -161,8 +162,4 @@ function bagTopics(topics: BagTopicFigures[]): HTMLElement[] {
 function periods({ output_period_ms }: CallbackFigures): number | string | undefined {
   if (output_period_ms.length <= 1) return output_period_ms[0]?.[1];
   return output_period_ms.map(([topic, period]) => `${topic} ${period.toFixed(2)}`).join(", ");
-}
-
-function scaled(us: number | undefined): number | undefined {
-  return us === undefined ? undefined : us / 1000;
 }

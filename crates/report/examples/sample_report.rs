@@ -4,7 +4,7 @@
 mod sample;
 
 use std::path::Path;
-use tacho_analysis::summary::{ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures};
+use tacho_analysis::summary::{ActionFigures, Distribution, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures};
 use tacho_report::ReportRun;
 
 /// Names that would be code if they were anything but text.
@@ -42,12 +42,28 @@ fn main() -> Result<(), String> {
     tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
 }
 
-/// A run with services, managed nodes, threads, and who preempted them.
+/// A run with services, an action, managed nodes, threads, and who preempted them.
 fn system(name: &str) -> ReportRun {
     let mut run = sample::run("arrival", sample::Wake::Arrival);
     let in_state_s = [("active", 5.5), ("configuring", 0.125), ("activating", 0.25), ("inactive", 1.0)].map(|(state, s)| (state.to_owned(), s)).into();
     run.summary.lifecycle = vec![LifecycleFigures { node: name.into(), state: "active".into(), transitions: 4, in_state_s }];
     run.summary.services = vec![ServiceFigures { service: name.into(), clients: vec![name.into()], sent: Some(3), complete: 2, ..Default::default() }];
+    run.summary.actions = vec![ActionFigures {
+        action: name.into(),
+        clients: vec![name.into()],
+        servers: vec![name.into()],
+        accepted: 10,
+        rejected: 1,
+        succeeded: 7,
+        canceled: 2,
+        aborted: 0,
+        unfinished: 3,
+        result_us: Some(Distribution { median: 1500.0, p99: 2250.0, max: 4000.0, ..Default::default() }),
+        feedback: 55,
+        feedback_received: 54,
+        feedback_rate_hz: Some(12.5),
+        ..Default::default()
+    }];
     run.summary.executors = vec![ExecutorFigures { process_id: 7, thread_id: 8, nodes: vec![name.into()], executing_percent: 12.5, ..Default::default() }];
     run.summary.preemptors = vec![PreemptorFigures { by: None, count: 5, total_ms: 1.5, longest_ms: 0.75 }];
     run
