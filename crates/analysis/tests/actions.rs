@@ -54,7 +54,19 @@ fn a_goal_has_all_of_its_times_each_send_from_before_its_call() {
     assert_eq!((goal.sent_ns, goal.taken_ns, goal.accepted, goal.accepted_ns), (Some(1_020), Some(1_100), Some(true), Some(1_100)));
     assert_eq!((goal.answered_ns, goal.response_ns, goal.executing_ns), (Some(1_115), Some(1_160), Some(1_200)));
     assert_eq!((goal.outcome, goal.ended_ns, goal.result_sent_ns, goal.result_ns), (Some(GoalOutcome::Succeeded), Some(1_700), Some(1_710), Some(1_800)));
-    assert_eq!((goal.cancel_sent_ns, goal.canceling_ns, goal.feedback), (None, None, 0));
+    assert_eq!((goal.cancel_sent_ns, goal.canceling_ns, goal.feedback), (None, None, Some(0)));
+}
+
+#[test]
+fn feedback_of_a_server_that_was_not_recorded_is_not_told() {
+    let tables = tables(&FileBuilder::new()
+        .node(2, "asker").rcl_client_init(CLIENT + 8, NODE, CLIENT + 9, "/count/_action/get_result").rcl_action_init(CLIENT)
+        .at(1_030).rcl_action_request(CLIENT, SEND_GOAL, ITSELF, 1, FIRST, 10).at(1_160).rcl_action_response(CLIENT, SEND_GOAL, ITSELF, 1, 1, 0));
+    let goal = goal(&tables, 0);
+    assert_eq!((goal.accepted, goal.feedback), (Some(true), None));
+    let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables: &tables, options: Default::default(), info: None }], None);
+    let [figures] = &summary.actions[..] else { panic!("one action") };
+    assert_eq!((figures.sent, figures.accepted, figures.feedback, figures.feedback_received), (Some(1), 1, None, None));
 }
 
 #[test]

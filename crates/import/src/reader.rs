@@ -35,7 +35,7 @@ pub enum Error {
     #[error("{0}: a file that is neither a trace's \"metadata\" nor of a bag (.mcap, .db3); expected the folder of an LTTng trace, or any above it")]
     OtherFile(PathBuf),
     /// There is no trace.
-    #[error("{0}: no file named \"metadata\" in it or in any folder below, and no .mcap file; expected an LTTng trace (CTF 1.8), a bag in MCAP files (mcap convert makes them of .db3 and .bag), or run directories of tacho record")]
+    #[error("{0}: no file named \"metadata\" in it or in any folder below, and no .mcap or .db3 file; expected an LTTng trace (CTF 1.8), a bag in MCAP or SQLite files, or run directories of tacho record")]
     NoTrace(PathBuf),
     /// Where the events are to be written, there are some.
     #[error("{0}: holds event files already; expected a new run directory")]

@@ -108,10 +108,10 @@ impl Busy {
             }
             held.push(Held { from: (*start).max(from), to: (*end).min(to), by: By::Group(*execution) });
         }
-        let mut all_busy: Vec<(i64, i64, Vec<u32>)> = vec![(from, to, Vec::new())];
+        let mut all_busy: Vec<Ran> = vec![(from, to, Vec::new())];
         for thread in &team.threads {
             let own: Vec<_> = of_thread(*thread).collect();
-            all_busy = all_busy.iter().flat_map(|so_far| own.iter().filter_map(|own| both(so_far, own))).collect();
+            all_busy = both(&all_busy, &own);
         }
         let group = held.clone();
         for (from, to, by) in all_busy {
@@ -154,17 +154,29 @@ impl Busy {
     }
 }
 
-/// What of two stretches is both, with the executions of both.
-fn both(one: &(i64, i64, Vec<u32>), other: &(i64, i64, Vec<u32>)) -> Option<(i64, i64, Vec<u32>)> {
-    let (from, to) = (one.0.max(other.0), one.1.min(other.1));
-    (from < to).then(|| (from, to, one.2.iter().chain(&other.2).copied().collect()))
+/// A stretch of time, and what ran all through it.
+type Ran = (i64, i64, Vec<u32>);
+
+/// What is in stretches of both, with the executions of both. Each stand in order and apart.
+fn both(one: &[Ran], other: &[Ran]) -> Vec<Ran> {
+    let (mut at, mut of_other, mut found) = (0, 0, Vec::new());
+    while let (Some(a), Some(b)) = (one.get(at), other.get(of_other)) {
+        let (from, to) = (a.0.max(b.0), a.1.min(b.1));
+        if from < to {
+            found.push((from, to, a.2.iter().chain(&b.2).copied().collect()));
+        }
+        // The one that ends first meets no other.
+        if a.1 <= b.1 { at += 1 } else { of_other += 1 }
+    }
+    found
 }
 
 /// What is left of a stretch without others, which stand in order and apart.
 fn without((from, to): (i64, i64), others: &[Held]) -> Vec<(i64, i64)> {
     let mut left = Vec::new();
     let mut free_from = from;
-    for other in others.iter().filter(|other| other.to > from && other.from < to) {
+    let first = others.partition_point(|other| other.to <= from);
+    for other in others[first..].iter().take_while(|other| other.from < to) {
         if other.from > free_from {
             left.push((free_from, other.from));
         }
@@ -256,5 +268,46 @@ fn until(spans: &[Span], instant: i64) -> i64 {
             before + (instant.min(end) - start)
         }
         None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stretches in order and apart, some of which touch.
+    fn stretches(seed: u64, execution: u32) -> Vec<Ran> {
+        let mut state = seed;
+        let mut next = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % most) as i64
+        };
+        let mut at = 0;
+        (0..12)
+            .map(|_| {
+                let from = at + next(4);
+                at = from + 1 + next(5);
+                (from, at, vec![execution])
+            })
+            .collect()
+    }
+
+    fn covers(of: &[Ran], instant: i64) -> bool {
+        of.iter().any(|ran| ran.0 <= instant && instant < ran.1)
+    }
+
+    #[test]
+    fn what_two_threads_did_at_once_and_what_is_left_is_so_at_each_instant() {
+        for seed in 0..50 {
+            let (one, other) = (stretches(seed, 1), stretches(seed + 1_000, 2));
+            let found = both(&one, &other);
+            assert!(found.windows(2).all(|pair| pair[0].1 <= pair[1].0) && found.iter().all(|ran| ran.2 == [1, 2]));
+            let held: Vec<Held> = one.iter().map(|ran| Held { from: ran.0, to: ran.1, by: By::Group(0) }).collect();
+            let left: Vec<Ran> = without((5, 40), &held).into_iter().map(|(from, to)| (from, to, Vec::new())).collect();
+            for instant in 0..120 {
+                assert_eq!(covers(&found, instant), covers(&one, instant) && covers(&other, instant));
+                assert_eq!(covers(&left, instant), (5..40).contains(&instant) && !covers(&one, instant));
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::figures::coroutines::{later_parts, LaterParts};
 use crate::figures::{latency_us, Repeat};
 use crate::summary::{ActionFigures, Distribution};
-use crate::tables::{action_of, is_feedback, Goal, GoalOutcome, Tables};
+use crate::tables::{action_of, is_feedback, Endpoint, EndpointKind, Goal, GoalOutcome, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -39,15 +39,25 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ActionFigures> {
             });
             so_far.cpu_us.extend(cpu_ns.map(us));
         }
+        for endpoint in tables.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Subscription) {
+            if let Some(so_far) = feedback_of(endpoint).and_then(|action| actions.get_mut(action)) {
+                so_far.figures.feedback_received.get_or_insert(0);
+            }
+        }
         for message in &tables.messages {
-            let topic = &tables.endpoints[message.subscription as usize].topic;
-            if let Some(so_far) = Some(topic).filter(|topic| is_feedback(topic)).and_then(|topic| actions.get_mut(action_of(topic)?)) {
-                so_far.figures.feedback_received += u64::from(message.take_ns.is_some());
+            let subscription = &tables.endpoints[message.subscription as usize];
+            if let Some(so_far) = feedback_of(subscription).and_then(|action| actions.get_mut(action)) {
+                *so_far.figures.feedback_received.get_or_insert(0) += u64::from(message.take_ns.is_some());
                 so_far.feedback_us.extend(latency_us(message));
             }
         }
     }
     actions.into_iter().map(|(action, so_far)| so_far.finish(action)).collect()
+}
+
+/// The action that an endpoint of feedback belongs to.
+fn feedback_of(endpoint: &Endpoint) -> Option<&str> {
+    action_of(&endpoint.topic).filter(|_| is_feedback(&endpoint.topic))
 }
 
 fn us(ns: i64) -> f64 {
@@ -72,9 +82,11 @@ impl SoFar {
             Some(GoalOutcome::Aborted) => of.aborted += 1,
             None => of.unfinished += u64::from(goal.accepted == Some(true)),
         }
-        of.feedback += goal.feedback;
-        if let (Some(first), Some(last)) = (goal.first_feedback_ns, goal.last_feedback_ns) {
-            self.distances.0 += goal.feedback - 1;
+        if let Some(feedback) = goal.feedback {
+            *of.feedback.get_or_insert(0) += feedback;
+        }
+        if let (Some(count), Some(first), Some(last)) = (goal.feedback, goal.first_feedback_ns, goal.last_feedback_ns) {
+            self.distances.0 += count - 1;
             self.distances.1 += last - first;
         }
     }

@@ -81,16 +81,21 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
     let mut found: BTreeMap<(&str, &str), Topic> = BTreeMap::new();
     for Repeat { tables, .. } in repeats {
         let mut rest: &[BagMessage] = &tables.bag_messages;
-        let counted = tables.bag_topics.len() > 1 && numbers_missing(rest) == Some(0);
-        for (topic, number) in tables.bag_topics.iter().zip(0..) {
-            let (own, others) = rest.split_at(rest.partition_point(|message| message.topic == number));
-            rest = others;
+        let of_topics: Vec<(&[BagMessage], Option<u64>)> = (0..tables.bag_topics.len() as u32)
+            .map(|number| {
+                let (own, others) = rest.split_at(rest.partition_point(|message| message.topic == number));
+                rest = others;
+                (own, numbers_missing(own))
+            })
+            .collect();
+        let counted = one_counter(&tables.bag_messages, &of_topics);
+        for (topic, (own, missing)) in tables.bag_topics.iter().zip(of_topics) {
             let so_far = found.entry((&topic.name, &topic.datatype)).or_default();
             so_far.has_header = topic.has_header;
             let first = so_far.messages == 0;
             so_far.add(own);
-            // One counter of all messages is the writer's own.
-            let missing = own.chunk_by(|a, b| a.stretch == b.stretch).map(numbers_missing).sum::<Option<u64>>().filter(|_| !counted);
+            // A publisher numbers in ones.
+            let missing = missing.filter(|missing| !counted && *missing <= own.len() as u64);
             so_far.missing = if first { missing } else { so_far.missing.zip(missing).map(|(before, more)| before + more) };
             crate::rows::release();
         }
@@ -103,15 +108,22 @@ pub(crate) fn figures(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<BagT
     found.into_iter().map(|(names, topic)| topic.figures(names, notes)).collect()
 }
 
-/// Numbers between the least and the greatest of some messages that none of them has. `None`: they are not those of one publisher, who numbers
-/// in ones: two messages have the same, most numbers are missing, or there are none.
+/// Numbers between the least and the greatest of some messages that none of them has, stretch by stretch. `None`: one has no number, or two of
+/// a stretch have the same.
 fn numbers_missing(messages: &[BagMessage]) -> Option<u64> {
-    let mut numbers: Vec<u32> = messages.iter().map(|message| message.sequence).collect::<Option<_>>()?;
+    let mut numbers: Vec<(u32, u32)> = messages.iter().map(|message| Some((message.stretch, message.sequence?))).collect::<Option<_>>()?;
     numbers.sort_unstable();
-    let (first, last) = (*numbers.first()?, *numbers.last()?);
-    let missing = u64::from(last - first) + 1 - (numbers.len() as u64).min(u64::from(last - first) + 1);
-    let distinct = numbers.windows(2).all(|pair| pair[0] < pair[1]);
-    (distinct && missing <= numbers.len() as u64).then_some(missing)
+    let distinct = numbers.windows(2).all(|pair| pair[0] != pair[1]);
+    let missing = |own: &[(u32, u32)]| u64::from(own[own.len() - 1].1 - own[0].1) + 1 - own.len() as u64;
+    distinct.then(|| numbers.chunk_by(|a, b| a.0 == b.0).map(missing).sum())
+}
+
+/// Whether the numbers of several topics, each with how many are missing, are the writer's own: no two messages have the same, and all
+/// together miss no more than each topic by itself.
+fn one_counter(all: &[BagMessage], of_topics: &[(&[BagMessage], Option<u64>)]) -> bool {
+    let of_each: Option<u64> = of_topics.iter().map(|of| of.1).sum();
+    let several = of_topics.iter().filter(|of| !of.0.is_empty()).count() > 1;
+    several && numbers_missing(all).zip(of_each).is_some_and(|(together, of_each)| together <= of_each)
 }
 
 fn since(before_ns: i64, after_ns: i64) -> f64 {
@@ -202,6 +214,8 @@ mod tests {
         assert_eq!(missing(&[&[1, 3, 2, 5]]), [Some(1)], "in another order");
         assert_eq!(missing(&[&[1, 2, 3, 1_000, 1_001]]), [None], "of two publishers");
         assert_eq!(missing(&[&[0, 1, 3, 4, 6], &[2, 5]]), [None, None], "of the writer");
+        assert_eq!(missing(&[&[0, 2, 8, 10], &[1, 3, 9, 11]]), [None, None], "of the writer, and some are lost");
+        assert_eq!(missing(&[&[1, 2, 4], &[10, 11, 12]]), [Some(1), None], "of two publishers, one of which began before");
     }
 
     #[test]

@@ -145,6 +145,7 @@ impl Actions {
             (SEND_GOAL, true) => (of.row.sent_ns, of.sent_in) = (Some(sent_ns), at.running),
             (SEND_GOAL, false) => {
                 of.row.taken_ns = of.row.taken_ns.or(Some(at.now));
+                of.row.feedback.get_or_insert(0);
                 self.taken.insert(at.stream, index);
             }
             (CANCEL_GOAL, true) => of.row.cancel_sent_ns = of.row.cancel_sent_ns.or(Some(sent_ns)),
@@ -173,6 +174,7 @@ impl Actions {
     fn state(&mut self, at: At, goal: Gid, status: i64) {
         let index = self.goal(goal);
         let of = &mut self.goals[index];
+        of.row.feedback.get_or_insert(0);
         match status {
             1 => (of.row.accepted, of.row.accepted_ns) = (Some(true), Some(at.now)),
             2 => of.row.executing_ns = Some(at.now),
@@ -190,7 +192,7 @@ impl Actions {
     pub fn feedback(&mut self, goal: Gid, publication: u32, seen: &Observed) {
         let index = self.goal(goal);
         let (of, published) = (&mut self.goals[index], &seen.publications[publication as usize]);
-        of.row.feedback += 1;
+        *of.row.feedback.get_or_insert(0) += 1;
         of.row.first_feedback_ns = of.row.first_feedback_ns.or(Some(published.time));
         of.row.last_feedback_ns = Some(published.time);
         if published.execution.is_none() {
@@ -278,7 +280,7 @@ impl Actions {
                 ended_ns: None,
                 result_sent_ns: None,
                 result_ns: None,
-                feedback: 0,
+                feedback: None,
                 first_feedback_ns: None,
                 last_feedback_ns: None,
                 execution: None,

@@ -45,10 +45,12 @@ pub struct ActionFigures {
     /// Cancellation asked for to goal canceled, at the server; over canceled goals, on one host.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cancel_us: Option<Distribution>,
-    /// Feedback published.
-    pub feedback: u64,
-    /// Feedback taken, by all clients: each gets that of all goals.
-    pub feedback_received: u64,
+    /// Feedback published; absent where no server was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub feedback: Option<u64>,
+    /// Feedback taken, by all clients: each gets that of all goals. Absent where no subscription to it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub feedback_received: Option<u64>,
     /// Feedback of one goal: (publish calls - 1) / (last - first), over all goals with two or more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub feedback_rate_hz: Option<f64>,

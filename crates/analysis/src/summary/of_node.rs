@@ -3,8 +3,8 @@
 use super::Summary;
 
 impl Summary {
-    /// Leaves what concerns a node with `text` in its name, whatever its case: its callbacks, topics with their layers, chains, services, threads,
-    /// states, and of each finding the told cases that name it. What is of the whole run (points, who preempted, what a bag holds) goes; notes stay.
+    /// Leaves what concerns a node with `text` in its name, whatever its case: its callbacks, topics with their layers, chains, services, actions,
+    /// threads, states, and of each finding the told cases that name it. What is of the whole run (points, who preempted, what a bag holds) goes; notes stay.
     /// The nodes that were found, by name.
     pub fn leave_nodes(&mut self, text: &str) -> Vec<String> {
         let text = text.to_lowercase();
@@ -18,6 +18,7 @@ impl Summary {
         self.layers.retain(|layers| layers.topic.as_ref().is_some_and(|topic| topics.contains(&topic)));
         self.chains.retain(|chain| chain.path.iter().step_by(2).any(is_one));
         self.services.retain(|service| service.clients.iter().chain(&service.servers).any(is_one));
+        self.actions.retain(|action| action.clients.iter().chain(&action.servers).any(is_one));
         self.executors.retain(|thread| thread.nodes.iter().any(is_one));
         self.lifecycle.retain(|node| is_one(&node.node));
         for finding in self.findings.iter_mut().flatten() {
@@ -37,7 +38,8 @@ impl Summary {
         let of_topics = self.topics.iter().flat_map(|topic| topic.publishers.iter().chain(&topic.subscribers));
         let of_chains = self.chains.iter().flat_map(|chain| chain.path.iter().step_by(2));
         let of_services = self.services.iter().flat_map(|service| service.clients.iter().chain(&service.servers));
-        of_callbacks.chain(of_topics).chain(of_chains).chain(of_services).chain(self.lifecycle.iter().map(|of| &of.node)).map(String::as_str)
+        let of_actions = self.actions.iter().flat_map(|action| action.clients.iter().chain(&action.servers));
+        of_callbacks.chain(of_topics).chain(of_chains).chain(of_services).chain(of_actions).chain(self.lifecycle.iter().map(|of| &of.node)).map(String::as_str)
     }
 }
 
@@ -66,6 +68,7 @@ mod tests {
             callbacks: vec![callback("/lidar"), callback("/fusion"), CallbackFigures::default()],
             topics: vec![topic("/points", "/lidar", "/fusion"), topic("/fusion", "/lidar", "/display")],
             chains: vec![chain(&["/lidar", "/points", "/fusion"]), chain(&["/lidar", "/fusion", "/display"])],
+            actions: ["/fusion", "/display"].map(|server| ActionFigures { servers: vec![server.into()], ..ActionFigures::default() }).into(),
             points: vec![Point::default()],
             findings: Some(vec![finding, Finding { cases: vec![case("/lidar")], ..Finding::default() }]),
             ..Summary::default()
@@ -74,6 +77,7 @@ mod tests {
         assert_eq!(summary.callbacks.len(), 1);
         assert_eq!(summary.topics.iter().map(|topic| topic.topic.as_str()).collect::<Vec<_>>(), ["/points"]);
         assert_eq!((summary.chains.len(), summary.points.len()), (1, 0));
+        assert_eq!((summary.actions.len(), &summary.actions[0].servers[..]), (1, &["/fusion".to_string()][..]));
         let findings = summary.findings.as_ref().unwrap();
         assert_eq!((findings.len(), findings[0].count, findings[0].cases[0].subject.as_str()), (1, 1, "/fusion /points"));
         assert!(summary.leave_nodes("radar").is_empty() && summary.callbacks.is_empty());

@@ -51,8 +51,8 @@ pub struct Goal {
     pub result_sent_ns: Option<i64>,
     /// The client took the result.
     pub result_ns: Option<i64>,
-    /// Feedback published.
-    pub feedback: u64,
+    /// Feedback published; absent where nothing of its server was recorded.
+    pub feedback: Option<u64>,
     /// First and last publish call of feedback.
     pub first_feedback_ns: Option<i64>,
     /// See `first_feedback_ns`.

@@ -11,9 +11,10 @@ impl Terminal {
         let names = ["ms", "acceptance", "result", "p99", "max", "execution", "CPU", "feedback", "feedback Hz"];
         let mut times = Table::new(names.map(|name| if name == "ms" { Column::text(name) } else { Column::number(name) }));
         for of in actions {
-            let mut cells = vec![of.action.clone(), of.sent.map_or(String::new(), |sent| sent.to_string())];
-            let counts = [of.accepted, of.rejected, of.succeeded, of.canceled, of.aborted, of.unfinished, of.feedback];
-            cells.extend(counts.map(|count| count.to_string()));
+            let told = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
+            let mut cells = vec![of.action.clone(), told(of.sent)];
+            let counts = [of.accepted, of.rejected, of.succeeded, of.canceled, of.aborted, of.unfinished].map(Some);
+            cells.extend(counts.into_iter().chain([of.feedback]).map(told));
             goals.row(cells);
             let mut cells = vec![of.action.clone()];
             cells.extend(figures(of.acceptance_us.as_ref(), |d| [d.median / 1e3], 3));
