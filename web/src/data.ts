@@ -113,8 +113,8 @@ export interface ActionFigures {
   execution_us?: Distribution;
   execution_cpu_us?: Distribution;
   cancel_us?: Distribution;
-  feedback: number;
-  feedback_received: number;
+  feedback?: number;
+  feedback_received?: number;
   feedback_rate_hz?: number;
   feedback_latency_us?: Distribution;
 }

@@ -59,8 +59,8 @@ fn system(name: &str) -> ReportRun {
         aborted: 0,
         unfinished: 3,
         result_us: Some(Distribution { median: 1500.0, p99: 2250.0, max: 4000.0, ..Default::default() }),
-        feedback: 55,
-        feedback_received: 54,
+        feedback: Some(55),
+        feedback_received: Some(54),
         feedback_rate_hz: Some(12.5),
         ..Default::default()
     }];
