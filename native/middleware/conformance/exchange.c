@@ -29,8 +29,7 @@ struct tacho_publisher *publisher(struct tacho_session *session, const struct so
 
 static void notify(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
 
-struct tacho_subscription *subscription(struct tacho_session *session, const struct sort *sort,
-                                               atomic_int *notified) {
+struct tacho_subscription *subscription(struct tacho_session *session, const struct sort *sort, atomic_int *notified) {
   char error[TACHO_ERROR_SIZE] = "";
   const void *handle = NULL;
   struct tacho_endpoint_config c = config(sort);

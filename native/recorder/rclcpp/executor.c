@@ -39,13 +39,13 @@ static void put_member(const void *group, const struct shared_ptr *member, uint6
   thread_put(TACHO_RCLCPP_CALLBACK_GROUP_ADD, words, 4);
 }
 
-#define ADD(name, what, symbol)                                                                                  \
-  EXPORT void group_add_##name(void *group, struct shared_ptr *member) NAMED(symbol);                      \
-  static struct original original_add_##name = {symbol, LIBRARY, (void *)group_add_##name, NULL};          \
-  EXPORT void group_add_##name(void *group, struct shared_ptr *member)                                     \
-  {                                                                                                        \
-    put_member(group, member, what);                                                                             \
-    ((void (*)(void *, struct shared_ptr *))original_of(&original_add_##name))(group, member);             \
+#define ADD(name, what, symbol)                                                                          \
+  EXPORT void group_add_##name(void *group, struct shared_ptr *member) NAMED(symbol);                    \
+  static struct original original_add_##name = {symbol, LIBRARY, (void *)group_add_##name, NULL};        \
+  EXPORT void group_add_##name(void *group, struct shared_ptr *member)                                   \
+  {                                                                                                      \
+    put_member(group, member, what);                                                                     \
+    ((void (*)(void *, struct shared_ptr *))original_of(&original_add_##name))(group, member);           \
   }
 
 ADD(subscription, 1, "_ZN6rclcpp13CallbackGroup16add_subscriptionESt10shared_ptrINS_16SubscriptionBaseEE")

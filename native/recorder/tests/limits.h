@@ -2,8 +2,8 @@
  *
  * What ends a recording before the program does: limits, a full disk, SIGKILL.
  */
-#ifndef TACHO_RECORDER_LIMITS_H
-#define TACHO_RECORDER_LIMITS_H
+#ifndef TACHO_RECORDER_TESTS_LIMITS_H_
+#define TACHO_RECORDER_TESTS_LIMITS_H_
 
 void test_max_bytes(void);
 void test_file_size_limit(void);
@@ -11,4 +11,4 @@ void test_full_disk(void);
 void test_no_directory(void);
 void test_kill(void);
 
-#endif
+#endif /* TACHO_RECORDER_TESTS_LIMITS_H_ */

@@ -2,8 +2,8 @@
  *
  * A trial: the victim under the recorder, in a folder of its own.
  */
-#ifndef TACHO_RECORDER_TRIAL_H
-#define TACHO_RECORDER_TRIAL_H
+#ifndef TACHO_RECORDER_TESTS_TRIAL_H_
+#define TACHO_RECORDER_TESTS_TRIAL_H_
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,4 +25,4 @@ pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *mo
 void finish(pid_t pid);
 uint64_t fired_sum(void);
 
-#endif
+#endif /* TACHO_RECORDER_TESTS_TRIAL_H_ */
