@@ -84,6 +84,10 @@ def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tach
 def test_a_program_that_there_is_not_takes_no_run_directory(tacho):
     assert "no-such-program: no such program" in tacho("record", "-o", "run", "--", "no-such-program", expect=2).stderr
     assert not (tacho.directory / "run").exists()
+    (tacho.directory / "broken").write_text("#!/nowhere/interpreter\n")
+    (tacho.directory / "broken").chmod(0o755)
+    assert "broken" in tacho("record", "-o", "run", "--", "./broken", expect=2).stderr
+    assert not (tacho.directory / "run").exists()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -148,3 +148,27 @@ def test_without_permission_the_error_says_what_is_needed(tacho):
     )
     assert done.returncode == 3
     assert "CAP_SYS_ADMIN" in done.stderr and "hosts" in done.stderr
+
+
+def causes_of(tacho, run):
+    """The only chain of a run, and by kind and what it is of: ms of each late instance, inputs that led to nothing."""
+    (chain,) = tacho.json("explain", run)["chains"]
+    late = [{(part["kind"], part["by"]): part["ms"] for part in instance["parts"]} for instance in chain["worst"]]
+    return chain, late, {(lost["kind"], lost["by"]): lost["inputs"] for lost in chain["lost_inputs"]}
+
+
+def test_the_delay_of_a_link_is_told_as_transport_and_its_loss_as_lost(tacho):
+    _, info = bench(tacho, "delayed", link="delay: 20 ms")
+    if delay_is_missing(info):
+        pytest.skip("this kernel has neither netem nor tap devices: " + "; ".join(info["missing"]))
+    chain, late, lost = causes_of(tacho, "delayed")
+    assert chain["instances"] > 0 and chain["lost"] == 0 and not {kind for kind, _ in lost} - {"pending"}
+    assert late and all(parts["transport", "/out"] >= 20 for parts in late)
+    # Of the usual instance it is the greatest part.
+    assert chain["transport_ms"]["median"] > 0.5 * chain["end_to_end_ms"]["median"] >= 10
+    point, _ = bench(tacho, "lossy", link="loss: 20 %", rate=200)
+    chain, _, lost = causes_of(tacho, "lossy")
+    never_came = point["sent"] - point["received"]
+    # What still was on its way at the end is neither.
+    assert lost["lost", "/out"] == chain["lost"] == point["lost"] > 0
+    assert sum(lost.values()) == never_came and not {kind for kind, _ in lost} - {"lost", "pending"}

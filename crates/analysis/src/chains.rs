@@ -50,6 +50,8 @@ pub(crate) struct MadeOf {
     pub path: Path,
     pub ties: Vec<Tie>,
     pub lost: Vec<u32>,
+    /// Those that do not count as lost, since they may still be on their way.
+    pub on_their_way: Vec<u32>,
     /// Rows of its instances.
     pub instances: Range<u32>,
     /// Row of their first hop; each has one a node.
@@ -217,7 +219,7 @@ impl<'a> Tracer<'a> {
         words.extend(path.output.map(|topic| self.seen.topics.names[topic as usize].clone()));
         let origins = self.origins(&path);
         tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
-        let lost = self.without_descendant(&path, &origins, &descents, worst);
+        let (lost, on_their_way) = self.without_descendant(&path, &origins, &descents, worst);
         tables.chains.push(Chain {
             name: path.name.clone(),
             path: words,
@@ -227,7 +229,7 @@ impl<'a> Tracer<'a> {
             deadline_ns: path.deadline_ns,
         });
         let instances = 0..tables.instances.len() as u32;
-        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, instances, hops_from: 0 });
+        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0 });
         Traced { path, of: Some(tables) }
     }
 
@@ -373,10 +375,10 @@ impl<'a> Tracer<'a> {
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
-    /// Publications of the first node that led to nothing. Those after the last one that did may still be on their way for as long as
+    /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the last one that did may still be on their way for as long as
     /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
     /// node took, when the two may not have found each other yet.
-    fn without_descendant(&self, path: &Path, origins: &[u32], descents: &[(u32, i64)], worst: i64) -> Vec<u32> {
+    fn without_descendant(&self, path: &Path, origins: &[u32], descents: &[(u32, i64)], worst: i64) -> (Vec<u32>, Vec<u32>) {
         let seen = self.seen;
         let descended = Numbers::of(descents.iter().map(|(origin, _)| *origin));
         let last = origins.iter().rposition(|p| descended.has(*p));
@@ -386,17 +388,17 @@ impl<'a> Tracer<'a> {
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
-        far_apart(origins.iter())
-            .enumerate()
-            .skip(matched_from)
-            .filter(|(position, p)| {
-                let time = seen.publications[**p as usize].time;
-                let on_its_way = last.is_none_or(|l| *position > l) && time >= in_flight_from;
-                let unknown = seen.lacks(time, time.saturating_add(worst));
-                !descended.has(**p) && self.options.measures(time) && !on_its_way && !unknown
-            })
-            .map(|(_, publication)| *publication)
-            .collect()
+        let (mut lost, mut on_their_way) = (Vec::new(), Vec::new());
+        for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
+            let time = seen.publications[*publication as usize].time;
+            let unknown = seen.lacks(time, time.saturating_add(worst));
+            if descended.has(*publication) || !self.options.measures(time) || unknown {
+                continue;
+            }
+            let on_its_way = last.is_none_or(|l| position > l) && time >= in_flight_from;
+            if on_its_way { &mut on_their_way } else { &mut lost }.push(*publication);
+        }
+        (lost, on_their_way)
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {

@@ -39,9 +39,12 @@ pub fn run(options: Record) -> Outcome {
     let run = runs::create(options.out.out.clone(), &name)?;
     let wanted = Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
     let ring = ring(&options, &run)?;
-    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| match error {
-        Error::Command { .. } => Failure::Usage(error.to_string()),
-        error => Failure::Fault(error.into()),
+    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| {
+        leave(&run);
+        match error {
+            Error::Command { .. } => Failure::Usage(error.to_string()),
+            error => Failure::Fault(error.into()),
+        }
     })?;
 
     for missing in &recorded.info.missing {
@@ -73,8 +76,7 @@ fn attached(options: Record) -> Outcome {
     let recorded = attach::record(&options.attach, &run, interrupted, wanted, on_attached);
     let (info, processes) = recorded.map_err(|error| match error {
         attach::Error::Process { .. } => {
-            // Nothing was attached to, so nothing is in it; should something be there all the same, it stays.
-            let _stays = std::fs::remove_dir(run.events()).and_then(|()| std::fs::remove_dir(run.path()));
+            leave(&run);
             Failure::Usage(error.to_string())
         }
         error => Failure::Fault(error.into()),
@@ -86,6 +88,15 @@ fn attached(options: Record) -> Outcome {
     }
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
+}
+
+/// Takes away the directory of a run that did not come about, so that the next try may have its name. Where a process wrote into it, it stays.
+fn leave(run: &RunDirectory) {
+    let Ok(mut events) = std::fs::read_dir(run.events()) else { return };
+    if events.all(|file| file.is_ok_and(|file| file.file_name() == "clock.sync")) {
+        // It was empty when this run began. If it cannot go, the error that follows is what counts.
+        let _stays = std::fs::remove_dir_all(run.path());
+    }
 }
 
 /// Has another tacho save its ring.

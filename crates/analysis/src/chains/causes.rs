@@ -257,7 +257,7 @@ impl Explainer<'_> {
     /// Why inputs led to no output: one row a reason and place.
     fn lost(&self) -> BTreeMap<(u32, CauseKind, String), u64> {
         let path = &self.made_of.path;
-        if self.made_of.lost.is_empty() {
+        if self.made_of.lost.is_empty() && self.made_of.on_their_way.is_empty() {
             return BTreeMap::new();
         }
         // Takes of each node on the path, by publication.
@@ -274,6 +274,12 @@ impl Explainer<'_> {
         let mut reasons: BTreeMap<(u32, CauseKind, String), u64> = BTreeMap::new();
         for publication in far_apart(self.made_of.lost.iter()) {
             *reasons.entry(self.end_of(*publication, &taken, &mut traffic)).or_default() += 1;
+        }
+        for publication in &self.made_of.on_their_way {
+            let end = self.end_of(*publication, &taken, &mut traffic);
+            if end.1 == CauseKind::Pending {
+                *reasons.entry(end).or_default() += 1;
+            }
         }
         reasons
     }

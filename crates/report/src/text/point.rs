@@ -1,8 +1,8 @@
 //! The communication of one run: what was due and sent, what arrived when, how fairly, how steadily, and at what cost.
 
-use super::{count, figures, number, table, Terminal, ABSENT};
+use super::{count, figures, number, table, told, Terminal, ABSENT};
 use table::{Column, Table};
-use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures};
+use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
 
 const MIB: f64 = (1u64 << 20) as f64;
 
@@ -19,11 +19,15 @@ impl Terminal {
             sending.row(cells);
         };
         row(format!("all {}", point.publishers), point.due, point.sent, point.sent_late, point.refused, point.skipped, point.send_lateness_us.as_ref());
-        let behind = |p: &&PublisherFigures| [p.sent_late, p.refused, p.skipped].into_iter().flatten().any(|count| count > 0);
-        for p in point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind) {
+        let failed = |p: &PublisherFigures| [p.sent_late, p.refused, p.skipped].into_iter().flatten().sum::<u64>();
+        let behind = |p: &&PublisherFigures| failed(p) > 0;
+        let shown: Vec<&PublisherFigures> = point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind).collect();
+        let (shown, more) = told(&shown, |p| failed(p) as f64 / p.due.unwrap_or(p.sent).max(1) as f64);
+        for p in shown {
             row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.refused, p.skipped, p.send_lateness_us.as_ref());
         }
         out.push_str(&sending.render(self.width()));
+        self.and_more(out, more, "sent the greatest part late or not at all");
         out.push('\n');
 
         let mut taking = Table::new(
@@ -38,10 +42,14 @@ impl Terminal {
             taking.row(cells);
         };
         row(format!("all {}", point.subscribers), point.received, point.in_time, point.late, point.lost, point.latency_us.as_ref());
-        for s in point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && s.late.unwrap_or(0) + s.lost.unwrap_or(0) > 0) {
+        let missed = |s: &SubscriptionFigures| s.late.unwrap_or(0) + s.lost.unwrap_or(0);
+        let shown: Vec<&SubscriptionFigures> = point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && missed(s) > 0).collect();
+        let (shown, more) = told(&shown, |s| missed(s) as f64 / (s.received + s.lost.unwrap_or(0)).max(1) as f64);
+        for s in shown {
             row(format!("{} {}", s.node, s.topic), s.received, s.in_time, s.late, s.lost, s.latency_us.as_ref());
         }
         out.push_str(&taking.render(self.width()));
+        self.and_more(out, more, "had the greatest part late or lost");
         out.push('\n');
         let sentences = [
             point.fairness.as_ref().map(fairness),
@@ -185,6 +193,20 @@ mod tests {
         assert_eq!(row("/left /image")[2..7], ["99", "90", "9", "2", "1.98"]);
         assert!(!text.contains("/right"), "nothing is wrong with it:\n{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn of_very_many_the_worst_are_told_and_how_many_more_there_are() {
+        let publisher = |late: u64| PublisherFigures {
+            node: format!("/late{late}"), due: Some(1000), sent: 1000, sent_late: Some(late), ..PublisherFigures::default()
+        };
+        let publishing = (1..=300).map(publisher).collect();
+        let subscribing = (1..=50).map(|lost| SubscriptionFigures { late: Some(0), ..subscription(&format!("/lost{lost}_of"), lost) }).collect();
+        let text = explained(Point { publishing, subscribing, ..point() });
+        let places: Vec<usize> = (261..=300).rev().filter_map(|late| text.find(&format!("/late{late} "))).collect();
+        assert!(places.len() == 40 && places.is_sorted() && !text.contains("/late260 "), "{text}");
+        assert!(text.contains("and 260 more: these sent") && text.contains("/lost50_of") && text.contains("/lost11_of"), "{text}");
+        assert!(text.contains("and 10 more: these had") && !text.contains("/lost10_of"), "{text}");
     }
 
     #[test]
