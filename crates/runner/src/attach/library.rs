@@ -21,7 +21,7 @@ pub(super) struct Library {
 pub(super) fn of_process(pid: u32) -> Result<Library, String> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such process (any more)".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "it is another user's: attaching needs root (sudo tacho record --attach ...)".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it is another user's: attaching needs root; run the same with sudo".to_owned(),
         _ => format!("/proc/{pid}/maps: {error}"),
     })?;
     let mapped = mapped_file(&maps, "libtracetools.so").ok_or_else(|| {
