@@ -70,6 +70,16 @@ fn feedback_of_a_server_that_was_not_recorded_is_not_told() {
 }
 
 #[test]
+fn feedback_that_a_subscription_takes_like_any_other_message_is_handed_to_its_callback() {
+    let tables = tables(&FileBuilder::new()
+        .node(1, "counter").publisher("/count/_action/feedback").timer(1_000)
+        .node(2, "display").subscription("/count/_action/feedback")
+        .process(1).at(1_000).start_timer().at(1_010).publish(1).at(1_020).end_timer()
+        .process(2).at(1_030).start_taking(1).at(1_090).end_taking());
+    assert_eq!(tables.messages.iter().map(|m| (m.publish_ns, m.callback_ns)).collect::<Vec<_>>(), [(Some(1_010), Some(1_030))]);
+}
+
+#[test]
 fn a_chain_runs_out_with_the_goal_and_back_with_its_result() {
     let tables = tables(&reached());
     let path = ["/asker", "/count goal", "/counter", "/count result", "/asker", "/done", "/sink"];

@@ -132,3 +132,14 @@ fn a_response_ends_where_the_executor_says_so() {
     let [response] = &tables.executions[..] else { panic!("{:?}", tables.executions) };
     assert_eq!((response.start_ns, response.end_ns), (32, Some(90)));
 }
+
+#[test]
+fn time_in_which_two_threads_of_an_executor_waited_at_once_counts_once() {
+    // 2 and 3 ran the same callback, and so did 3 and 4, in turn; 2 and 4 wait at once, and when the message is there is not recorded.
+    let tables = tables(&nodes().two_threads()
+        .waits(3, 33, 34).runs(TIMER_CALLBACK, 35, 36).waits(4, 40, 50).runs(TIMER_CALLBACK, 51, 52).waits(3, 60, 61)
+        .process(1).at(1_000).start_timer().at(1_100).publish(1).at(1_150).end_timer()
+        .waits(4, 1_110, 1_190).waits(2, 1_105, 1_120).waits(2, 1_130, 1_200).at(1_210).start_taking(1).at(1_250).end_taking());
+    let [instance] = &tables.instances[..] else { panic!("{:?}", tables.instances) };
+    assert_eq!((instance.transport_ns, instance.queueing_ns, instance.alignment_ns), (95, 0, 15));
+}

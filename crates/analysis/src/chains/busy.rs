@@ -230,8 +230,16 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
         }
     }
     found.into_iter().map(|threads| {
-        let waits: Rows<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
-        Team { threads, waits: waits.sorted_by(Ord::cmp) }
+        let all: Rows<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
+        let mut waits: Rows<(i64, i64)> = Rows::new();
+        // Two that each take turns with a third may have waited at once: time counts once.
+        for wait in all.sorted_by(Ord::cmp).iter() {
+            match waits.last_mut() {
+                Some(last) if wait.0 < last.1 => last.1 = last.1.max(wait.1),
+                _ => waits.push(*wait),
+            }
+        }
+        Team { threads, waits }
     }).collect()
 }
 

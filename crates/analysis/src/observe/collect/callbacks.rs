@@ -1,6 +1,6 @@
 //! Callbacks: their starts and ends on one thread, what they were given, and the parts of coroutines.
 
-use super::{Collector, Taking};
+use super::{Collector, Last, Taking};
 use crate::observe::actions::{At, Role};
 use crate::tables::{CallbackKind, Execution};
 use tacho_events::{Duration, Event, Gid, Handle};
@@ -61,8 +61,14 @@ impl Collector {
         thread.publishing = None;
         thread.in_callback = None;
         // What an action's callback was given is told; of feedback alone it is a message.
+        let owner = handles.callback_endpoint.get(&callback);
         let taken = match action {
-            None => thread.taking.take().and_then(|taking: Taking| taking.take),
+            None => {
+                let taken = thread.taking.take().and_then(|taking: Taking| taking.take);
+                // Feedback that comes to a subscription like any other, not to a client of the action.
+                let feedback = if let Some(Last::Took(take)) = thread.last { take } else { None };
+                taken.or_else(|| feedback.filter(|take| owner == Some(&self.seen.takes[*take as usize].endpoint)))
+            }
             Some((goal, Role::Feedback)) => {
                 let oldest = thread.feedback.iter().position(|taken| taken.1 == goal);
                 oldest.and_then(|position| thread.feedback.remove(position)).map(|taken| taken.0)
@@ -71,7 +77,6 @@ impl Collector {
         };
         if let Some(take) = taken {
             let row = &mut self.seen.takes[take as usize];
-            let owner = handles.callback_endpoint.get(&callback);
             if row.execution.is_none() && owner.is_none_or(|e| *e == row.endpoint) {
                 row.execution = Some(execution);
                 thread.in_callback = Some(take);
