@@ -202,6 +202,18 @@ fn single_threaded_bottleneck() {
 }
 
 #[test]
+fn a_goal_that_no_callback_executes_fills_no_thread() {
+    let b = FileBuilder::new().node(1, "server")
+        .rcl_service_init(0x78, NODE, 0x79, "/count/_action/get_result").rcl_action_init(0x70)
+        .rcl_service_init(0x88, NODE, 0x89, "/turn/_action/get_result").rcl_action_init(0x80)
+        .at(1_000).rcl_action_request(0x70, 1, [7, 8], 1, [1, 1], 0).rcl_action_request(0x80, 1, [7, 9], 1, [2, 2], 0)
+        .thread(31).at(2_000).rcl_action_goal_state([1, 1], 2).at(9_000).rcl_action_goal_state([1, 1], 4)
+        .at(9_000).rcl_action_goal_state([2, 2], 2).at(20_000).rcl_action_goal_state([2, 2], 4);
+    assert_eq!(tables(&b).executions.iter().map(|e| e.end_ns.unwrap_or(0) - e.start_ns).collect::<Vec<_>>(), [7_000, 11_000]);
+    assert_eq!(cases(&b, "single-threaded-bottleneck"), []);
+}
+
+#[test]
 fn spinning_executor() {
     // A timer every millisecond of 100 us, and waits of 10 us in between, `waits` of them.
     let thread = |waits: i64| (0..20).fold(FileBuilder::new().node(1, "all").timer(1_000_000), |b, k| {

@@ -57,19 +57,26 @@ impl<'a> Facts<'a> {
         };
         let measured = || tables.executions.iter().filter(|e| options.measures(e.start_ns));
         let ran = || measured().filter_map(complete);
+        // The execution of a goal that no callback is told of is nobody's time: what of it its thread worked is not known.
+        let is_told = |ran: &Ran| {
+            let of = &tables.callbacks[ran.callback as usize];
+            of.kind != CallbackKind::Action || of.address != 0
+        };
         let thread = |ran: &Ran| (tables.callbacks[ran.callback as usize].process, ran.tid);
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let mut threads: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for ran in ran() {
             first = first.min(ran.start_ns);
             last = last.max(ran.end_ns);
-            let next = threads.len() as u32;
-            threads.entry(thread(&ran)).or_insert(next);
+            if is_told(&ran) {
+                let next = threads.len() as u32;
+                threads.entry(thread(&ran)).or_insert(next);
+            }
         }
         let outermost = || {
             let mut until = vec![i64::MIN; threads.len()];
             let threads = &threads;
-            ran().filter_map(move |ran| {
+            ran().filter(is_told).filter_map(move |ran| {
                 let place = threads[&thread(&ran)];
                 // Rows stand in the order of their starts; what began inside another is a part of that.
                 let until = &mut until[place as usize];
