@@ -21,6 +21,9 @@ use std::collections::{HashMap, VecDeque};
 use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_events::layout::TickSource;
 
+/// Feedback that a thread may have taken and not handed on yet.
+const MOST_FEEDBACK: usize = 1_000;
+
 /// State of the events so far, one process and one thread at a time.
 #[derive(Default)]
 pub(crate) struct Collector {
@@ -242,7 +245,14 @@ impl Collector {
             Payload::RclActionFeedback { goal } => {
                 match self.threads[stream].last.take() {
                     Some(Last::Published(publication)) => self.actions.feedback(goal, publication, &self.seen),
-                    Some(Last::Took(Some(take))) => self.threads[stream].feedback.push_back((take, goal)),
+                    Some(Last::Took(Some(take))) => {
+                        let kept = &mut self.threads[stream].feedback;
+                        // Some executors never say that they wait, and some client libraries not which callback gets it.
+                        if kept.len() == MOST_FEEDBACK {
+                            kept.pop_front();
+                        }
+                        kept.push_back((take, goal));
+                    }
                     _ => {}
                 }
             }
