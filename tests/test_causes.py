@@ -101,7 +101,7 @@ def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
 @pytest.mark.skipif(os.geteuid() != 0, reason="scheduler events need root")
 def test_preempted_by_a_burner_for_as_long_as_the_callback_had_no_cpu(tacho, ros_python):
     printed, _ = record(tacho, ros_python, "--scheduler", "on", cpu=[min(os.sched_getaffinity(0))])
-    without_cpu = preempted = by_burner = 0
+    without_cpu = preempted = by_burner = around = 0
     for number, _, parts in instances(tacho, ["/driver", "/points", "/planner"], printed["sent"]):
         begun, ended, on_cpu = printed["planned"][number]
         if number % 4 == 0:
@@ -109,6 +109,8 @@ def test_preempted_by_a_burner_for_as_long_as_the_callback_had_no_cpu(tacho, ros
             of = {by: ns for (position, kind, by), ns in parts.items() if (position, kind) == (1, "preemption")}
             preempted += sum(of.values())
             by_burner += of.get("burner", 0)
-    assert without_cpu > 0 and preempted == pytest.approx(without_cpu, rel=0.1)
+            # The callback is longer than what lies between its clocks, and may be preempted there, too.
+            around += parts[(1, "computation", "/planner /points")] + sum(of.values()) - (ended - begun)
+    assert without_cpu > 0 and 0.9 * without_cpu <= preempted <= 1.1 * without_cpu + around
     # Others of this machine come in between, too.
     assert by_burner > 0

@@ -8,6 +8,9 @@ program="$here/late_for_reasons.py"
 "$1" "$program" driver "$2"
 code=$?
 [ -z "$3" ] || kill $burner
-kill -INT $planner $sleeper
+# Again and again: an executor of rclpy that wakes before its context is shut down goes to sleep once more.
+for process in $planner $sleeper; do
+  while kill -INT "$process" 2>/dev/null; do sleep 0.2; done
+done
 wait $planner $sleeper
 exit $code
