@@ -45,7 +45,8 @@ class Bag:
         text = (self.definitions / package / "msg" / f"{name}.{language}").read_text()
         return (text if language == "msg" else f"{'=' * 80}\nIDL: {package}/msg/{name}\n{text}").encode()
 
-    def write(self, language: str = "msg", compression: CompressionType = CompressionType.NONE, part: slice = slice(None)) -> bytes:
+    def write(self, language: str = "msg", compression: CompressionType = CompressionType.NONE, part: slice = slice(None), numbers=lambda row: (0, 0)) -> bytes:
+        """`numbers`: those of the battery's and of the text's message by row."""
         out = BytesIO()
         writer = Writer(out, chunk_size=2000, compression=compression)
         writer.start(profile="ros2")
@@ -56,9 +57,10 @@ class Bag:
 
         battery, text = channel("/battery", "sensor_msgs", "BatteryState"), channel("/text", "std_msgs", "String")
         channel("/silent", "std_msgs", "String")
-        for log, publish, data in list(zip(self.log.tolist(), self.publish.tolist(), self.batteries))[part]:
-            writer.add_message(battery, log, data, publish)
-            writer.add_message(text, log, self.text, log)
+        for row, (log, publish, data) in enumerate(list(zip(self.log.tolist(), self.publish.tolist(), self.batteries))[part]):
+            of_battery, of_text = numbers(row)
+            writer.add_message(battery, log, data, publish, of_battery)
+            writer.add_message(text, log, self.text, log, of_text)
         writer.finish()
         return out.getvalue()
 
@@ -107,6 +109,20 @@ def test_gaps_and_ages_are_those_of_the_messages(bag, imported, language, compre
     # A text has no header, and its writer had one time only.
     assert text["messages"] == 120 and not {"stamped", "age_ms", "stamp_gap_ms", "publish_to_log_ms"} & text.keys()
     assert silent["messages"] == 0 and not {"rate_hz", "gap_ms", "jitter_ms"} & silent.keys()
+
+
+def test_numbers_of_a_publisher_that_are_missing_are_told(bag, imported):
+    topics, _ = imported(bag.write(numbers=lambda row: (5 + row + 3 * (row > 40), 9 * row)))
+    assert topics["/battery"]["numbers_missing"] == 3
+    assert "numbers_missing" not in topics["/text"], "most would be missing: not those of one publisher"
+
+
+def test_numbers_that_the_writer_gave_tell_nothing_where_a_part_is_damaged_either(bag, imported):
+    content = bytearray(bag.write(numbers=lambda row: (2 * row, 2 * row + 1)))
+    content[content.index(bag.batteries[60]) + 20] ^= 1
+    topics, info = imported(bytes(content))
+    assert 0 < topics["/battery"]["messages"] < 120 and info["missing"]
+    assert not any("numbers_missing" in topic for topic in topics.values())
 
 
 def test_a_file_that_was_not_finished_is_read_up_to_its_last_whole_message(bag, imported):
