@@ -7,6 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
+from command import Tacho
+from domains import free_domain
 from places import ROOT
 
 ACTIONS = ROOT / "tests" / "actions"
@@ -43,9 +45,6 @@ class Recording:
 
 @pytest.fixture(scope="module", params=["single", "multi", "events"])
 def recording(request, ros_python, interfaces, tmp_path_factory):
-    from conftest import Tacho
-    from domains import free_domain
-
     directory = tmp_path_factory.mktemp(request.param)
     domain = {"ROS_DOMAIN_ID": str(free_domain()), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": str(directory / "log")}
     tacho = Tacho(directory, os.environ | domain)

@@ -158,5 +158,5 @@ def test_what_cannot_be_attached_to_is_said(tacho):
         said = tacho("record", "--attach", sleeper.pid, "-o", "run", expect=2).stderr
         sleeper.kill()
     assert f"process {sleeper.pid}" in said and "no libtracetools.so" in said
-    assert "No such file" in tacho("record", "--attach", 4_194_303, "-o", "gone", expect=2).stderr
+    assert "no such process" in tacho("record", "--attach", 4_194_303, "-o", "gone", expect=2).stderr
     assert not (tacho.directory / "run").exists() and not (tacho.directory / "gone").exists(), "their places are free"
