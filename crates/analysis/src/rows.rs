@@ -5,8 +5,13 @@
 //! through all tables in the order of time, which makes those few that it needs at once.
 
 pub mod grouped;
+mod share;
+
+pub use share::keep_in_memory;
+pub(crate) use share::{far_apart, release, relieve};
 
 use memmap2::{MmapMut, MmapOptions};
+use share::{mapped, share_bytes, FAR_APART, HELD, KEPT, MAPPED_BYTES, SHARES};
 use std::cmp;
 use std::fmt;
 use std::fs::File;
@@ -14,120 +19,18 @@ use std::io;
 use std::mem::size_of;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
 
-/// A table as long as this stays in memory, whatever the others have.
-const KEPT_BYTES: usize = 2 << 20;
-/// The same, as [`keep_in_memory`] says.
-static KEPT: AtomicUsize = AtomicUsize::new(KEPT_BYTES);
-/// Whether there is a share: without one, longer tables are in files, of which the least share of pages stays.
-static SHARES: AtomicBool = AtomicBool::new(true);
-/// Bytes of longer tables in memory, and of all mappings.
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// A table grows by as much as it has, at least and at most by this much.
 const LEAST_GROWTH_BYTES: usize = 64 << 10;
 const MOST_GROWTH_BYTES: usize = 64 << 20;
 /// So much of one table is gone through before it is asked whether to give pages back.
 const WINDOW_BYTES: usize = 4 << 20;
-/// Part of the machine's memory that long tables have, and so have their resident pages of files; least and most of it.
-const SHARE: usize = 32;
-const LEAST_SHARE_BYTES: usize = 96 << 20;
-const MOST_SHARE_BYTES: usize = 512 << 20;
-/// How often the kernel is asked for what is resident: a row that is touched makes 64 KiB resident (fault-around), in a microsecond or so.
-const ASKED_EVERY: Duration = Duration::from_micros(100);
-
-/// Says from how many bytes on a table of this process goes to a file. For tests: figures are the same whatever it is.
-pub fn keep_in_memory(bytes: usize) {
-    KEPT.store(bytes, Ordering::Relaxed);
-    SHARES.store(false, Ordering::Relaxed);
-}
-
-/// Memory that all long tables may have, and pages of files that are left alone.
-fn share_bytes() -> usize {
-    static BYTES: OnceLock<usize> = OnceLock::new();
-    if !SHARES.load(Ordering::Relaxed) {
-        return LEAST_SHARE_BYTES;
-    }
-    *BYTES.get_or_init(|| {
-        // SAFETY: a call without conditions.
-        let machine = page_bytes().saturating_mul(usize::try_from(unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) }).unwrap_or(0));
-        // That of a container, where one is set ("max" otherwise).
-        let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-        (machine.min(container.unwrap_or(usize::MAX)) / SHARE).clamp(LEAST_SHARE_BYTES, MOST_SHARE_BYTES)
-    })
-}
-
-fn page_bytes() -> usize {
-    // SAFETY: a call without conditions.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
 
 /// Rows of a window.
 const fn window_rows<T>() -> usize {
     WINDOW_BYTES / size_of::<T>()
-}
-
-/// Every mapping of this process, address and length.
-static MAPPED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
-
-fn mapped() -> MutexGuard<'static, Vec<(usize, usize)>> {
-    MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Gives pages back once there are many.
-pub(crate) fn relieve() {
-    static BEGAN: OnceLock<Instant> = OnceLock::new();
-    static ASKED_NS: AtomicU64 = AtomicU64::new(0);
-    if MAPPED_BYTES.load(Ordering::Relaxed) <= share_bytes() {
-        return; // they cannot be many
-    }
-    let now = BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64;
-    let asked = ASKED_NS.load(Ordering::Relaxed);
-    if now.saturating_sub(asked) < ASKED_EVERY.as_nanos() as u64 {
-        return;
-    }
-    // Of several threads one asks.
-    let mine = ASKED_NS.compare_exchange(asked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-    // Where nothing tells how many there are, they may be many.
-    if mine && resident_bytes_of_files().is_none_or(|resident| resident > share_bytes()) {
-        release();
-    }
-}
-
-/// Third field of /proc/self/statm (proc(5)): resident pages of files.
-fn resident_bytes_of_files() -> Option<usize> {
-    static STATM: OnceLock<Option<File>> = OnceLock::new();
-    let mut text = [0u8; 64];
-    let length = STATM.get_or_init(|| File::open("/proc/self/statm").ok()).as_ref()?.read_at(&mut text, 0).ok()?;
-    let pages: usize = std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(2)?.parse().ok()?;
-    Some(pages * page_bytes())
-}
-
-/// Gives the resident pages of all tables back to the kernel. Nothing is lost: what is touched again is mapped again.
-pub(crate) fn release() {
-    for (address, length) in mapped().iter() {
-        // SAFETY: a mapping is in the list for as long as it is there; of a shared mapping of a file, MADV_DONTNEED drops no content.
-        let done = unsafe { libc::madvise(*address as *mut libc::c_void, *length, libc::MADV_DONTNEED) };
-        debug_assert_eq!(done, 0, "madvise of a mapping of ours");
-    }
-}
-
-/// Steps of a walk over rows that lie far apart, after which it is asked whether to give pages back.
-const FAR_APART: usize = 32;
-
-/// The same items, for walks over rows that do not stand together (those of one topic, of one chain): gives pages back now and then.
-pub(crate) fn far_apart<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
-    items.enumerate().map(|(step, item)| {
-        if step % FAR_APART == FAR_APART - 1 {
-            relieve();
-        }
-        item
-    })
 }
 
 /// Where files without a name are made: TMPDIR, else /var/tmp, which is a disk where /tmp may be memory.
@@ -474,6 +377,7 @@ impl<T: Copy + fmt::Debug> fmt::Debug for Rows<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use share::KEPT_BYTES;
 
     /// A row of 64 bytes: few of them make a long table.
     type Row = [u64; 8];

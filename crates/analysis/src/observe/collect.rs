@@ -3,11 +3,13 @@
 //! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
 
 mod callbacks;
+mod publishing;
 mod responses;
+mod taking;
 
 use callbacks::Beginning;
 use crate::Options;
-use crate::observe::{Observed, PublicationSeen, RefusalSeen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::observe::{Observed, SkipSeen, StreamSeen, INTERNAL};
 use crate::observe::actions::{self, Actions};
 use crate::observe::cpu::CpuClock;
 use crate::observe::dds::{is_below_rmw, Context};
@@ -384,22 +386,6 @@ impl Collector {
         }
     }
 
-    /// The publish call of this number, which was seen just before, failed: nothing was sent.
-    fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
-        self.seen.ours[process as usize] = true;
-        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
-        if endpoint.is_none() {
-            return;
-        }
-        let of = |row: &PublicationSeen| row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
-        // The last of its publisher, so close to the end.
-        if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
-            let row = &mut self.seen.publications[publication];
-            (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
-            self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
-        }
-    }
-
     fn annotate(&mut self, process: u32, subscription: Handle, publisher: Handle, rule: LinkRule) {
         let handles = &self.handles[process as usize];
         let (from, to) = (handles.subscriptions.get(&subscription), handles.publishers.get(&publisher));
@@ -411,147 +397,6 @@ impl Collector {
                 }
             }
             _ => self.seen.counters.unknown_annotation += 1,
-        }
-    }
-
-    /// One more sight of a publish call, or the first of a new one.
-    fn publish(
-        &mut self,
-        process: u32,
-        stream: usize,
-        depth: Depth,
-        publisher: Handle,
-        message: Handle,
-        now: i64,
-    ) -> u32 {
-        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied();
-        let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
-        let thread = &mut self.threads[stream];
-        let joined = thread.publishing.filter(|p| {
-            // After an intra-process hand-over the middleware publishes a copy.
-            depth > p.depth
-                && same(p.publisher, publisher)
-                && (p.depth == Depth::IntraProcess || same(p.message, message))
-        });
-        let publication = match joined {
-            Some(publishing) => publishing.publication,
-            None => {
-                let execution = thread.running.last().copied();
-                self.seen.publications.push(PublicationSeen::new(now, process, execution));
-                self.seen.publications.len() as u32 - 1
-            }
-        };
-        let row = &mut self.seen.publications[publication as usize];
-        row.endpoint = row.endpoint.or(endpoint);
-        let known = joined.map_or(NOBODY, |p| p.publisher);
-        let publisher = if publisher == NOBODY { known } else { publisher };
-        thread.publishing = Some(Publishing { publication, depth, publisher, message });
-        publication
-    }
-
-    fn rmw_publish(
-        &mut self,
-        process: u32,
-        stream: usize,
-        publisher: Handle,
-        message: Handle,
-        timestamp: i64,
-        now: i64,
-    ) {
-        let endpoint = self.handles[process as usize].rmw_publishers.get(&publisher).copied();
-        let thread = &mut self.threads[stream];
-        let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
-        let publication = match thread.publishing.take().filter(fits) {
-            Some(publishing) => publishing.publication,
-            // No layer above: the middleware's own, unless its publisher is one of the program's.
-            None if endpoint.is_some() => self.publish(process, stream, Depth::Rmw, NOBODY, message, now),
-            None => return,
-        };
-        self.threads[stream].publishing = None;
-        self.threads[stream].written = Some(publication);
-        self.threads[stream].last = Some(Last::Published(publication));
-        let row = &mut self.seen.publications[publication as usize];
-        row.endpoint = row.endpoint.or(endpoint);
-        row.source_timestamp = timestamp;
-        row.rmw_ns = Some(now);
-    }
-
-    fn take(&mut self, stream: usize, endpoint: u32, now: i64) -> u32 {
-        let thread = &mut self.threads[stream];
-        let take = self.seen.takes.len() as u32;
-        let subscriptions = &self.handles[self.seen.process_of(endpoint) as usize].subscriptions;
-        let for_it = thread.executing.filter(|handle| subscriptions.get(handle) == Some(&endpoint));
-        let called_ns = for_it.map(|_| thread.executing_since);
-        // Taken by a callback itself (polling), not for one that is about to start.
-        let execution = thread.running.last().copied();
-        if execution.is_some() {
-            thread.in_callback = Some(take);
-        }
-        self.seen.takes.push(TakeSeen {
-            time: now,
-            endpoint,
-            source_timestamp: 0,
-            id: None,
-            publication: None,
-            arrival: None,
-            execution,
-            first_line: None,
-            called_ns,
-            rcl_ns: None,
-            intra_process: false,
-        });
-        take
-    }
-
-    /// rcl_take and rclcpp_take: they follow rmw_take on its thread, and stand alone on other middleware.
-    fn take_above(&mut self, process: u32, stream: usize, depth: Depth, now: i64) {
-        if let Some(taking) = self.threads[stream].taking.filter(|t| depth < t.depth) {
-            if let (Some(take), Depth::Rcl) = (taking.take, depth) {
-                self.seen.takes[take as usize].rcl_ns = Some(now);
-            }
-            self.threads[stream].taking = Some(Taking { depth, ..taking });
-            return;
-        }
-        let executing = self.threads[stream].executing;
-        let endpoint = executing.and_then(|h| self.handles[process as usize].subscriptions.get(&h).copied());
-        let take = endpoint.filter(|e| *e != INTERNAL).map(|e| self.take(stream, e, now));
-        self.threads[stream].taking = Some(Taking { take, depth });
-    }
-
-    fn node_take(&mut self, process: u32, stream: usize, subscription: Handle, id: (u64, u64), now: i64) {
-        let Some(endpoint) = self.handles[process as usize].subscriptions.get(&subscription).copied() else {
-            self.seen.counters.unknown_subscription += 1;
-            return;
-        };
-        if endpoint == INTERNAL {
-            return;
-        }
-        let fits =
-            |t: &u32| self.seen.takes[*t as usize].endpoint == endpoint && self.seen.takes[*t as usize].id.is_none();
-        let take = match self.threads[stream].in_callback.filter(fits) {
-            Some(take) => take,
-            None => self.take(stream, endpoint, now),
-        };
-        let row = &mut self.seen.takes[take as usize];
-        row.id = Some(id);
-        row.first_line = Some(now);
-    }
-
-    fn dequeue(&mut self, process: u32, stream: usize, buffer: Handle, index: u64, now: i64) {
-        let handles = &mut self.handles[process as usize];
-        match (handles.endpoint_of_buffer(buffer), handles.buffers.dequeue(buffer, index)) {
-            (Some(INTERNAL), _) => {
-                self.threads[stream].taking = Some(Taking { take: None, depth: Depth::ClientLibrary })
-            }
-            (Some(endpoint), Some((publication, arrival))) => {
-                let take = self.take(stream, endpoint, now);
-                let row = &mut self.seen.takes[take as usize];
-                row.publication = Some(publication);
-                row.intra_process = true;
-                row.arrival = Some(arrival);
-                self.threads[stream].taking = Some(Taking { take: Some(take), depth: Depth::ClientLibrary });
-            }
-            _ => self.seen.counters.intra_unlinked += 1,
         }
     }
 }

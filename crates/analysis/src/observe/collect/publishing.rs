@@ -1,0 +1,86 @@
+//! Publish calls, layer by layer, on one thread; and those that the middleware refused.
+
+use super::{Collector, Depth, Last, Publishing};
+use crate::observe::handles::NOBODY;
+use crate::observe::{PublicationSeen, RefusalSeen, INTERNAL};
+use tacho_events::Handle;
+
+impl Collector {
+    /// The publish call of this number, which was seen just before, failed: nothing was sent.
+    pub(super) fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
+        self.seen.ours[process as usize] = true;
+        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
+        if endpoint.is_none() {
+            return;
+        }
+        let of = |row: &PublicationSeen| row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
+        // The last of its publisher, so close to the end.
+        if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
+            let row = &mut self.seen.publications[publication];
+            (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
+            self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
+        }
+    }
+
+    /// One more sight of a publish call, or the first of a new one.
+    pub(super) fn publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        depth: Depth,
+        publisher: Handle,
+        message: Handle,
+        now: i64,
+    ) -> u32 {
+        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied();
+        let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
+        let thread = &mut self.threads[stream];
+        let joined = thread.publishing.filter(|p| {
+            // After an intra-process hand-over the middleware publishes a copy.
+            depth > p.depth
+                && same(p.publisher, publisher)
+                && (p.depth == Depth::IntraProcess || same(p.message, message))
+        });
+        let publication = match joined {
+            Some(publishing) => publishing.publication,
+            None => {
+                let execution = thread.running.last().copied();
+                self.seen.publications.push(PublicationSeen::new(now, process, execution));
+                self.seen.publications.len() as u32 - 1
+            }
+        };
+        let row = &mut self.seen.publications[publication as usize];
+        row.endpoint = row.endpoint.or(endpoint);
+        let known = joined.map_or(NOBODY, |p| p.publisher);
+        let publisher = if publisher == NOBODY { known } else { publisher };
+        thread.publishing = Some(Publishing { publication, depth, publisher, message });
+        publication
+    }
+
+    pub(super) fn rmw_publish(
+        &mut self,
+        process: u32,
+        stream: usize,
+        publisher: Handle,
+        message: Handle,
+        timestamp: i64,
+        now: i64,
+    ) {
+        let endpoint = self.handles[process as usize].rmw_publishers.get(&publisher).copied();
+        let thread = &mut self.threads[stream];
+        let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
+        let publication = match thread.publishing.take().filter(fits) {
+            Some(publishing) => publishing.publication,
+            // No layer above: the middleware's own, unless its publisher is one of the program's.
+            None if endpoint.is_some() => self.publish(process, stream, Depth::Rmw, NOBODY, message, now),
+            None => return,
+        };
+        self.threads[stream].publishing = None;
+        self.threads[stream].written = Some(publication);
+        self.threads[stream].last = Some(Last::Published(publication));
+        let row = &mut self.seen.publications[publication as usize];
+        row.endpoint = row.endpoint.or(endpoint);
+        row.source_timestamp = timestamp;
+        row.rmw_ns = Some(now);
+    }
+}
