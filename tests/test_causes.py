@@ -72,7 +72,7 @@ def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, t
     own = tacho.json("explain", "run", "--node", "Planner")
     assert {callback["node"] for callback in own["callbacks"]} == {"/planner"}
     assert {chain["path"][-1] for chain in own["chains"]} == {"/planner"} and {topic["topic"] for topic in own["topics"]} == {"/points", "/log"}
-    assert "Chain driver to planner" in tacho("explain", "run", "--node", "planner").stdout
+    assert "chain driver to planner" in tacho("explain", "run", "--node", "planner").stdout.lower()
     assert "there are: /driver, /planner, /sleeper" in tacho("explain", "run", "--node", "radar", expect=2).stderr
 
 

@@ -88,7 +88,7 @@ def test_on_a_terminal_until_q(on_a_terminal):
     terminal.write(b"\x1b")
     wait_for("/chatter")
     terminal.write(b"3")
-    wait_for("talker to listener")
+    wait_for("* talker to listener")
     terminal.write(b"q")
     assert process.wait(timeout=30) == 0
 
