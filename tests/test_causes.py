@@ -103,9 +103,9 @@ def test_preempted_by_a_burner_for_as_long_as_the_callback_had_no_cpu(tacho, ros
     printed, _ = record(tacho, ros_python, "--scheduler", "on", cpu=[min(os.sched_getaffinity(0))])
     without_cpu = preempted = by_burner = around = 0
     for number, _, parts in instances(tacho, ["/driver", "/points", "/planner"], printed["sent"]):
-        begun, ended, on_cpu = printed["planned"][number]
+        begun, ended, kept_off = printed["planned"][number]
         if number % 4 == 0:
-            without_cpu += ended - begun - on_cpu
+            without_cpu += kept_off
             of = {by: ns for (position, kind, by), ns in parts.items() if (position, kind) == (1, "preemption")}
             preempted += sum(of.values())
             by_burner += of.get("burner", 0)
