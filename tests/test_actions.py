@@ -12,6 +12,7 @@ from domains import free_domain
 from places import ROOT
 
 ACTIONS = ROOT / "tests" / "actions"
+PROGRAMS = ROOT / "tests" / "programs"
 GOALS = 11
 ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
@@ -29,7 +30,7 @@ class Recording:
     def __init__(self, tacho, interfaces, python, executor):
         tacho.environment["PYTHONPATH"] = str(interfaces)
         nodes = ["starter", "asker", "counter", "finisher"]
-        done = tacho("record", "--cpu-time", "-o", "run", "--", python, ACTIONS / "nodes.py", executor, *nodes)
+        done = tacho("record", "--cpu-time", "-o", "run", "--", python, PROGRAMS / "action_nodes.py", executor, *nodes)
         self.directory = tacho.directory / "run"
         self.summary = tacho.json("explain", "run")
         self.text = tacho("explain", "run").stdout

@@ -15,10 +15,11 @@ import time
 import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
+
+from spinning import spin_until
 
 # The sink may be of another process, and come later than the first message.
 KEPT = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -132,18 +133,7 @@ class Caller(Counted):
 rclpy.init()
 kinds = {"source": Source, "relay": Relay, "sink": Sink, "server": Server, "caller": Caller}
 nodes = [kinds[name]() for name in names]
-if executor_name == "events":
-    from rclpy.experimental.events_executor import EventsExecutor
-
-    executor = EventsExecutor()
-else:
-    executor = MultiThreadedExecutor(4) if executor_name == "multi" else SingleThreadedExecutor()
-for node in nodes:
-    executor.add_node(node)
-# Without a timeout the events executor of rclpy 9.1 on the Python index never wakes (its deadline overflows).
-while not done.done():
-    executor.spin_until_future_complete(done, timeout_sec=3600.0)
-executor.shutdown()
+spin_until(done, executor_name, nodes)
 for name, start_ns, end_ns in told:
     print(name, start_ns, end_ns, flush=True)
 if sys.argv[-1] == "-":

@@ -1,7 +1,7 @@
 """rclpy nodes around an action, whose callbacks note the clock at their first and last line:
 `starter -> /start -> asker -> action /count of counter -> asker -> /done -> finisher`.
 
-usage: nodes.py EXECUTOR NODE...    EXECUTOR: single, multi, events; NODE: starter, asker, counter, finisher
+usage: action_nodes.py EXECUTOR NODE...    EXECUTOR: single, multi, events; NODE: starter, asker, counter, finisher
 
 A goal asks to count to N, 4 ms a step, with feedback after each. GOALS says how each one is to end; one that is to be canceled counts until it is. Ends when all of them have, and prints
 "told <name> <number of the goal> <ns>..." (CLOCK_MONOTONIC).
@@ -15,10 +15,11 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int32
 from tacho_test_interfaces.action import Count
+
+from spinning import spin_until
 
 GOALS = ["succeed"] * 8 + ["reject", "abort", "cancel"]
 STEPS = 5
@@ -156,17 +157,6 @@ class Finisher(Node):
 rclpy.init()
 kinds = {"starter": Starter, "asker": Asker, "counter": Counter, "finisher": Finisher}
 nodes = [kinds[name]() for name in names]
-if executor_name == "events":
-    from rclpy.experimental.events_executor import EventsExecutor
-
-    executor = EventsExecutor()
-else:
-    executor = MultiThreadedExecutor(4) if executor_name == "multi" else SingleThreadedExecutor()
-for node in nodes:
-    executor.add_node(node)
-# Without a timeout the events executor of rclpy 9.1 on the Python index never wakes (its deadline overflows).
-while not done.done():
-    executor.spin_until_future_complete(done, timeout_sec=3600.0)
-executor.shutdown()
+spin_until(done, executor_name, nodes)
 for line in told:
     print("told", *line)
