@@ -1,4 +1,7 @@
-"""An ordinary rclpy subscription; prints the time at which each callback begins by its own clock."""
+"""An ordinary rclpy subscription; prints the time at which each callback begins by its own clock. Ends when COUNT messages have come.
+
+usage: listener.py COUNT
+"""
 
 import sys
 import time
@@ -7,18 +10,23 @@ import rclpy
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from patience import Patience
+
 
 class Listener(Node):
     def __init__(self, count: int):
         super().__init__("listener")
         self.left = count
-        self.subscription = self.create_subscription(String, "chatter", self.heard, 10)
+        self.patience = Patience(lambda: f"{count - self.left} of {count} messages on {self.subscription.topic_name} were heard")
+        # As deep as there are messages: none is lost, however late this process gets to run.
+        self.subscription = self.create_subscription(String, "chatter", self.heard, count)
 
     def heard(self, message: String):
         heard_ns = time.monotonic_ns()
         # One write a line: the talker prints to the same pipe.
         sys.stdout.write(f"heard {message.data.split()[1]} {heard_ns}\n")
         sys.stdout.flush()
+        self.patience.came()
         self.left -= 1
         if self.left == 0:
             raise SystemExit

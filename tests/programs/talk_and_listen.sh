@@ -2,6 +2,4 @@
 # Starts a listener and a talker, as a launch file would, and waits for both: PYTHON COUNT PERIOD_S
 here=$(dirname "$0")
 "$1" "$here/listener.py" "$2" &
-listener=$!
-"$1" "$here/talker.py" "$2" "$3"
-wait "$listener"
+"$1" "$here/talker.py" "$2" "$3" && wait $!

@@ -1,11 +1,18 @@
-"""An ordinary rclpy publisher; prints the time of each publish call by its own clock."""
+"""An ordinary rclpy publisher; prints the time of each publish call by its own clock. Begins when a subscription is there, and ends when
+COUNT messages have been acknowledged.
+
+usage: talker.py COUNT PERIOD_S
+"""
 
 import sys
 import time
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
+
+from patience import LIMIT_S, Patience
 
 
 class Talker(Node):
@@ -13,7 +20,9 @@ class Talker(Node):
         super().__init__("talker")
         self.count = count
         self.sent = 0
-        self.publisher = self.create_publisher(String, "chatter", 10)
+        self.patience = Patience(lambda: f"{self.sent} of {count} messages on {self.publisher.topic_name} were published")
+        # As deep as there are messages: one that was not acknowledged is there to be sent again.
+        self.publisher = self.create_publisher(String, "chatter", count)
         self.timer = self.create_timer(period_s, self.tick)
 
     def tick(self):
@@ -26,6 +35,7 @@ class Talker(Node):
         # One write a line: the listener prints to the same pipe.
         sys.stdout.write(f"published {self.sent} {before_ns}\n")
         sys.stdout.flush()
+        self.patience.came()
         self.sent += 1
 
 
@@ -34,6 +44,7 @@ node = Talker(int(sys.argv[1]), float(sys.argv[2]))
 try:
     rclpy.spin(node)
 except SystemExit:
-    time.sleep(0.5)  # lets the last message out before the writer goes
+    if not node.publisher.wait_for_all_acked(Duration(seconds=LIMIT_S)):
+        sys.exit(f"{sys.argv[0]}: {node.sent} messages were published, and not all acknowledged within {LIMIT_S} s")
 node.destroy_node()
 rclpy.shutdown()
