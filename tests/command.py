@@ -1,18 +1,24 @@
 """The built command as tests run it."""
 
 import json
+import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 from places import ROOT
 
+LIMIT_S = 600
+"""For a command to end. On a machine that others use, what takes ten seconds may take minutes."""
+
 
 class Tacho:
-    """The built command, run in a directory of its own."""
+    """The built command, run in a directory of its own. `environment` names that directory; by it what a test started is known."""
 
     def __init__(self, directory: Path, environment: dict[str, str]):
         self.directory = directory
-        self.environment = environment
+        self.environment = environment | {"TACHO_TEST_DIRECTORY": str(directory)}
         self.program = ROOT / "build" / "tacho"
         self.started: list[subprocess.Popen] = []
 
@@ -29,26 +35,64 @@ class Tacho:
         self.started.append(process)
         return process
 
-    def end(self):
-        """Ends what a failed test left running; `tacho` ends what it has started."""
-        for process in self.started:
-            if process.poll() is None:
-                process.terminate()
-                process.communicate(timeout=60)
-
     def __call__(self, *arguments: object, expect: int = 0) -> subprocess.CompletedProcess:
         """Runs a verb to its end; `expect` is its exit code."""
-        done = subprocess.run(
-            [str(self.program), *map(str, arguments)],
-            cwd=self.directory,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == expect, f"exit {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}"
-        return done
+        process = self.start(*arguments)
+        out, err = finished(process)
+        assert process.returncode == expect, f"exit {process.returncode}, expected {expect}\n{out}\n{err}"
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def json(self, *arguments: object):
         """Runs a verb with --json and reads what it prints."""
         return json.loads(self(*arguments, "--json").stdout)
+
+    def end(self, patience_s: float = 30):
+        """Ends what a test left running: `tacho` in order, then by force all that it or its commands started.
+
+        Does not wait for the ends of pipes, which a process that went on may hold.
+        """
+        for process in self.started:
+            process.terminate()
+        until = time.monotonic() + patience_s
+        while any(process.poll() is None for process in self.started) and time.monotonic() < until:
+            time.sleep(0.02)
+        until = time.monotonic() + LIMIT_S
+        while left := self.running():
+            assert time.monotonic() < until, f"processes {left} do not end after SIGKILL"
+            for pid in left:
+                kill(pid)
+            time.sleep(0.02)
+        for process in self.started:
+            process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
+
+    def running(self) -> list[int]:
+        """Processes with this test's directory in their environment, whoever started them."""
+        mark = b"TACHO_TEST_DIRECTORY=" + os.fsencode(self.directory)
+        return [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit() and mark in environment_of(folder)]
+
+
+def finished(process: subprocess.Popen, limit_s: float = LIMIT_S) -> tuple[str, str]:
+    """What a process printed on stdout and stderr until it ended. One that does not end is an error that says what it printed."""
+    try:
+        return process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired as expired:
+        out, err = ((text or b"").decode(errors="replace") for text in (expired.output, expired.stderr))
+        raise AssertionError(f"not ended, or its output still open, after {limit_s} s: {process.args}\n{out}\n{err}") from None
+
+
+def environment_of(folder: Path) -> list[bytes]:
+    """NAME=VALUE of a process with a folder in /proc; none of one that has ended, or is another user's."""
+    try:
+        return (folder / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def kill(pid: int):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended meanwhile

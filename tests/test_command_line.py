@@ -81,6 +81,16 @@ def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tach
     assert process["signal"] == signal.SIGKILL
 
 
+def test_what_a_test_leaves_running_is_ended_whoever_holds_its_pipes(tacho):
+    """The shell starts what is in the background with SIGINT ignored; this ignores SIGTERM, too, in a session of its own."""
+    program = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(os.getpid(), flush=True)\ntime.sleep(3600)"
+    recording = tacho.start("record", "-o", "run", "--", "sh", "-c", f"setsid {sys.executable} -c '{program}' & wait")
+    pid = int(recording.stdout.readline())
+    assert pid in tacho.running()
+    tacho.end()
+    assert recording.returncode is not None and tacho.running() == []
+
+
 def test_a_program_that_there_is_not_takes_no_run_directory(tacho):
     assert "no-such-program: no such program" in tacho("record", "-o", "run", "--", "no-such-program", expect=2).stderr
     assert not (tacho.directory / "run").exists()

@@ -6,6 +6,7 @@ import struct
 import pyarrow.parquet as parquet
 import pytest
 
+from command import finished
 from places import PROGRAMS
 
 MESSAGES = 100
@@ -44,11 +45,11 @@ def recorded(tacho, ros_python):
 
     def start(run, hears, sends):
         listener, talker = program(ros_python, "listener", hears, MESSAGES), program(ros_python, "talker", sends, MESSAGES, 0.02)
-        return tacho.start("record", "-o", run, "--", "sh", "-c", f"{listener} & {talker}; wait")
+        return tacho.start("record", "-o", run, "--", "sh", "-c", f"{listener} & {talker} && wait $!")
 
     for process in [start("car", "pong", "ping"), start("roadside", "ping", "pong")]:
-        _, err = process.communicate(timeout=180)
-        assert process.returncode == 0, err
+        out, err = finished(process)
+        assert process.returncode == 0, out + err
     return tacho
 
 
