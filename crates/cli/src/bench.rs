@@ -1,17 +1,16 @@
 //! `tacho bench`
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{verdict, Failure, Outcome};
 use crate::lock::RunLock;
 use crate::options::Bench as Options;
 use crate::progress::Progress;
 use crate::sweep::SweepRun;
-use crate::{check, explain, generate, interrupt, report, runs, sweep};
+use crate::{analysis, check, explain, generate, interrupt, report, runs, sweep};
 use anyhow::Context;
-use std::path::Path;
 use tacho_events::run::RunDirectory;
-use tacho_runner::bench::{Bench, Ran};
+use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
-use tacho_workload::{Overrides, Sweep, SweepPoint, Workload};
+use tacho_workload::{Overrides, Sweep, SweepPoint};
 
 pub fn run(options: Options) -> Outcome {
     let (sweep, name) = read(&options)?;
@@ -19,7 +18,7 @@ pub fn run(options: Options) -> Outcome {
     let interrupted = interrupt::catch()?;
     let bench = Bench {
         installation: &installation,
-        command: command(),
+        command: runs::command(),
         recorded: !options.unrecorded,
         scheduler: options.scheduler.when(),
         cpu_time: options.cpu_time,
@@ -53,12 +52,12 @@ fn read(options: &Options) -> Result<(Sweep, String), Failure> {
     let overrides =
         Overrides { short: options.short, duration: options.duration, repeats: options.repeats, seed: options.seed };
     if let Some(path) = &options.workload {
-        return Ok((check::read_sweep(path, &overrides)?, stem(path)));
+        return Ok((check::read_sweep(path, &overrides)?, runs::stem(path)));
     }
     if options.generated.topology.is_empty() {
         // A sweep holds the file that it runs.
         let path = options.out.out.as_ref().map(|out| RunDirectory::new(out).workload()).unwrap_or_default();
-        return Ok((check::read_sweep(&path, &overrides)?, stem(&path)));
+        return Ok((check::read_sweep(&path, &overrides)?, runs::stem(&path)));
     }
     let text = generate::workload(&options.generated);
     Ok((check::sweep_of(&text, "the workload of --topology", &overrides)?, generate::name(&options.generated)))
@@ -86,59 +85,14 @@ fn single(options: &Options, bench: &Bench<'_>, point: &SweepPoint, name: &str) 
         bench.write_whole(workload, &run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
     }
     if bench.recorded {
-        let summary = analyse(&run, workload)?;
+        let summary = analysis::store(&run, Some(workload))?;
         explain::show(&run, &summary, options.json)?;
     }
     if options.discard_events {
         let mut directories = run.repeats()?;
         directories.push(run.clone());
-        directories.iter().try_for_each(discard_events)?;
+        directories.iter().try_for_each(RunDirectory::discard_events)?;
     }
     eprintln!("tacho: run: {}", run.path().display());
-    verdict(&failures(&ran))
-}
-
-/// Analyses a run and writes its tables and figures.
-pub fn analyse(run: &RunDirectory, workload: &Workload) -> Result<tacho_analysis::summary::Summary, Failure> {
-    let mut progress = Progress::new();
-    let summary = tacho_analysis::analyse_and_store(run, Some(workload), &mut |p| progress.show("reading events", p.part()))
-        .context("analysis of the run")?;
-    progress.finish();
-    Ok(summary)
-}
-
-/// Deletes what a run recorded; its tables and figures stay.
-pub fn discard_events(run: &RunDirectory) -> anyhow::Result<()> {
-    let events = run.events();
-    if events.is_dir() {
-        std::fs::remove_dir_all(&events).with_context(|| events.display().to_string())?;
-    }
-    Ok(())
-}
-
-/// Nodes that died, over all runs.
-pub fn failures(ran: &[Ran]) -> Vec<String> {
-    ran.iter().flat_map(|ran| ran.failures.clone()).collect()
-}
-
-/// What failed is named, and is a fault; all that was measured is kept.
-pub fn verdict(failures: &[String]) -> Outcome {
-    for failure in failures {
-        eprintln!("tacho: {failure}");
-    }
-    if failures.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Code(3))
-    }
-}
-
-/// The name of a workload file, for a run directory.
-pub fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned())
-}
-
-/// The command line of this process.
-pub fn command() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+    verdict(ran.iter().flat_map(|ran| &ran.failures))
 }

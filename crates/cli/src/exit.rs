@@ -45,6 +45,16 @@ pub fn code(outcome: Outcome) -> ExitCode {
     }
 }
 
+/// What failed is named, and is a fault; all that was measured is kept.
+pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
+    let mut outcome = Ok(());
+    for failure in failures {
+        eprintln!("tacho: {failure}");
+        outcome = Err(Failure::Code(3));
+    }
+    outcome
+}
+
 /// Prints what clap says: help and version to stdout with success, errors to stderr with 2.
 pub fn usage(error: &clap::Error) -> ExitCode {
     // A closed pipe (`tacho --help | head -1`) is no failure of ours.

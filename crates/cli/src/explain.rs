@@ -2,8 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Explain;
-use crate::progress::Progress;
-use crate::runs;
+use crate::{analysis, runs};
 use anyhow::Context;
 use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
@@ -14,7 +13,6 @@ use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
 use tacho_report::Terminal;
 use tacho_workload::links::{self, Between, Links, Rule, StatedChain, StatedLink};
-use tacho_workload::Workload;
 
 pub fn run(options: Explain) -> Outcome {
     let run = runs::open(&options.run)?;
@@ -135,20 +133,8 @@ fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) 
         None => Links::default(),
     };
     stated.chains.extend(way.cloned());
-    let workload = workload(run)?;
-    let mut progress = Progress::new();
-    let analysed =
-        tacho_analysis::figures_with(run, workload.as_ref(), &stated, &mut |p| show_analysis(&mut progress, p));
-    progress.finish();
-    Ok(analysed.context("analysis of the run")?)
-}
-
-/// Shows how far an analysis is: how long what follows the events takes cannot be told.
-pub fn show_analysis(progress: &mut Progress, of: tacho_events::Progress) {
-    match of.part() {
-        part if part < 1.0 => progress.show("analysing events", part),
-        _ => progress.show("linking messages, following chains", 0.0),
-    }
+    let workload = runs::workload(run)?;
+    analysis::shown(|progress| tacho_analysis::figures_with(run, workload.as_ref(), &stated, progress))
 }
 
 /// The links of all chains, each once, as a links file.
@@ -170,19 +156,6 @@ fn suggestion(summary: &Summary) -> String {
     }
     links.sort_by(|(a, _), (b, _)| (&a.node, &a.output, &a.input).cmp(&(&b.node, &b.output, &b.input)));
     links::write(&links)
-}
-
-/// The workload of a run; a recorded program has none.
-pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
-    let path = run.workload();
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let text = runs::read_text(&path)?;
-    match tacho_workload::parse(&text, &path.display().to_string()) {
-        Ok((workload, _)) => Ok(Some(workload)),
-        Err(errors) => Err(Failure::Usage(errors.to_string())),
-    }
 }
 
 /// Prints figures as asked for.

@@ -1,10 +1,9 @@
 //! `tacho import`
 
-use crate::bench::{command, stem};
 use crate::exit::{Failure, Outcome};
 use crate::options::Import;
 use crate::progress::Progress;
-use crate::{explain, interrupt, runs};
+use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -42,7 +41,7 @@ pub fn run(options: Import) -> Outcome {
 /// A bag has messages and no events: its tables are made of it directly.
 fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let interrupted = interrupt::catch()?;
-    let run = runs::create(options.out.out.clone(), &stem(&options.traces[0]))?;
+    let run = runs::create(options.out.out.clone(), &runs::stem(&options.traces[0]))?;
     let mut messages = Rows::new();
     let mut progress = Progress::new();
     let read = bags::read(files, &mut |message| messages.push(message), &mut |p| {
@@ -69,7 +68,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
 /// Recordings of several hosts or containers, as one run.
 fn join_runs(options: &Import) -> Outcome {
     let recordings: Vec<RunDirectory> = options.traces.iter().map(RunDirectory::new).collect();
-    let run = runs::create(options.out.out.clone(), &stem(&options.traces[0]))?;
+    let run = runs::create(options.out.out.clone(), &runs::stem(&options.traces[0]))?;
     let info = RunInfo { verb: "import".into(), ..info() };
     let joined = join::join(&recordings, &run, info).map_err(|error| match error {
         join::Error::Run { .. } => Failure::Usage(error.to_string()),
@@ -81,7 +80,7 @@ fn join_runs(options: &Import) -> Outcome {
 
 fn info() -> RunInfo {
     RunInfo {
-        command: command(),
+        command: runs::command(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
         started_at: rfc3339(SystemTime::now()),
         ..RunInfo::default()
@@ -92,7 +91,7 @@ fn import_traces(options: Import) -> Outcome {
     let interrupted = interrupt::catch()?;
     // Traces that are none are refused before anything is written.
     let reader = Reader::open(&options.traces).map_err(refused)?;
-    let run = runs::create(options.out.out, &stem(&options.traces[0]))?;
+    let run = runs::create(options.out.out, &runs::stem(&options.traces[0]))?;
     for short in room::short_of(reader.bytes(), run.path(), &rows::folder()) {
         eprintln!("tacho: {short}: the import may not come to its end");
     }
@@ -127,11 +126,7 @@ fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
 }
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {
-    let mut progress = Progress::new();
-    let summary = tacho_analysis::analyse_and_store(run, None, &mut |p| explain::show_analysis(&mut progress, p))
-        .context("analysis of the run")?;
-    progress.finish();
-    explain::show(run, &summary, json)?;
+    explain::show(run, &analysis::store(run, None)?, json)?;
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
 }

@@ -4,6 +4,7 @@
 #[macro_use(eprintln)]
 extern crate tacho_runner;
 
+mod analysis;
 mod bench;
 mod check;
 mod completions;

@@ -1,11 +1,8 @@
 //! `tacho record`
 
-use crate::explain;
 use crate::exit::{Failure, Outcome};
-use crate::interrupt;
 use crate::options::Record;
-use crate::progress::Progress;
-use crate::runs;
+use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -51,7 +48,7 @@ pub fn run(options: Record) -> Outcome {
         eprintln!("tacho: {missing}");
     }
     if recorded.nothing_recorded.is_none() {
-        show(&run, options.json)?;
+        explain::show(&run, &analysis::store(&run, None)?, options.json)?;
     }
     eprintln!("tacho: run: {} ({:.1} MiB of events)", run.path().display(), storage_bytes(&run)? as f64 / f64::from(1 << 20));
     match u8::try_from(recorded.code) {
@@ -84,7 +81,7 @@ fn attached(options: Record) -> Outcome {
     interrupt::release()?; // what is left is the analysis, which can be made anew
     info.missing.iter().for_each(|missing| eprintln!("tacho: {missing}"));
     if processes.iter().any(|process| process.events > 0) {
-        show(&run, options.json)?;
+        explain::show(&run, &analysis::store(&run, None)?, options.json)?;
     }
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
@@ -125,12 +122,4 @@ fn ring(options: &Record, run: &RunDirectory) -> Result<Option<ring::Wanted>, Fa
         std::process::id()
     );
     Ok(Some(ring::Wanted { span, after, most_saves: options.saves, watch }))
-}
-
-fn show(run: &RunDirectory, json: bool) -> Outcome {
-    let mut progress = Progress::new();
-    let summary =
-        tacho_analysis::analyse_and_store(run, None, &mut |p| progress.show("reading events", p.part())).context("analysis of the run")?;
-    progress.finish();
-    explain::show(run, &summary, json)
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Report;
-use crate::{explain, runs};
+use crate::runs;
 use anyhow::Context;
 use std::path::Path;
 use tacho_analysis::store;
@@ -14,7 +14,7 @@ use tacho_report::ReportRun;
 pub fn run(options: Report) -> Outcome {
     let mut chosen = Vec::new();
     for path in &options.runs {
-        chosen.extend(runs_in(path)?);
+        chosen.extend(runs::meant(path)?);
     }
     let out = options.out.unwrap_or_else(|| options.runs[0].join("report.html"));
     write(&chosen, &out)
@@ -28,26 +28,12 @@ pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
     Ok(())
 }
 
-/// The runs that a path means: itself, or, for what `tacho tune --prove` wrote, those in it, the untuned one first.
-fn runs_in(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
-    if !path.join(crate::tune::UNTUNED).is_dir() {
-        return Ok(vec![runs::open(path)?]);
-    }
-    let mut found = vec![runs::open(&path.join(crate::tune::UNTUNED))?];
-    for method in crate::tune::METHOD_DIRECTORIES {
-        if path.join(method).is_dir() {
-            found.push(runs::open(&path.join(method))?);
-        }
-    }
-    Ok(found)
-}
-
 fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
     let path = run.path();
     let sweep = sweep(run)?;
     // What was saved of a ring, and a run that was cut short, have events alone.
     if sweep.is_none() && !run.summary().is_file() && run.events().is_dir() {
-        tacho_analysis::analyse_and_store(run, explain::workload(run)?.as_ref(), &mut |_| {}).context("analysis of the run")?;
+        tacho_analysis::analyse_and_store(run, runs::workload(run)?.as_ref(), &mut |_| {}).context("analysis of the run")?;
     }
     let name = path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
     Ok(ReportRun {
@@ -58,7 +44,7 @@ fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
         tables: if sweep.is_some() { Tables::default() } else { store::read_run(run).context("tables of the run")? },
         // Study E's search stands beside the runs of what it found.
         objective: match path.parent() {
-            Some(tuning) if path.ends_with(crate::tune::COMMON_RATE) => json(&tuning.join("objective.json"))?,
+            Some(tuning) if path.ends_with(runs::COMMON_RATE) => json(&tuning.join("objective.json"))?,
             _ => None,
         },
         proof: json(&path.join("proof.json"))?,
@@ -75,7 +61,7 @@ fn sweep(run: &RunDirectory) -> Result<Option<Sweep>, Failure> {
     for directory in &directories {
         let name = directory.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if study.is_none() && directory.workload().is_file() {
-            study = explain::workload(directory)?.and_then(|workload| workload.study);
+            study = runs::workload(directory)?.and_then(|workload| workload.study);
         }
         points.push(point(directory, name).with_context(|| format!("point {}", directory.path().display()))?);
     }

@@ -9,6 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tacho_events::run::RunDirectory;
 use tacho_runner::recording::rfc3339;
+use tacho_workload::Workload;
+
+/// Folder of the runs of the workload as it was.
+pub const UNTUNED: &str = "untuned";
+/// Folder of the runs at study E's common rate.
+pub const COMMON_RATE: &str = "common_rate";
+/// Folder of the runs that wake on arrival.
+pub const ARRIVAL: &str = "arrival";
+/// Folders of the runs of the tuned ones.
+pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
 /// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest` then points.
 /// One that holds anything already is refused, so that nothing is ever written over.
@@ -68,6 +78,20 @@ pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     }
 }
 
+/// The runs that a path means: itself, or, for what `tacho tune --prove` wrote, those in it, the untuned one first.
+pub fn meant(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
+    if !path.join(UNTUNED).is_dir() {
+        return Ok(vec![open(path)?]);
+    }
+    let mut found = vec![open(&path.join(UNTUNED))?];
+    for method in METHOD_DIRECTORIES {
+        if path.join(method).is_dir() {
+            found.push(open(&path.join(method))?);
+        }
+    }
+    Ok(found)
+}
+
 /// What a path is that holds no run.
 fn no_run(path: &Path, error: &std::io::Error) -> String {
     const WANTED: &str = "expected a run directory, as tacho record, import and bench write";
@@ -80,6 +104,19 @@ fn no_run(path: &Path, error: &std::io::Error) -> String {
         (ErrorKind::NotFound, _) if trace => format!("no run directory, it looks like a trace or a bag: tacho import {0} -o RUN makes a run of it", path.display()),
         (ErrorKind::NotFound, _) => format!("no run.json in it; {WANTED}"),
         _ => format!("not a run directory: {error}"),
+    }
+}
+
+/// The workload of a run; a recorded program has none.
+pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
+    let path = run.workload();
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = read_text(&path)?;
+    match tacho_workload::parse(&text, &path.display().to_string()) {
+        Ok((workload, _)) => Ok(Some(workload)),
+        Err(errors) => Err(Failure::Usage(errors.to_string())),
     }
 }
 
@@ -101,6 +138,16 @@ pub fn print_text(text: &str) -> Outcome {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// The name of a workload file, for a run directory.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The command line of this process.
+pub fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// `20261121-013005`, UTC.

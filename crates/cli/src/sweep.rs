@@ -1,6 +1,5 @@
 //! A sweep: the runs of all points, in turns, into `RUN/points/`; what is finished is never run again.
 
-use crate::bench::discard_events;
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::runs;
@@ -193,7 +192,7 @@ impl<'a> SweepRun<'a> {
                 self.deaths.extend(ran.failures.iter().map(|death| format!("point {name}: {death}")));
                 match tacho_analysis::analyse_and_store(&directory, Some(workload), &mut |_| {}) {
                     Err(error) => drop(self.failed.insert(point, format!("its events cannot be analysed: {error}"))),
-                    Ok(_) if self.discard_events => discard_events(&directory)?,
+                    Ok(_) if self.discard_events => directory.discard_events()?,
                     Ok(_) => {}
                 }
             }

@@ -1,9 +1,10 @@
 //! `tacho tune`
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
-use crate::{bench, check, explain, interrupt, runs};
+use crate::runs::{ARRIVAL, COMMON_RATE, UNTUNED};
+use crate::{analysis, check, explain, interrupt, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,15 +18,6 @@ use tacho_runner::install::Installation;
 use tacho_tune::{Candidate, ObjectiveCurve, Proof, Tuned};
 use tacho_workload::model::Chain;
 use tacho_workload::Workload;
-
-/// Folder of the runs of the workload as it was.
-pub const UNTUNED: &str = "untuned";
-/// Folder of the runs at study E's common rate.
-pub const COMMON_RATE: &str = "common_rate";
-/// Folder of the runs that wake on arrival.
-const ARRIVAL: &str = "arrival";
-/// Folders of the runs of the tuned ones.
-pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
 /// What `--json` prints of a tuning.
 #[derive(Serialize)]
@@ -46,7 +38,7 @@ pub fn run(options: Tune) -> Outcome {
         (check::read(&options.run)?, None)
     } else {
         let run = runs::open(&options.run)?;
-        let workload = explain::workload(&run)?.ok_or_else(|| {
+        let workload = runs::workload(&run)?.ok_or_else(|| {
             Failure::Usage(format!("{}: has no workload.yaml; expected a run of `tacho bench`", options.run.display()))
         })?;
         (workload, Some(run))
@@ -55,9 +47,9 @@ pub fn run(options: Tune) -> Outcome {
     named_chain(&workload, options.chain.as_deref())?;
 
     let interrupted = interrupt::catch()?;
-    let out = runs::create_beside(options.out.out, &format!("{}-tuned", bench::stem(&options.run)), measured.as_ref())?;
+    let out = runs::create_beside(options.out.out, &format!("{}-tuned", runs::stem(&options.run)), measured.as_ref())?;
     let (scheduler, cpu_time) = Default::default();
-    let bench = Bench { installation: &installation, command: bench::command(), recorded: true, scheduler, cpu_time, interrupted };
+    let bench = Bench { installation: &installation, command: runs::command(), recorded: true, scheduler, cpu_time, interrupted };
     let measured = match measured {
         Some(run) => run,
         None => {
@@ -65,7 +57,7 @@ pub fn run(options: Tune) -> Outcome {
             let mut progress = Progress::new();
             bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
             progress.finish();
-            bench::analyse(&run, &workload)?;
+            analysis::store(&run, Some(&workload))?;
             run
         }
     };
@@ -122,7 +114,7 @@ pub fn run(options: Tune) -> Outcome {
         runs::print_json(&found)?;
     }
     eprintln!("tacho: tuning: {}", out.path().display());
-    bench::verdict(&bench::failures(&ran))
+    verdict(ran.iter().flat_map(|ran| &ran.failures))
 }
 
 fn directory_of(method: Method) -> &'static str {
@@ -214,7 +206,7 @@ fn prove(
         if !of_candidate.is_empty() {
             let run = RunDirectory::new(out.path().join(candidate.name));
             bench.write_whole(candidate.workload, &run, &of_candidate)?;
-            bench::analyse(&run, candidate.workload)?;
+            analysis::store(&run, Some(candidate.workload))?;
         }
     }
     let proofs = proofs.context("proof")?;

@@ -275,6 +275,15 @@ impl RunDirectory {
         self.0.join("events")
     }
 
+    /// Deletes what was recorded; tables and figures stay.
+    pub fn discard_events(&self) -> io::Result<()> {
+        let events = self.events();
+        if !events.is_dir() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(&events).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", events.display())))
+    }
+
     /// Tables, one Parquet file each.
     pub fn tables(&self) -> PathBuf {
         self.0.join("tables")

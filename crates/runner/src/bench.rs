@@ -11,6 +11,7 @@ use crate::instant::now_ns;
 use crate::node_process::{NodeProcess, Place};
 use crate::patience;
 use crate::planning::{plan, Parts, Plans, ProcessPlan};
+pub use crate::processes::Progress;
 use crate::processes::{Processes, Stage};
 use crate::protocol::{Command, NodeFigures};
 use crate::recorded::versions;
@@ -56,15 +57,6 @@ pub struct Ran {
     pub nodes: Vec<NodeFigures>,
     /// Nodes that died, in words.
     pub failures: Vec<String>,
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// What is under way.
-    pub what: &'a str,
-    /// Of this run, 0 to 1.
-    pub done: f64,
 }
 
 impl Bench<'_> {

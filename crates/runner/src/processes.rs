@@ -1,6 +1,5 @@
 //! All node processes of a run: started, waited for, ended.
 
-use crate::bench::Progress;
 use crate::instant::now_ns;
 use crate::node_process::{NodeProcess, Said};
 use crate::patience::Patience;
@@ -36,6 +35,15 @@ pub struct Processes<'a> {
     pub nodes: Vec<NodeFigures>,
     /// Nodes that died, in words.
     pub failures: Vec<String>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// What is under way.
+    pub what: &'a str,
+    /// Of this run, 0 to 1.
+    pub done: f64,
 }
 
 /// What all processes are waited for.
