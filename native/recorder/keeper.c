@@ -144,9 +144,7 @@ void keeper_start(void)
   int refused = start_thread(true);
   /* Thread-local storage of the program larger than the stack, or a cpuset that has none of those CPUs any more. */
   if (refused == EINVAL) refused = start_thread(false);
-  if (refused != 0) { /* what was allocated at the start is all there will be */
-    atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)refused, memory_order_relaxed);
-  }
+  /* No thread to be had: the program's own make the storage they need, and clocks are read at the beginning and the end. */
 }
 
 void keeper_forget(void)

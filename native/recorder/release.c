@@ -58,10 +58,10 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *context)
   return 0;
 }
 
-/* <version>8.6.0</version> of a package.xml; 0 where there is none. */
+/* <version>8.6.0</version> of a package.xml; 0 where there is none. As below, one thread at a time looks, and may have little stack. */
 static uint32_t package_version(const char *path)
 {
-  char text[4096];
+  static char text[4096];
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   ssize_t size = read(fd, text, sizeof text - 1);
@@ -77,7 +77,7 @@ static uint32_t package_version(const char *path)
 /* PREFIX/share/tracetools/package.xml of PREFIX/lib/libtracetools.so, or of PREFIX/lib/x86_64-linux-gnu/libtracetools.so. */
 static uint32_t installed_version(const char *library)
 {
-  char prefix[4096], package[4200];
+  static char prefix[4096], package[4200];
   if (realpath(library, prefix) == NULL) return 0;
   for (int up = 0; up < 3; up++) {
     char *slash = strrchr(prefix, '/');
@@ -128,7 +128,7 @@ static uint32_t version_by_symbols(const char *library)
 
 static void look(void)
 {
-  static struct loaded loaded; /* not on the stack of a thread that may have little */
+  static struct loaded loaded;
   loaded.tracetools[0] = loaded.rmw[0] = '\0';
   dl_iterate_phdr(note_library, &loaded);
   if (release_known() == 0 && loaded.tracetools[0] != '\0') {

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,15 +22,20 @@
 
 #define SEGMENT_SIZE ((uint64_t)SEGMENT_CHUNKS * TACHO_CHUNK_SIZE)
 #define MAPPING_SIZE (SEGMENT_SIZE + TACHO_HEADER_SIZE)
+#define GROWTH_STEP 128u     /* chunks, 4 MiB: the kernel keeps other threads from growing the file during each */
+#define CHUNKS_WITH_ONE 16u  /* what a thread of the program makes that needs one and cannot wait for the keeper */
 
 struct tacho_file_header *storage_header;
-char **storage_blocks[BLOCKS_MAX];
-static uint64_t segments_mapped; /* so far, those that were unmapped again as well */
+_Atomic(char *) *_Atomic storage_blocks[BLOCKS_MAX];
+
+/* The last growth failed, but for the limit: the program's threads try no more until one of the keeper's went well. */
+static atomic_bool refused;
 
 /* The file stays open for fallocate and further mappings, on a high descriptor that programs which close or reuse low
  * ones leave alone. Programs may still close it: it is looked at before each use, and opened again by path if need be. */
 static struct {
-  int fd;
+  _Atomic int fd;
+  bool zeros_are_written; /* no fallocate here */
   dev_t device;
   ino_t inode;
   char path[4096];
@@ -57,7 +64,8 @@ static int move_high(int fd)
 
 static bool reopen_if_closed(void)
 {
-  if (is_our_file(file.fd)) return true;
+  int closed = atomic_load(&file.fd);
+  if (is_our_file(closed)) return true;
   int fd = open(file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (!is_our_file(fd)) {
     int cause = fd < 0 ? errno : ESTALE;
@@ -65,17 +73,21 @@ static bool reopen_if_closed(void)
     errno = cause;
     return false;
   }
-  file.fd = move_high(fd);
+  fd = move_high(fd);
+  if (!atomic_compare_exchange_strong(&file.fd, &closed, fd)) close(fd);
   return true;
 }
 
 /* fallocate, and where the file system has none (NFS 3), zeros written out. Storage must be there before it is mapped
- * and used: a write to a mapping that the disk has no room for is SIGBUS. */
+ * and used: a write to a mapping that the disk has no room for is SIGBUS. What is in use already stays as it is, but for zeros. */
 static int allocate(uint64_t from, uint64_t to)
 {
   static const char zeros[65536];
-  if (fallocate(file.fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
-  if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  if (!file.zeros_are_written) {
+    if (fallocate(file.fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
+    if (from > 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return errno;
+    file.zeros_are_written = true; /* found with the header, before there is any other thread */
+  }
   while (from < to) {
     size_t size = to - from < sizeof zeros ? to - from : sizeof zeros;
     ssize_t written = pwrite(file.fd, zeros, size, (off_t)from);
@@ -94,23 +106,28 @@ static uint64_t file_size_limit(void)
   return limit.rlim_cur;
 }
 
-static char **segment_slot(uint64_t segment)
+/* Where the address of a segment stands; its page of addresses is there. */
+static _Atomic(char *) *segment_slot(uint64_t segment)
 {
   return &storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS];
 }
 
-/* The next segment, and the page that its address stands in. False: errno says why. */
-static bool map_next(void)
+/* Maps a segment, unless it is. Threads may do so at once: one's mapping stays. False: errno says why. */
+static bool map(uint64_t segment)
 {
-  char ***block = &storage_blocks[segments_mapped / BLOCK_SEGMENTS];
+  _Atomic(char *) *_Atomic *block = &storage_blocks[segment / BLOCK_SEGMENTS];
+  _Atomic(char *) *no_page = NULL;
   if (*block == NULL) {
-    void *page = mmap(NULL, BLOCK_SEGMENTS * sizeof **block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t size = BLOCK_SEGMENTS * sizeof **block;
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return false;
-    *block = page;
+    if (!atomic_compare_exchange_strong(block, &no_page, page)) munmap(page, size);
   }
-  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segments_mapped * SEGMENT_SIZE));
+  char *none = NULL;
+  if (*segment_slot(segment) != NULL) return true;
+  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segment * SEGMENT_SIZE));
   if (at == MAP_FAILED) return false;
-  *segment_slot(segments_mapped++) = at;
+  if (!atomic_compare_exchange_strong(segment_slot(segment), &none, at)) munmap(at, MAPPING_SIZE);
   return true;
 }
 
@@ -120,47 +137,81 @@ uint64_t storage_chunks_max(void)
   return most < TACHO_CHUNKS_LIMIT ? most : TACHO_CHUNKS_LIMIT;
 }
 
-bool storage_grow(uint64_t wanted)
+/* How many chunks the file may have of those wanted: by its own limit, and by RLIMIT_FSIZE, which is a cause to be told. */
+static uint64_t chunks_granted(uint64_t wanted, int *cause)
 {
-  struct tacho_file_header *header = storage_header;
-  uint64_t have = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
   uint64_t most = storage_chunks_max();
-  uint64_t chunks = wanted < most ? wanted : most;
-  if (chunks <= have) return chunks == wanted;
-
-  int cause = 0;
   uint64_t limit = file_size_limit();
   uint64_t fitting = limit < TACHO_HEADER_SIZE ? 0 : (limit - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
-  if (chunks > fitting) {
-    chunks = fitting;
-    cause = EFBIG;
-  }
-  if (!reopen_if_closed()) {
-    cause = errno;
-    chunks = 0;
-  }
+  uint64_t chunks = wanted < most ? wanted : most;
+  if (chunks <= fitting) return chunks;
+  *cause = EFBIG;
+  return fitting;
+}
+
+/* Backs chunks [have, chunks) with storage and maps them, or as many of them as can be. How many there are then in all. */
+static uint64_t make_chunks(uint64_t have, uint64_t chunks, int *cause)
+{
   /* A nearly full disk is used to its last chunk: halve the step until it fits. */
   while (chunks > have) {
-    int refused = allocate(TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
-    if (refused == 0) break;
-    if (refused != EINTR) {
-      cause = refused;
+    int error = allocate(TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
+    if (error == 0) break;
+    if (error != EINTR) {
+      *cause = error;
       chunks = have + (chunks - have) / 2;
     }
   }
-  while (chunks > have && segments_mapped <= (chunks - 1) / SEGMENT_CHUNKS) {
-    if (!map_next()) {
-      cause = errno;
-      chunks = segments_mapped * SEGMENT_CHUNKS;
+  /* The segment that the last of those before lies in was mapped with it, and may be unmapped again by now. */
+  uint64_t segment = (have + SEGMENT_CHUNKS - 1) / SEGMENT_CHUNKS;
+  for (; chunks > have && segment <= (chunks - 1) / SEGMENT_CHUNKS; segment++) {
+    if (!map(segment)) {
+      *cause = errno;
+      chunks = segment * SEGMENT_CHUNKS;
     }
   }
-  if (chunks > have) {
-    atomic_store_explicit(storage_live(&header->chunks_allocated), chunks, memory_order_release);
+  return chunks;
+}
+
+bool storage_grow(uint64_t wanted)
+{
+  _Atomic uint64_t *allocated = storage_live(&storage_header->chunks_allocated);
+  uint64_t have = atomic_load_explicit(allocated, memory_order_acquire);
+  if (wanted <= have) return true;
+  int cause = 0;
+  uint64_t granted = chunks_granted(wanted, &cause);
+  if (granted > have && !reopen_if_closed()) {
+    cause = errno;
+    granted = have;
   }
-  if (cause != 0) {
-    atomic_store_explicit(storage_live(&header->storage_error), (uint64_t)cause, memory_order_relaxed);
+  while (have < granted) {
+    uint64_t step = granted - have > GROWTH_STEP ? have + GROWTH_STEP : granted;
+    uint64_t made = make_chunks(have, step, &cause);
+    /* Who else grows the file began no further than there was storage: the greatest count is true of all. */
+    while (have < made && !atomic_compare_exchange_weak_explicit(allocated, &have, made, memory_order_release, memory_order_relaxed)) {
+    }
+    if (made < step) break;
+    if (have < made) have = made;
   }
-  return cause == 0 && chunks >= wanted;
+  if (cause != 0) atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)cause, memory_order_relaxed);
+  bool grown = atomic_load_explicit(allocated, memory_order_acquire) >= wanted;
+  atomic_store_explicit(&refused, !grown, memory_order_relaxed);
+  return grown;
+}
+
+bool storage_make(uint64_t chunk)
+{
+  if (file.zeros_are_written || atomic_load_explicit(&refused, memory_order_relaxed) || chunk >= storage_chunks_max()) return false;
+  int cancel, saved = errno;
+  sigset_t all, signals;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals); /* a handler that forks here would go on here in the child */
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  uint64_t most = storage_chunks_max();
+  storage_grow(most - chunk > CHUNKS_WITH_ONE ? chunk + CHUNKS_WITH_ONE : most);
+  pthread_setcancelstate(cancel, NULL);
+  pthread_sigmask(SIG_SETMASK, &signals, NULL);
+  errno = saved;
+  return chunk < atomic_load_explicit(storage_live(&storage_header->chunks_allocated), memory_order_acquire);
 }
 
 void storage_unmap_what_was_let_go(void)
@@ -172,9 +223,9 @@ void storage_unmap_what_was_let_go(void)
     uint64_t segment = told - 1;
     /* The header stands in segment 0. What is not mapped whole yet cannot have been let go of: such a number is none of ours. */
     uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
-    char *mapping = segment > 0 && segment < allocated / SEGMENT_CHUNKS ? *segment_slot(segment) : NULL;
+    char *mapping = segment > 0 && segment < allocated / SEGMENT_CHUNKS ? atomic_load(segment_slot(segment)) : NULL;
     if (mapping != NULL) {
-      *segment_slot(segment) = NULL; /* first: a child that is forked now would unmap what stands there by then */
+      atomic_store(segment_slot(segment), NULL); /* first: a child that is forked now would unmap what stands there by then */
       munmap(mapping, MAPPING_SIZE);
     }
     atomic_store_explicit(storage_live(&header->unmap[i]), 0, memory_order_release);
@@ -220,17 +271,16 @@ void storage_give_back(uint64_t from, uint64_t to)
 void storage_leave_to_parent(bool writing)
 {
   if (storage_header == NULL) return;
-  for (uint64_t i = 0; i < segments_mapped; i++) {
-    char **slot = segment_slot(i);
-    if (*slot == NULL) continue;
+  for (uint64_t segment = 0; segment < BLOCKS_MAX * BLOCK_SEGMENTS; segment++) {
+    if (storage_blocks[segment / BLOCK_SEGMENTS] == NULL) break;
+    char *mapping = atomic_exchange(segment_slot(segment), NULL);
+    if (mapping == NULL) continue;
     if (writing) {
-      mmap(*slot, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      mmap(mapping, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     } else {
-      munmap(*slot, MAPPING_SIZE);
+      munmap(mapping, MAPPING_SIZE);
     }
-    *slot = NULL;
   }
-  segments_mapped = 0;
   if (!writing) storage_header = NULL;
   if (is_our_file(file.fd)) close(file.fd);
   file.fd = -1;
@@ -255,12 +305,13 @@ static void describe_process(struct tacho_file_header *header)
   ssize_t length = readlink("/proc/self/exe", header->executable, sizeof header->executable - 1);
   header->executable[length > 0 ? length : 0] = '\0';
 
-  char arguments[sizeof header->command];
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  length = fd < 0 ? 0 : read(fd, arguments, sizeof arguments - 1);
+  length = fd < 0 ? 0 : read(fd, header->command, sizeof header->command - 1);
   if (fd >= 0) close(fd);
-  while (length > 0 && arguments[length - 1] == '\0') length--;
-  for (ssize_t i = 0; i < length; i++) header->command[i] = arguments[i] != '\0' ? arguments[i] : ' ';
+  while (length > 0 && header->command[length - 1] == '\0') length--;
+  for (ssize_t i = 0; i < length; i++) {
+    if (header->command[i] == '\0') header->command[i] = ' ';
+  }
 }
 
 int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size)
@@ -284,12 +335,14 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
   file.device = made.st_dev;
   file.inode = made.st_ino;
 
-  int refused = allocate(0, TACHO_HEADER_SIZE);
-  if (refused != 0 || !map_next()) {
-    errno = refused != 0 ? refused : errno;
+  file.zeros_are_written = false;
+  atomic_store(&refused, false);
+  int error_of_header = allocate(0, TACHO_HEADER_SIZE);
+  if (error_of_header != 0 || !map(0)) {
+    errno = error_of_header != 0 ? error_of_header : errno;
     goto failed;
   }
-  struct tacho_file_header *header = (struct tacho_file_header *)*segment_slot(0);
+  struct tacho_file_header *header = (struct tacho_file_header *)atomic_load(segment_slot(0));
   header->header_size = TACHO_HEADER_SIZE;
   header->chunk_size = TACHO_CHUNK_SIZE;
   header->chunks_max = (max_bytes - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
@@ -301,9 +354,7 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
 
   errno = (int)header->storage_error;
   storage_header = NULL;
-  for (; segments_mapped > 0; segments_mapped--) {
-    munmap(*segment_slot(segments_mapped - 1), MAPPING_SIZE);
-  }
+  munmap(atomic_exchange(segment_slot(0), NULL), MAPPING_SIZE);
 
 failed:;
   int cause = errno;

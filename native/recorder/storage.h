@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The event file of this process: made, mapped, and kept ahead of what threads use. The program's own threads only ever
- * reserve a chunk and look up its address; everything that can fail or wait is done before, by the keeper.
+ * The event file of this process: made, mapped, and kept ahead of what threads use. The program's own threads reserve a
+ * chunk and look up its address; everything that can fail or wait is done before, by the keeper. Where it had no CPU in time, as when
+ * hundreds of threads start at once, a thread makes the chunk that it needs itself: it costs some system calls, and no event.
  */
 #ifndef TACHO_RECORDER_STORAGE_H_
 #define TACHO_RECORDER_STORAGE_H_
@@ -21,7 +22,7 @@ extern struct tacho_file_header *storage_header;
 /* Mappings, each of one header's length and SEGMENT_CHUNKS chunks, the second overlapping the first's last page: so
  * that their offsets are multiples of any page size. Written before chunks_allocated says that they may be used; NULL again
  * once nobody needs them any more. */
-extern char **storage_blocks[BLOCKS_MAX];
+extern _Atomic(char *) *_Atomic storage_blocks[BLOCKS_MAX];
 
 /* Makes `directory`/<pid>-<ns>.events with `ahead` chunks and fills in its header up to, but not with, the magic.
  * 0, or an errno with what failed written to `error`. */
@@ -31,8 +32,12 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
 uint64_t storage_chunks_max(void);
 
 /* Makes chunks up to `wanted` usable, as far as the limit, the disk and RLIMIT_FSIZE let it. False: not all of them,
- * and header->storage_error says why unless it is the limit. One thread at a time. */
+ * and header->storage_error says why unless it is the limit. By the keeper, or the one thread there is; see storage_make. */
 bool storage_grow(uint64_t wanted);
+
+/* Makes the chunk that a thread has reserved usable, with some behind it. No lock is taken, many may do it at once, in signal handlers as
+ * well. False: there is none for it now; after a failure only the keeper tries again, as it does once a second. */
+bool storage_make(uint64_t chunk);
 
 /* Unmaps the segments that header->unmap names: of a file that is a ring, those whose chunks are no thread's any more. By the keeper. */
 void storage_unmap_what_was_let_go(void);
@@ -50,8 +55,8 @@ void storage_leave_to_parent(bool writing);
 static inline char *storage_chunk(uint64_t index)
 {
   uint64_t segment = index / SEGMENT_CHUNKS;
-  return storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS] + TACHO_HEADER_SIZE +
-         (index % SEGMENT_CHUNKS) * (uint64_t)TACHO_CHUNK_SIZE;
+  char *mapping = atomic_load_explicit(&storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS], memory_order_relaxed);
+  return mapping + TACHO_HEADER_SIZE + (index % SEGMENT_CHUNKS) * (uint64_t)TACHO_CHUNK_SIZE;
 }
 
 /* The live fields are plain words in events.h, for readers in any language; here they are atomic. */

@@ -17,7 +17,7 @@
 #include "storage.h"
 
 #define MAX_BYTES (UINT64_C(1) << 30)
-/* 8 MiB: over 60,000 events of a start-up, texts included, even if the keeper never gets a CPU. */
+/* 8 MiB: over 60,000 events of a start-up, texts included, before a thread of the program has to make storage. */
 #define CHUNKS_AT_START 256u
 
 _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
@@ -79,7 +79,7 @@ static void after_fork_in_child(void)
 
 static bool open_file(const char *directory)
 {
-  char error[4400];
+  static char error[4400]; /* by one thread, which may have little stack */
   uint64_t limit = max_bytes();
   thread_clock = clock_choose();
   if (storage_open(directory, limit, CHUNKS_AT_START, error, sizeof error) != 0) {
@@ -160,7 +160,8 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
     cursor->claimed = true;
   }
   keeper_note(cursor->claim);
-  if (cursor->claim >= atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_acquire)) return false;
+  uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_acquire);
+  if (cursor->claim >= allocated && !storage_make(cursor->claim)) return false;
 
   if (cursor->tid == 0) {
     cursor->tid = (uint32_t)syscall(SYS_gettid);

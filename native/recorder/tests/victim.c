@@ -71,6 +71,26 @@ static void run_threads(uint64_t first, uint64_t threads, void *(*body)(void *))
   for (uint64_t i = 0; i < threads; i++) pthread_join(thread[i], NULL);
 }
 
+/* All of them are there before the first of them fires. */
+static pthread_barrier_t all_there;
+
+static void *fire_together(void *writer)
+{
+  pthread_barrier_wait(&all_there);
+  return fire_count(writer);
+}
+
+/* A bare thread of the least stack that there may be. */
+static void run_on_least_stack(void *(*body)(void *))
+{
+  pthread_t thread;
+  pthread_attr_t least;
+  pthread_attr_init(&least);
+  if (pthread_attr_setstacksize(&least, (size_t)sysconf(_SC_THREAD_STACK_MIN)) != 0) abort();
+  if (pthread_create(&thread, &least, body, NULL) != 0) abort();
+  pthread_join(thread, NULL);
+}
+
 /* Writer 1 is the signal handler; writer 0 the code it interrupts. */
 static void on_signal(int number)
 {
@@ -215,6 +235,13 @@ int main(int argc, char **argv)
     run_threads(0, 16, fire_count);
   } else if (strcmp(mode, "short-threads") == 0) {
     for (uint64_t round = 0; round < 8; round++) run_threads(round * 16, 16, fire_count);
+  } else if (strcmp(mode, "crowd") == 0) { /* argument 4: so many threads, at once, when the last word says so */
+    fire(0, 0);
+    while (atomic_load(&fired[WRITERS - 1]) == 0) sched_yield();
+    pthread_barrier_init(&all_there, NULL, (unsigned)atoi(argv[4]));
+    run_threads(1, strtoull(argv[4], NULL, 10), fire_together);
+  } else if (strcmp(mode, "least-stack") == 0) {
+    run_on_least_stack(fire_count);
   } else if (strcmp(mode, "on") == 0) { /* until killed */
     run_threads(0, 3, fire_on);
   } else if (strcmp(mode, "fork") == 0) { /* parent 0, child 1 with events, child without, child of a child 2 */
