@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "ended.h"
 #include "storage.h"
 #include "thread.h"
 
@@ -90,6 +91,7 @@ static void *keep(void *unused)
   for (;;) {
     /* An exchange: what was reserved before the wake-up that this takes is seen below. */
     atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
+    ended_give_back();
     keep_ahead(&seen, &populated, &given_back);
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now >= due) {

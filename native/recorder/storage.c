@@ -268,6 +268,18 @@ void storage_give_back(uint64_t from, uint64_t to)
   }
 }
 
+bool storage_punch(uint64_t from, uint64_t to)
+{
+  static atomic_bool impossible;
+  if (atomic_load_explicit(&impossible, memory_order_relaxed) || !is_our_file(file.fd)) return false;
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  bool done = fallocate(file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) == 0;
+  if (!done && errno != EINTR) atomic_store_explicit(&impossible, true, memory_order_relaxed);
+  pthread_setcancelstate(cancel, NULL);
+  return done;
+}
+
 void storage_leave_to_parent(bool writing)
 {
   if (storage_header == NULL) return;

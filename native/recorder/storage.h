@@ -48,6 +48,9 @@ void storage_populate(uint64_t from, uint64_t to);
 /* Takes chunks [from, to) out of the program's resident set; contents stay, and who touches one again has it at a page fault. */
 void storage_give_back(uint64_t from, uint64_t to);
 
+/* Makes a hole of whole pages of the file. False: the file system has none, or it was refused; then none is tried again. Any thread. */
+bool storage_punch(uint64_t from, uint64_t to);
+
 /* In a forked child: lets go of the parent's file. `writing`: a signal handler forked inside the writing of an event, which
  * will go on in the child: private memory then stands where the file was. */
 void storage_leave_to_parent(bool writing);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ended.h"
 #include "keeper.h"
 #include "release.h"
 #include "storage.h"
@@ -64,6 +65,7 @@ static void after_fork_in_child(void)
   pthread_mutex_init(&opening, NULL);
   storage_leave_to_parent(writing);
   keeper_forget();
+  ended_forget();
   release_forget_seekers();
   struct cursor fresh = {.busy = writing, .forked = writing};
   if (writing) {
@@ -150,6 +152,47 @@ void thread_drop_nested(void)
   }
 }
 
+/* Forgets what was the parent's, where the event that a fork interrupted is done. */
+static void settle(struct cursor *cursor)
+{
+  if (cursor->forked) *cursor = (struct cursor){.busy = 1};
+}
+
+static bool begin(struct cursor *cursor)
+{
+  if (cursor->busy != 0) {
+    thread_drop_nested();
+    return false;
+  }
+  cursor->busy = 1;
+  atomic_signal_fence(memory_order_seq_cst);
+  settle(cursor);
+  return true;
+}
+
+static void end(struct cursor *cursor)
+{
+  settle(cursor);
+  atomic_signal_fence(memory_order_seq_cst);
+  cursor->busy = 0;
+}
+
+/* Tells when a thread that has a chunk ends. Of the first keys, whose values stand in the thread's own descriptor: setting others allocates. */
+static pthread_key_t end_of_thread;
+static bool end_is_told;
+#define FIRST_KEYS 32u /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
+
+/* What fires an event behind this, another destructor, has a new chunk, and ends again. */
+static void thread_ends(void *of_thread)
+{
+  struct cursor *cursor = of_thread;
+  if (!begin(cursor)) return;
+  uint64_t *next = cursor->next, *end_of_chunk = cursor->end;
+  cursor->next = cursor->end = NULL;
+  if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - (uint64_t)((char *)end_of_chunk - (char *)next));
+  end(cursor);
+}
+
 /* A fresh chunk for this thread, or false where none is usable yet; what was reserved is kept for the next try. */
 static bool next_chunk(struct cursor *cursor, uint64_t ticks)
 {
@@ -180,6 +223,7 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
   cursor->next = (uint64_t *)(chunk + 1);
   cursor->end = (uint64_t *)((char *)chunk + TACHO_CHUNK_SIZE);
   cursor->claimed = false;
+  if (end_is_told) pthread_setspecific(end_of_thread, cursor);
   return true;
 }
 
@@ -199,31 +243,6 @@ static bool recording_decided(void)
 {
   if (atomic_load_explicit(&state, memory_order_acquire) == UNDECIDED) decide();
   return atomic_load_explicit(&state, memory_order_acquire) == RECORDING;
-}
-
-/* Forgets what was the parent's, where the event that a fork interrupted is done. */
-static void settle(struct cursor *cursor)
-{
-  if (cursor->forked) *cursor = (struct cursor){.busy = 1};
-}
-
-static bool begin(struct cursor *cursor)
-{
-  if (cursor->busy != 0) {
-    thread_drop_nested();
-    return false;
-  }
-  cursor->busy = 1;
-  atomic_signal_fence(memory_order_seq_cst);
-  settle(cursor);
-  return true;
-}
-
-static void end(struct cursor *cursor)
-{
-  settle(cursor);
-  atomic_signal_fence(memory_order_seq_cst);
-  cursor->busy = 0;
 }
 
 void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count)
@@ -339,6 +358,8 @@ __attribute__((constructor)) static void prepare(void)
   if (directory == NULL || *directory == '\0') return;
   const char *cpu_time = getenv("TACHO_EVENTS_CPU_TIME");
   thread_cpu_time = cpu_time != NULL && strcmp(cpu_time, "1") == 0;
+  end_is_told = pthread_key_create(&end_of_thread, thread_ends) == 0;
+  if (end_is_told && end_of_thread >= FIRST_KEYS) end_is_told = pthread_key_delete(end_of_thread) != 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   keeper_note_cpus();
 }

@@ -27,6 +27,19 @@ pub fn prepended(library: &Path, before: Option<OsString>) -> OsString {
     list
 }
 
+/// `ASAN_OPTIONS` with which a program built with the address sanitiser bears a library before the sanitiser's own; whoever says how it shall be is obeyed.
+/// The recorder stands before none of the functions that the sanitiser does without.
+pub fn sanitizer_options(before: Option<OsString>) -> OsString {
+    let mut options = before.unwrap_or_default();
+    if !options.to_string_lossy().contains("verify_asan_link_order") {
+        if !options.is_empty() {
+            options.push(":");
+        }
+        options.push("verify_asan_link_order=0");
+    }
+    options
+}
+
 /// Why the dynamic linker would not preload into this program, in words; `None`: nothing speaks against it.
 pub fn obstacle(program: &Path) -> Option<String> {
     obstacle_below(program, 4)
@@ -103,6 +116,14 @@ mod tests {
     fn a_dynamic_program_has_no_obstacle() {
         assert_eq!(obstacle(&find_program(OsStr::new("ls")).unwrap()), None);
         assert_eq!(find_program(OsStr::new("no-such-program-here")), None);
+    }
+
+    #[test]
+    fn options_of_the_sanitiser_stay() {
+        let options = |before: Option<&str>| sanitizer_options(before.map(OsString::from)).into_string().expect("text");
+        assert_eq!(options(None), "verify_asan_link_order=0");
+        assert_eq!(options(Some("detect_leaks=0")), "detect_leaks=0:verify_asan_link_order=0");
+        assert_eq!(options(Some("verify_asan_link_order=1")), "verify_asan_link_order=1");
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl Recording {
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("LD_PRELOAD".into(), preload::prepended(&self.recorder, rest)),
             ("TACHO_EVENTS_DIR".into(), self.events.clone().into()),
+            ("ASAN_OPTIONS".into(), preload::sanitizer_options(std::env::var_os("ASAN_OPTIONS"))),
         ];
         environment.extend(self.cpu_time.then(|| ("TACHO_EVENTS_CPU_TIME".into(), "1".into())));
         environment.extend(self.max_bytes.map(|bytes| ("TACHO_EVENTS_MAX_BYTES".into(), bytes.to_string().into())));

@@ -33,17 +33,17 @@ static inline bool is_rtps(const struct msghdr *message)
   return message->msg_iovlen > 0 && rtps_begins(message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
 }
 
-static size_t room(const struct msghdr *message)
+static size_t room(const struct iovec *buffers, size_t count)
 {
   size_t size = 0;
-  for (size_t i = 0; i < message->msg_iovlen; i++) size += message->msg_iov[i].iov_len;
+  for (size_t i = 0; i < count; i++) size += buffers[i].iov_len;
   return size;
 }
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
   if (samples_recording() && message != NULL && is_rtps(message)) {
-    samples_sent(message->msg_iov, message->msg_iovlen, room(message), TACHO_TRANSPORT_SOCKET);
+    samples_sent(message->msg_iov, message->msg_iovlen, room(message->msg_iov, message->msg_iovlen), TACHO_TRANSPORT_SOCKET);
   }
   return ((ssize_t(*)(int, const struct msghdr *, int))original_of(&original_sendmsg))(fd, message, flags);
 }
@@ -58,18 +58,21 @@ EXPORT ssize_t sendto(int fd, const void *bytes, size_t size, int flags, const s
     fd, bytes, size, flags, to, to_size);
 }
 
-/* A datagram that was cut (MSG_TRUNC) fills its buffers, whatever length it had. */
-static inline void received(const struct iovec *buffers, size_t count, size_t fits, ssize_t size, int flags)
+/* A datagram that was cut (MSG_TRUNC) fills its buffers, whatever length it had. Of a stream, that flag throws bytes away, and there need
+ * be no buffer. What the error queue returns was sent, not received. */
+static inline void received(const struct iovec *buffers, size_t count, ssize_t size, int flags)
 {
-  if (size > 0 && !(flags & MSG_PEEK) && samples_recording()) {
-    samples_received(buffers, count, (size_t)size < fits ? (size_t)size : fits, TACHO_TRANSPORT_SOCKET);
-  }
+  if (size <= 0 || count == 0 || buffers[0].iov_base == NULL || flags & (MSG_PEEK | MSG_ERRQUEUE)) return;
+  const size_t first = buffers[0].iov_len;
+  if (!rtps_begins(buffers[0].iov_base, (size_t)size < first ? (size_t)size : first) || !samples_recording()) return;
+  const size_t fits = room(buffers, count);
+  samples_received(buffers, count, (size_t)size < fits ? (size_t)size : fits, TACHO_TRANSPORT_SOCKET);
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
   ssize_t size = ((ssize_t(*)(int, struct msghdr *, int))original_of(&original_recvmsg))(fd, message, flags);
-  if (size > 0 && is_rtps(message)) received(message->msg_iov, message->msg_iovlen, room(message), size, flags);
+  if (size > 0) received(message->msg_iov, message->msg_iovlen, size, flags);
   return size;
 }
 
@@ -77,7 +80,7 @@ EXPORT ssize_t recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 {
   ssize_t got = ((ssize_t(*)(int, void *, size_t, int, struct sockaddr *, socklen_t *))original_of(&original_recvfrom))(
     fd, bytes, size, flags, from, from_size);
-  if (got > 0 && rtps_begins(bytes, size)) received(&(struct iovec){bytes, size}, 1, size, got, flags);
+  received(&(struct iovec){bytes, size}, 1, got, flags);
   return got;
 }
 
@@ -86,6 +89,6 @@ EXPORT ssize_t __recvfrom_chk(int fd, void *bytes, size_t size, size_t space, in
 {
   ssize_t got = ((ssize_t(*)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *))original_of(
     &original_recvfrom_chk))(fd, bytes, size, space, flags, from, from_size);
-  if (got > 0 && rtps_begins(bytes, size)) received(&(struct iovec){bytes, size}, 1, size, got, flags);
+  received(&(struct iovec){bytes, size}, 1, got, flags);
   return got;
 }

@@ -45,6 +45,7 @@ static void read_file(const char *path, const char *program, struct found *found
     const struct tacho_chunk_header *chunk = event_file_chunk(&file, i);
     if (chunk == NULL) continue;
     EXPECT(chunk->tid < sizeof sequence / sizeof *sequence, "tid %u", chunk->tid);
+    if (chunk->sequence == 0) sequence[chunk->tid] = 0; /* another thread of that number */
     EXPECT(chunk->sequence == sequence[chunk->tid], "chunk %llu of thread %u, %llu was expected",
            (unsigned long long)chunk->sequence, chunk->tid, (unsigned long long)sequence[chunk->tid]);
     sequence[chunk->tid]++;

@@ -40,9 +40,7 @@ void test_file_size_limit(void)
 void test_full_disk(void)
 {
   if (mount("tacho", events, "tmpfs", 0, "size=2m") != 0) {
-    fprintf(stderr, "skipped: a small tmpfs cannot be mounted here: %s\n", strerror(errno));
-    remove_work();
-    exit(SKIPPED);
+    skip("a small tmpfs cannot be mounted here");
   }
   finish(start("threads", 20000, 0, NULL));
   struct found *found = read_all(events, victim, false);

@@ -8,24 +8,23 @@
  * The victim may run under QEMU's user-mode emulator, and be of another architecture than this program.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "crowds.h"
 #include "events_reader.h"
 #include "found.h"
 #include "limits.h"
+#include "processes.h"
 #include "trial.h"
 
 /* A program that fires nothing leaves nothing, and has as many descriptors as without the recorder. */
@@ -59,96 +58,6 @@ static void test_threads(void)
     EXPECT(found->events[i] == 20000, "writer %llu: %llu", (unsigned long long)i, (unsigned long long)found->events[i]);
   }
   EXPECT(found->dropped == 0, "%llu dropped", (unsigned long long)found->dropped);
-  free(found);
-}
-
-static void expect_whole_crowd(uint64_t threads, uint64_t each)
-{
-  struct found *found = read_all(events, victim, false);
-  EXPECT(sum(found->events) == 1 + threads * each && found->dropped == 0, "%llu events, %llu dropped",
-         (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
-  EXPECT(found->chunks > threads, "%llu chunks", (unsigned long long)found->chunks);
-  free(found);
-}
-
-/* 600 threads of one process begin at once, beside processes that take all CPUs: none of their events is lost. */
-static void test_crowd(void)
-{
-  pid_t spinning[8];
-  for (int i = 0; i < 8; i++) {
-    spinning[i] = fork();
-    EXPECT(spinning[i] >= 0, "%s", strerror(errno));
-    if (spinning[i] == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (;;) {
-      }
-    }
-  }
-  pid_t pid = start("crowd", 200, 0, "600");
-  atomic_store(&fired[WRITERS - 1], 1);
-  finish(pid);
-  for (int i = 0; i < 8; i++) {
-    kill(spinning[i], SIGKILL);
-    waitpid(spinning[i], NULL, 0);
-  }
-  expect_whole_crowd(600, 200);
-}
-
-/* The recorder's own thread of a process, once it runs. */
-static pid_t keeper_of(pid_t pid)
-{
-  for (;; sched_yield()) {
-    char path[300], name[32];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    pid_t found = 0;
-    EXPECT(tasks != NULL && waitpid(pid, NULL, WNOHANG) == 0, "the program is gone");
-    for (struct dirent *task; found == 0 && (task = readdir(tasks)) != NULL;) {
-      snprintf(path, sizeof path, "/proc/%d/task/%s/comm", (int)pid, task->d_name);
-      FILE *comm = fopen(path, "r");
-      if (comm == NULL) continue;
-      if (fgets(name, sizeof name, comm) != NULL && strcmp(name, "tacho-recorder\n") == 0) found = atoi(task->d_name);
-      fclose(comm);
-    }
-    closedir(tasks);
-    if (found != 0) return found;
-  }
-}
-
-/* The same where the recorder's own thread gets no CPU at all, held by ptrace(2): the program's threads make the storage they need. */
-static void test_crowd_alone(void)
-{
-  if (emulator[0] != NULL) {
-    fprintf(stderr, "skipped: an emulator's threads cannot be held\n");
-    remove_work();
-    exit(SKIPPED);
-  }
-  pid_t pid = start("crowd", 2000, 0, "600"), keeper = keeper_of(pid);
-  int status;
-  EXPECT(ptrace(PTRACE_SEIZE, keeper, 0, 0) == 0 && ptrace(PTRACE_INTERRUPT, keeper, 0, 0) == 0, "%s", strerror(errno));
-  EXPECT(waitpid(keeper, &status, __WALL) == keeper && WIFSTOPPED(status), "%s", strerror(errno));
-  atomic_store(&fired[WRITERS - 1], 1);
-  while (fired_sum() < 2 + 600 * 2000) sched_yield();
-  EXPECT(ptrace(PTRACE_DETACH, keeper, 0, 0) == 0, "%s", strerror(errno));
-  finish(pid);
-  expect_whole_crowd(600, 2000);
-}
-
-/* The first event comes from a thread that has as little stack as there may be. */
-static void test_least_stack(void)
-{
-  finish(start("least-stack", 1000, 0, NULL));
-  struct found *found = read_all(events, victim, false);
-  EXPECT(found->events[0] == 1000 && found->dropped == 0, "%llu events", (unsigned long long)found->events[0]);
-  free(found);
-}
-
-static void test_short_threads(void)
-{
-  finish(start("short-threads", 100, 0, NULL));
-  struct found *found = read_all(events, victim, false);
-  EXPECT(sum(found->events) == 128 * 100 && found->dropped == 0, "%llu events, %llu dropped",
-         (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
   free(found);
 }
 
@@ -233,11 +142,7 @@ static void test_real_time(void)
 {
   int status;
   EXPECT(waitpid(start("real-time", 1000, 0, NULL), &status, 0) > 0 && WIFEXITED(status), "%s", strerror(errno));
-  if (WEXITSTATUS(status) == SKIPPED) {
-    fprintf(stderr, "skipped: SCHED_FIFO and two CPUs are needed\n");
-    remove_work();
-    exit(SKIPPED);
-  }
+  if (WEXITSTATUS(status) == SKIPPED) skip("SCHED_FIFO and two CPUs are needed");
   EXPECT(WEXITSTATUS(status) == 0, "%s", WEXITSTATUS(status) == 5 ? "the keeper is of real-time priority" :
          "the keeper is pinned");
   struct found *found = read_all(events, victim, false);
@@ -338,6 +243,7 @@ static const struct {
     {"crowd-alone", test_crowd_alone},
     {"least-stack", test_least_stack},
     {"short-threads", test_short_threads},
+    {"pool", test_pool},
     {"growth", test_growth},
     {"resident", test_resident},
     {"monotonic", test_monotonic},
@@ -347,6 +253,12 @@ static const struct {
     {"fork-under-load", test_fork_under_load},
     {"real-time", test_real_time},
     {"boundaries", test_boundaries},
+    {"exec", test_exec},
+    {"spawn", test_spawn},
+    {"removed", test_removed},
+    {"locked", test_locked},
+    {"sandbox", test_sandbox},
+    {"stream", test_stream},
     {"signals", test_signals},
     {"close-all", test_close_all},
     {"exit-under-load", test_exit_under_load},

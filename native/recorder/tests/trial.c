@@ -95,3 +95,10 @@ uint64_t fired_sum(void)
   for (uint64_t i = 0; i < WRITERS; i++) total += atomic_load(&fired[i]);
   return total;
 }
+
+void skip(const char *why)
+{
+  fprintf(stderr, "skipped: %s\n", why);
+  remove_work();
+  exit(SKIPPED);
+}

@@ -25,4 +25,7 @@ pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *mo
 void finish(pid_t pid);
 uint64_t fired_sum(void);
 
+/* Ends a case that cannot be run here. */
+_Noreturn void skip(const char *why);
+
 #endif /* TACHO_RECORDER_TESTS_TRIAL_H_ */

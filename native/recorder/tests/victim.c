@@ -8,17 +8,25 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +64,13 @@ static void *fire_count(void *writer)
   return NULL;
 }
 
+static void *fire_one(void *writer_and_number)
+{
+  const uint64_t *told = writer_and_number;
+  fire(told[0], told[1]);
+  return NULL;
+}
+
 static void *fire_on(void *writer)
 {
   for (uint64_t i = 0;; i++) fire((uint64_t)writer, i);
@@ -89,6 +104,40 @@ static void run_on_least_stack(void *(*body)(void *))
   if (pthread_attr_setstacksize(&least, (size_t)sysconf(_SC_THREAD_STACK_MIN)) != 0) abort();
   if (pthread_create(&thread, &least, body, NULL) != 0) abort();
   pthread_join(thread, NULL);
+}
+
+static void wait_for_go(void)
+{
+  while (atomic_load(&fired[WRITERS - 1]) == 0) sched_yield();
+}
+
+/* From here on the kernel refuses fallocate to this process, as a sandbox may. */
+static bool refuse_fallocate(void)
+{
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fallocate, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+/* A stream on the loopback device: what came is thrown away unread, which takes no buffer. */
+static int throw_bytes_away(void)
+{
+  const int listener = socket(AF_INET, SOCK_STREAM, 0), sender = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof at;
+  if (bind(listener, (struct sockaddr *)&at, size) != 0 || listen(listener, 1) != 0 ||
+      getsockname(listener, (struct sockaddr *)&at, &size) != 0 || connect(sender, (struct sockaddr *)&at, size) != 0) return 5;
+  const int receiver = accept(listener, NULL, NULL);
+  struct iovec no_buffer = {NULL, 8};
+  struct msghdr message = {.msg_iov = &no_buffer, .msg_iovlen = 1};
+  if (sendto(sender, "RTPSRTPSRTPSRTPS", 16, 0, NULL, 0) != 16) return 6;
+  if (recvfrom(receiver, NULL, 8, MSG_TRUNC | MSG_WAITALL, NULL, NULL) != 8) return 7;
+  return recvmsg(receiver, &message, MSG_TRUNC | MSG_WAITALL) == 8 ? 0 : 8;
 }
 
 /* Writer 1 is the signal handler; writer 0 the code it interrupts. */
@@ -235,13 +284,56 @@ int main(int argc, char **argv)
     run_threads(0, 16, fire_count);
   } else if (strcmp(mode, "short-threads") == 0) {
     for (uint64_t round = 0; round < 8; round++) run_threads(round * 16, 16, fire_count);
+  } else if (strcmp(mode, "pool") == 0) { /* `count` threads, few at a time, an event each */
+    const uint64_t all = count;
+    for (uint64_t i = 0; i < all; i++) {
+      pthread_t thread;
+      const uint64_t writer_and_number[] = {i % 1000, i / 1000};
+      if (pthread_create(&thread, NULL, fire_one, (void *)writer_and_number) != 0) abort();
+      pthread_join(thread, NULL);
+    }
   } else if (strcmp(mode, "crowd") == 0) { /* argument 4: so many threads, at once, when the last word says so */
     fire(0, 0);
-    while (atomic_load(&fired[WRITERS - 1]) == 0) sched_yield();
+    wait_for_go();
     pthread_barrier_init(&all_there, NULL, (unsigned)atoi(argv[4]));
     run_threads(1, strtoull(argv[4], NULL, 10), fire_together);
   } else if (strcmp(mode, "least-stack") == 0) {
     run_on_least_stack(fire_count);
+  } else if (strcmp(mode, "writer") == 0) { /* argument 4: which */
+    fire_count((void *)(uintptr_t)atoi(argv[4]));
+  } else if (strcmp(mode, "exec") == 0) {
+    fire_count((void *)0);
+    execl("/proc/self/exe", argv[0], "writer", argv[2], argv[3], "1", NULL);
+    return 5;
+  } else if (strcmp(mode, "spawn") == 0) { /* by vfork and by posix_spawn, this program goes on beside each */
+    pid_t children[2];
+    fire_count((void *)0);
+    children[0] = vfork();
+    if (children[0] == 0) {
+      execl("/proc/self/exe", argv[0], "writer", argv[2], argv[3], "1", NULL);
+      _exit(5);
+    }
+    char *const arguments[] = {argv[0], "writer", argv[2], argv[3], "2", NULL};
+    if (posix_spawn(&children[1], "/proc/self/exe", NULL, NULL, arguments, environ) != 0) return 6;
+    for (uint64_t i = count; i < 2 * count; i++) fire(0, i);
+    for (int i = 0; i < 2; i++) {
+      int status;
+      if (waitpid(children[i], &status, 0) != children[i] || status != 0) return 7;
+    }
+  } else if (strcmp(mode, "wait") == 0) { /* the first event; the others when the last word says so */
+    fire(0, 0);
+    wait_for_go();
+    for (uint64_t i = 1; i < count; i++) fire(0, i);
+  } else if (strcmp(mode, "locked") == 0) { /* 77: not possible here */
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return 77;
+    fire_count((void *)0);
+  } else if (strcmp(mode, "sandbox") == 0) { /* 77: not possible here */
+    fire(0, 0);
+    if (!refuse_fallocate()) return 77;
+    for (uint64_t i = 1; i < count; i++) fire(0, i);
+  } else if (strcmp(mode, "stream") == 0) {
+    fire_count((void *)0);
+    return throw_bytes_away();
   } else if (strcmp(mode, "on") == 0) { /* until killed */
     run_threads(0, 3, fire_on);
   } else if (strcmp(mode, "fork") == 0) { /* parent 0, child 1 with events, child without, child of a child 2 */

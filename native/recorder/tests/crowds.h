@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many threads at once, many one after the other, and threads with little to live on.
+ */
+#ifndef TACHO_RECORDER_TESTS_CROWDS_H_
+#define TACHO_RECORDER_TESTS_CROWDS_H_
+
+void test_crowd(void);
+void test_crowd_alone(void);
+void test_least_stack(void);
+void test_short_threads(void);
+void test_pool(void);
+
+#endif /* TACHO_RECORDER_TESTS_CROWDS_H_ */
