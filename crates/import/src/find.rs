@@ -1,5 +1,6 @@
 //! Traces below a path.
 
+use crate::index;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ const DEPTH_MAX: usize = 24;
 pub(crate) struct Folder {
     pub metadata: PathBuf,
     pub streams: Vec<PathBuf>,
+    /// Streams of which there is the index only.
+    pub lacking: Vec<PathBuf>,
 }
 
 /// Every trace at or below `path`, in the order of names.
@@ -40,7 +43,10 @@ fn visit(folder: &Path, depth: usize, found: &mut Vec<Folder>) -> io::Result<()>
     if files.contains(&metadata) {
         files.retain(|file| *file != metadata);
         files.sort();
-        found.push(Folder { metadata, streams: files });
+        let mut lacking = index::streams(folder)?;
+        lacking.retain(|stream| files.binary_search(stream).is_err());
+        lacking.sort();
+        found.push(Folder { metadata, streams: files, lacking });
         return Ok(());
     }
     folders.sort();

@@ -22,9 +22,9 @@ pub struct Gap {
     pub cause: Cause,
     /// Events, where it is known.
     pub events: Option<u64>,
-    /// They lie after this: the end of the packet before, or the start of the stream.
+    /// They lie after this: the end of the packet before, or the start of the stream; the least time there is where that is not known.
     pub from: Time,
-    /// And at or before this.
+    /// And at or before this; the greatest time there is where that is not known.
     pub to: Time,
     /// Index into [`crate::Reader::stream_names`].
     pub stream: usize,

@@ -100,8 +100,9 @@ impl Reader {
                 // The same folder may be below two paths.
                 if seen.insert(folder.metadata.canonicalize().map_err(io)?) {
                     let metadata = std::fs::read(&folder.metadata).map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
-                    let streams = folder.streams.into_iter().map(|path| (path, Bytes::Filed)).collect();
-                    opening.add_trace(folder.metadata, &metadata, streams)?;
+                    let streams = folder.streams.into_iter().map(|path| (path, Bytes::Filed));
+                    let lacking = folder.lacking.into_iter().map(|path| (path, Bytes::Lacking));
+                    opening.add_trace(folder.metadata, &metadata, streams.chain(lacking).collect())?;
                 }
             }
         }
@@ -269,7 +270,8 @@ struct Opening {
     class_names: Vec<Arc<str>>,
     bytes_total: u64,
     hosts: Vec<Host>,
-    files: BTreeMap<Key, Vec<(u64, StreamFile)>>,
+    /// Each with its first tick, and its bytes.
+    files: BTreeMap<Key, Vec<(u64, u64, StreamFile)>>,
 }
 
 impl Opening {
@@ -290,20 +292,26 @@ impl Opening {
             let io = |source| Error::Io { path: path.clone(), source };
             let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
             self.bytes_total += window.length();
-            // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
-            if window.length() == 0 && index::of(&path).map_err(io)?.is_empty() {
-                continue;
-            }
             window.show(0, HEADER_MAX).map_err(io)?;
             let mut captured = Captured::new(trace.layout.slots);
             let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
-            let begin = first.as_ref().and_then(|p| p.begin).unwrap_or(0);
+            let known = match first.map(|packet| (packet.begin, packet.instance.map(|instance| (packet.stream_id, instance)))) {
+                Some(known) => known,
+                None => match index::first(&path) {
+                    // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
+                    Ok(None) if window.length() == 0 => continue,
+                    Ok(Some(packet)) => (Some(packet.begin), packet.instance.map(|instance| (packet.stream_id, instance))),
+                    // What is wrong with the index is said where the file ends.
+                    Ok(None) | Err(_) => (None, None),
+                },
+            };
             let uuid = trace.layout.uuid.unwrap_or_default();
-            let key = match first.and_then(|p| Some((p.stream_id, p.instance?))) {
-                Some((of, instance)) => Key { uuid, stream: Some((of, instance)), path: None },
+            let key = match known.1 {
+                Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            self.files.entry(key).or_default().push((begin, StreamFile { path, bytes, trace: index }));
+            let file = StreamFile { path, bytes, trace: index };
+            self.files.entry(key).or_default().push((known.0.unwrap_or(0), window.length(), file));
         }
         self.traces.push(trace);
         Ok(())
@@ -320,8 +328,9 @@ impl Opening {
         let together = self.files.len();
         let (mut streams, mut stream_names) = (Vec::new(), Vec::new());
         for mut of_stream in self.files.into_values() {
-            of_stream.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
-            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(_, file)| file).collect();
+            // Of copies the longest first: what it has, no other one lacks.
+            of_stream.sort_by(|a, b| (a.0, b.1, &a.2.path).cmp(&(b.0, a.1, &b.2.path)));
+            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(.., file)| file).collect();
             let slots = of_stream.iter().map(|f| self.traces[f.trace].layout.slots).max().unwrap_or(0);
             stream_names.push(of_stream[0].path.clone());
             streams.push(Stream::new(streams.len(), together, of_stream, slots));

@@ -74,22 +74,34 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     info.verb = "import".into();
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
     info.cut_short |= !complete;
-    info.gaps.extend(gaps(&reader));
-    info.missing.extend(missing(&reader));
+    info.gaps.extend(gaps(&reader, span));
+    info.missing.extend(missing(&reader, span));
     run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;
     Ok(imported)
 }
 
+/// From when to when events are lacking, as far as that is within the time of which there are any: what could not be read at the ends of a
+/// stream may tell of any time.
+fn within(gap: &Gap, span: Option<(Time, Time)>) -> (Time, Time) {
+    let (first, last) = span.unwrap_or((Time::from_monotonic_ns(0), Time::from_monotonic_ns(0)));
+    let bound = |time: Time, unbounded: i64, bound: Time| if time.as_ns() == unbounded { bound } else { time };
+    let from = bound(gap.from, i64::MIN, first.min(gap.to));
+    (from, bound(gap.to, i64::MAX, last.max(from)))
+}
+
 /// Gaps in the events of processes, in the order of time. What the kernel's own streams lack, their events tell.
-fn gaps(reader: &Reader) -> Vec<EventGap> {
+fn gaps(reader: &Reader, span: Option<(Time, Time)>) -> Vec<EventGap> {
     let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
     let mut gaps: Vec<EventGap> = of_processes
-        .map(|gap| EventGap {
-            boot_id: reader.boot_id(gap.stream).filter(|_| reader.hosts() > 1).map(str::to_owned),
-            from_ns: gap.from.as_ns(),
-            to_ns: gap.to.as_ns(),
-            events: gap.events,
-            cause: gap.cause.to_string(),
+        .map(|gap| {
+            let (from, to) = within(gap, span);
+            EventGap {
+                boot_id: reader.boot_id(gap.stream).filter(|_| reader.hosts() > 1).map(str::to_owned),
+                from_ns: from.as_ns(),
+                to_ns: to.as_ns(),
+                events: gap.events,
+                cause: gap.cause.to_string(),
+            }
         })
         .collect();
     gaps.sort_by_key(|gap| (gap.from_ns, gap.to_ns));
@@ -97,7 +109,7 @@ fn gaps(reader: &Reader) -> Vec<EventGap> {
 }
 
 /// Gaps and damage, one line each.
-fn missing(reader: &Reader) -> Vec<String> {
+fn missing(reader: &Reader, span: Option<(Time, Time)>) -> Vec<String> {
     let start = reader.processes().iter().map(|p| p.header.start.monotonic_ns).min();
     let (start, since) = start.map_or((0, "on the trace's clock"), |first| (first, "after the first event"));
     let seconds = |time: Time| time.as_ns().saturating_sub(start) as f64 / 1e9;
@@ -105,7 +117,8 @@ fn missing(reader: &Reader) -> Vec<String> {
         let count = gap.events.map_or("an unknown number of".to_string(), |count| count.to_string());
         let whose = if gap.cause == Cause::Discarded { ", of whichever processes wrote there" } else { "" };
         let file = reader.stream_names()[gap.stream].display();
-        let (from, to) = (seconds(gap.from), seconds(gap.to));
+        let (from, to) = within(gap, span);
+        let (from, to) = (seconds(from), seconds(to));
         format!("{count} events {} between {from:.6} s and {to:.6} s {since}{whose} ({file})", gap.cause)
     });
     gaps.chain(reader.problems().iter().map(|problem| problem.to_string())).collect()

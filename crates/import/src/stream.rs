@@ -12,13 +12,15 @@ use std::path::PathBuf;
 use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, ThreadId, Time};
 
 mod event;
+mod lacking;
 mod packets;
 mod place;
 mod usual;
 
 use event::{event, pairs, understood};
+use lacking::{Before, Unread};
+use packets::Open;
 pub(crate) use packets::HEADER_MAX;
-use packets::{Before, Open};
 use place::Threads;
 use usual::Position;
 
@@ -89,6 +91,9 @@ pub(crate) struct Stream {
     opened: Option<u64>,
     /// Of the packet before, in this or the file before.
     before: Option<Before>,
+    /// Whether what follows the last packet that was opened in the file was read before, too.
+    next_is_again: bool,
+    unread: Option<Unread>,
     captured: Captured,
     threads: Threads,
     kernel: Kernel,
@@ -130,6 +135,8 @@ impl Stream {
             packet: None,
             opened: None,
             before: None,
+            next_is_again: false,
+            unread: None,
             captured: Captured::new(slots),
             threads: Threads::default(),
             kernel: Kernel::default(),

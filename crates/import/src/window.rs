@@ -25,6 +25,8 @@ pub(crate) enum Bytes {
     Filed,
     /// Handed over: nothing is read from a file system.
     Held(Arc<[u8]>),
+    /// There is no such file, only its index.
+    Lacking,
 }
 
 /// A window onto a file.
@@ -54,6 +56,7 @@ impl Window {
                 (Source::File(file), length)
             }
             Bytes::Held(bytes) => (Source::Held(bytes.clone()), bytes.len() as u64),
+            Bytes::Lacking => (Source::Held(Arc::from([])), 0),
         };
         let usual = (TOGETHER / streams.max(1)).clamp(LEAST, MOST);
         Ok(Window { source, usual, length, start: 0, shown: 0, buffer: Vec::new() })

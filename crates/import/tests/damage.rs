@@ -109,13 +109,103 @@ fn a_copy_of_a_trace_counts_no_event_twice() {
     let both = count(&[fixture.trace(), copy.trace()]);
     assert_eq!((both.0, both.2), (whole.0, 0));
     assert!(!both.1.is_empty() && both.1.iter().all(|name| *name == "packet-again"), "{:?}", both.1);
-    // One that was made while the trace was still written adds nothing, and takes nothing away.
+    // One that was cut, or made while the trace was still written, adds nothing, and takes nothing away: with its index, which tells of
+    // what it lacks, or without; with nothing of a packet, a part of its header, of its events, or some packets.
     let stream = copy.files().join("ros2_0");
     let bytes = std::fs::read(&stream).expect("stream");
-    std::fs::write(&stream, &bytes[..packets(&bytes)[1]]).expect("write");
-    std::fs::remove_dir_all(copy.files().join("index")).expect("index");
-    for order in [[fixture.trace(), copy.trace()], [copy.trace(), fixture.trace()]] {
-        assert_eq!((count(&order).0, count(&order).2), (whole.0, 0));
+    let second = packets(&bytes)[1];
+    for index in [true, false] {
+        if !index {
+            std::fs::remove_dir_all(copy.files().join("index")).expect("index");
+        }
+        for kept in [second, 0, 10, second / 2, second + 10] {
+            std::fs::write(&stream, &bytes[..kept]).expect("write");
+            for order in [[fixture.trace(), copy.trace()], [copy.trace(), fixture.trace()]] {
+                let both = count(&order);
+                assert_eq!(both.0, whole.0, "{kept} {index}");
+                // Without an index what has no packet's header is a stream of its own, of which nothing is known.
+                assert_eq!(both.2, usize::from(!index && kept == 10), "{kept} {index} {:?}", both.1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_which_there_is_the_index_only_is_lacking_from_its_first_packet_to_its_last() {
+    let fixture = Fixture::unpack("autoware_single_5s");
+    let whole = read(&fixture.files()).expect("whole").events;
+    let file = fixture.files().join("ros2_0");
+    let bytes = std::fs::read(&file).expect("stream");
+    let all = packets(&bytes);
+    let ticks = |packet: usize, field: usize| u64_at(&bytes, packet + CONTEXT + field) as i64;
+    std::fs::remove_file(&file).expect("stream");
+    // Nor is a folder or a pipe of that name read.
+    for put in [|_: &Path| {}, |file: &Path| std::fs::create_dir(file).expect("folder")] {
+        put(&file);
+        let read = read(&fixture.files()).expect("a trace");
+        assert!(read.events > 0 && read.events < whole);
+        let gap: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.events, g.from.as_ns(), g.to.as_ns())).collect();
+        assert_eq!(gap, [(Cause::PacketsMissing, None, ticks(0, 0), ticks(all[all.len() - 1], 8))]);
+        let said: Vec<_> = read.reader.problems().iter().map(|p| p.to_string()).collect();
+        assert!(said.len() == 1 && said[0].contains("ros2_0") && said[0].contains(&all.len().to_string()), "{said:?}");
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_read_is_named_and_takes_nothing_away() {
+    let fixture = Fixture::unpack("service_5s");
+    let whole = read(&fixture.files()).expect("whole").events;
+    let index = fixture.files().join("index/ros2_0.idx");
+    let bytes = std::fs::read(&index).expect("index");
+    let (mut torn, mut turned) = (bytes[..bytes.len() - 10].to_vec(), bytes.clone());
+    torn[16..24].fill(0);
+    let last = bytes.len() - 72;
+    turned[last + 24..last + 32].fill(0xff);
+    for (content, name) in [(Some(torn), "index-damaged"), (Some(turned), "index-damaged"), (Some(vec![7; 100]), "index-damaged"), (None, "unreadable")] {
+        match content {
+            Some(content) => std::fs::write(&index, content).expect("index"),
+            None => std::fs::remove_file(&index).and_then(|()| std::fs::create_dir(&index)).expect("folder"),
+        }
+        let read = read(&fixture.files()).expect("a trace");
+        assert_eq!((read.events, read.reader.gaps()), (whole, &[][..]), "{name}");
+        let said: Vec<_> = read.reader.problems().iter().map(|p| (p.name, p.to_string().contains("index/ros2_0.idx"))).collect();
+        assert_eq!(said, [(name, true)]);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_packet_at_the_ends_of_a_stream_are_a_gap_there() {
+    let ends = (i64::MIN, i64::MAX);
+    for index in [true, false] {
+        // Its first packet, its last, and what begins a packet behind all of them.
+        for which in 0..3 {
+            let fixture = Fixture::unpack("autoware_single_5s");
+            let file = fixture.files().join("ros2_0");
+            let mut bytes = std::fs::read(&file).expect("stream");
+            let all = packets(&bytes);
+            let ticks = |packet: usize, field: usize| u64_at(&bytes, packet + CONTEXT + field) as i64;
+            let (begins, last) = (ticks(0, 0), all[all.len() - 1]);
+            let expected = match (which, index) {
+                // As far as is known.
+                (0, _) => (Cause::Damaged, ends.0, ticks(all[1], 0)),
+                (1, true) => (Cause::PacketsMissing, ticks(last, 0), ticks(last, 8)),
+                (1, false) => (Cause::Damaged, ticks(all[all.len() - 2], 8), ends.1),
+                _ => (Cause::Damaged, ticks(last, 8), ends.1),
+            };
+            match which {
+                0 => bytes[..80].fill(0xee),
+                1 => bytes[last..last + 80].fill(0xee),
+                _ => bytes.extend_from_within(..40),
+            }
+            assert!(begins > 0);
+            std::fs::write(&file, bytes).expect("write");
+            if !index {
+                std::fs::remove_dir_all(fixture.files().join("index")).expect("index");
+            }
+            let read = read(&fixture.files()).expect("a trace");
+            let found: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.from.as_ns(), g.to.as_ns())).collect();
+            assert_eq!(found, [expected], "{which} {index}: {:?}", read.reader.problems());
+        }
     }
 }
 

@@ -86,3 +86,18 @@ fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
     let again = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| true);
     assert!(matches!(again, Err(Error::Taken(_))), "{again:?}");
 }
+
+#[test]
+fn what_may_be_lacking_at_any_time_is_told_within_the_time_of_the_trace() {
+    let fixture = Fixture::unpack("talker_listener_5s");
+    std::fs::remove_dir_all(fixture.files().join("index")).expect("index");
+    // Nothing of this stream is a packet, and nothing tells when it was.
+    std::fs::write(fixture.files().join("ros2_0"), [7; 4096]).expect("stream");
+    let folder = tempfile::tempdir().expect("folder");
+    let run = RunDirectory::new(folder.path());
+    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    let (first, last) = imported.span.expect("events");
+    let info = run.info().expect("run.json");
+    assert_eq!(info.gaps.iter().map(|gap| (gap.from_ns, gap.to_ns)).collect::<Vec<_>>(), [(first.as_ns(), last.as_ns())]);
+    assert!(info.missing[0].contains("between 0.000000 s"), "{:?}", info.missing);
+}

@@ -1,12 +1,11 @@
-//! From packet to packet: files and packets opened in turn, what they count as lost, and going on behind damage.
+//! From packet to packet: files and packets opened in turn, and going on behind damage.
 
 use super::event::{event, Damage};
 use super::{Shared, Stream, Trace};
 use crate::decode::{Fault, Input};
 use crate::gap::{Cause, Gap};
-use crate::index;
-use crate::packet::{self, Packet, MAGIC};
-use crate::window::{Bytes, Window, EVENT_MAX};
+use crate::packet::{self, MAGIC};
+use crate::window::{Window, EVENT_MAX};
 use tacho_events::{Event, Payload};
 
 /// Most bytes of a packet's header and context.
@@ -29,27 +28,10 @@ pub(super) struct Open {
     pub cut: bool,
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Before {
-    end: Option<u64>,
-    discarded: Option<u64>,
-    sequence: Option<u64>,
-    /// Number of its file.
-    file: usize,
-}
-
-impl Before {
-    /// Whether a packet of a later file was read up to here already.
-    fn has(&self, packet: &Packet) -> bool {
-        let no_later = |one: Option<u64>, other: Option<u64>| one.zip(other).is_some_and(|(one, other)| one <= other);
-        no_later(packet.sequence, self.sequence) && no_later(packet.end, self.end)
-    }
-}
-
 impl Stream {
     /// After an event that could not be read, or the end of a packet or file: moves on. False at the end of all.
     pub(super) fn go_on(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
-        let Some((window, file)) = &mut self.file else { return self.open_file(shared) };
+        let Some((window, file)) = &mut self.file else { return self.open_file(traces, shared) };
         let trace = &traces[file.trace];
         let Some(packet) = &mut self.packet else {
             return self.open_packet(traces, shared);
@@ -74,6 +56,8 @@ impl Stream {
         let at = packet.at.wrapping_sub(base);
         let layout = trace.layout.streams.get(packet.stream);
         let fault = layout.and_then(|layout| event(layout, input, at, packet.ticks, &mut self.captured).err());
+        // Where more than this packet may be lost.
+        let mut torn = None;
         let beyond = matches!(fault, Some(Damage::Decoding(Fault::Beyond)));
         if beyond && packet.end > 8 * window.end() {
             match window.advance(byte) {
@@ -85,6 +69,7 @@ impl Stream {
                 Err(error) => shared.problems.add("unreadable", &file.path, byte, || error.to_string()),
             }
         } else if packet.cut && (beyond || packet.at >= packet.end) {
+            torn = Some(packet.start);
             let (start, left) = (packet.start, (packet.end / 8).saturating_sub(packet.start));
             shared.problems.add("packet-truncated", &file.path, start, || {
                 format!("the file ends {left} bytes into this packet; read up to its last whole event")
@@ -101,6 +86,7 @@ impl Stream {
             shared.problems.add(name, &file.path, byte, || format!("{text}; the rest of its packet is not read"));
             if packet.cut {
                 // A size that goes beyond the file is not to be believed either.
+                torn = Some(byte);
                 self.next_packet = next_magic(window, byte + 1, trace.layout.big);
             }
         }
@@ -108,16 +94,25 @@ impl Stream {
         let to = packet.end_ticks.map_or(from, |end| trace.time(end).max(from));
         shared.gaps.add(Gap { cause: Cause::Damaged, events: None, from, to, stream: self.index });
         self.packet = None;
+        if let Some(offset) = torn {
+            self.step_over(offset, trace);
+        }
         true
     }
 
-    fn open_file(&mut self, shared: &mut Shared) -> bool {
-        let Some(file) = self.files.get(self.next_file) else { return false };
+    fn open_file(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
+        let Some(file) = self.files.get(self.next_file).cloned() else {
+            self.end_unread(shared);
+            return false;
+        };
         self.next_file += 1;
-        (self.next_packet, self.opened) = (0, None);
+        (self.next_packet, self.opened, self.next_is_again) = (0, None, false);
         match Window::open(&file.path, &file.bytes, self.together) {
-            Ok(window) => self.file = Some((window, file.clone())),
-            Err(error) => shared.problems.add("unreadable", &file.path, 0, || error.to_string()),
+            Ok(window) => self.file = Some((window, file)),
+            Err(error) => {
+                shared.problems.add("unreadable", &file.path, 0, || error.to_string());
+                self.close_file(0, &file, &traces[file.trace], shared);
+            }
         }
         true
     }
@@ -125,12 +120,12 @@ impl Stream {
     fn open_packet(&mut self, traces: &[Trace], shared: &mut Shared) -> bool {
         let Some((window, file)) = &mut self.file else { return true };
         let start = self.next_packet;
+        let trace = &traces[file.trace];
         if start >= window.length() {
-            self.count_behind_the_end(traces, shared);
-            self.file = None;
+            let (length, file) = (window.length(), file.clone());
+            self.close_file(length, &file, trace, shared);
             return true;
         }
-        let trace = &traces[file.trace];
         let rest = window.length() - start;
         let found = window.show(start, HEADER_MAX).map(|()| {
             let bytes = &window.bytes()[(start - window.start()) as usize..];
@@ -143,11 +138,14 @@ impl Stream {
                 let next = fault.next.map_or_else(|| next_magic(window, start + 1, trace.layout.big), |bytes| start + bytes);
                 shared.bytes += next.min(window.length()) - start;
                 self.next_packet = next;
+                self.step_over(start, trace);
                 return true;
             }
             Err(error) => {
                 shared.problems.add("unreadable", &file.path, start, || error.to_string());
-                self.file = None;
+                let file = file.clone();
+                self.step_over(start, trace);
+                self.close_file(start, &file, trace, shared);
                 return true;
             }
         };
@@ -155,7 +153,9 @@ impl Stream {
         self.next_packet = start.saturating_add(bytes);
         self.opened = Some(start);
         shared.bytes += bytes.min(rest);
-        if self.before.is_some_and(|before| before.file != self.next_file && before.has(&packet)) {
+        let again = self.before.filter(|before| before.file != self.next_file && before.has(packet.sequence, packet.end));
+        self.next_is_again = again.is_some_and(|before| before.is_behind(packet.sequence));
+        if again.is_some() {
             shared.problems.add("packet-again", &file.path, start, || {
                 "a packet of a file that was read before (a copy of the trace, snapshots that overlap); it is left out".into()
             });
@@ -179,68 +179,6 @@ impl Stream {
             (open.lossy, open.lost) = (lost > 0, lost);
         }
         true
-    }
-
-    /// At the end of a file: the packets that its index knows behind the last one that was opened are not in the trace.
-    fn count_behind_the_end(&mut self, traces: &[Trace], shared: &mut Shared) {
-        let Some((window, file)) = self.file.as_ref().filter(|(_, file)| matches!(file.bytes, Bytes::Filed)) else { return };
-        let mut lacking = match index::of(&file.path) {
-            Ok(packets) => packets,
-            Err(error) => return shared.problems.add("unreadable", &file.path, window.length(), || format!("its index: {error}")),
-        };
-        lacking.retain(|packet| self.opened.is_none_or(|opened| packet.offset > opened));
-        let (Some(first), Some(last)) = (lacking.first(), lacking.last()) else { return };
-        let trace = &traces[file.trace];
-        let (from, to) = (trace.time(first.begin), trace.time(last.end.max(first.begin)));
-        shared.gaps.add(Gap { cause: Cause::PacketsMissing, events: None, from, to, stream: self.index });
-        let count = lacking.len();
-        shared.problems.add("packets-missing", &file.path, window.length(), || match count {
-            1 => "the file ends before the last packet that its index tells of".into(),
-            _ => format!("the file ends before the last {count} packets that its index tells of"),
-        });
-        // The next file's first packet follows these.
-        let known = self.before.unwrap_or(Before { end: None, discarded: None, sequence: None, file: self.next_file });
-        self.before = Some(Before { sequence: last.sequence.or(known.sequence), ..known });
-    }
-
-    /// Compares a packet's counters with those of the one before; gives the events that were lost.
-    fn count_lost(&mut self, packet: &Packet, trace: &Trace, path: &std::path::Path, offset: u64, shared: &mut Shared) -> u64 {
-        let mut lost_here = 0;
-        let begin = packet.begin.unwrap_or(0);
-        let to = trace.time(packet.end.unwrap_or(begin));
-        let from = trace.time(self.before.and_then(|b| b.end).unwrap_or(begin)).min(to);
-        let mut gap = |cause, events, to| shared.gaps.add(Gap { cause, events, from, to, stream: self.index });
-        if let (Some(sequence), Some(before)) = (packet.sequence, self.before.and_then(|b| b.sequence)) {
-            if sequence > before.wrapping_add(1) {
-                gap(Cause::PacketsMissing, None, trace.time(begin).max(from));
-                shared.problems.add("packets-missing", path, offset, || format!("packet {sequence} follows packet {before}"));
-            }
-        }
-        if let Some((count, bits)) = packet.discarded {
-            // A stream whose first packets are not in the trace (a snapshot) does not say what it lost before.
-            let known = match self.before {
-                Some(before) => before.discarded,
-                None => (packet.sequence.unwrap_or(0) == 0).then_some(0),
-            };
-            let unused = 64 - bits.clamp(1, 64);
-            match known.map(|known| count.wrapping_sub(known) << unused >> unused) {
-                None | Some(0) => {}
-                Some(lost) if lost > u64::MAX >> unused >> 1 => shared.problems.add("discard-count-turned-back", path, offset, || {
-                    format!("{count} events, after {} in the packet before", known.unwrap_or(0))
-                }),
-                Some(lost) => {
-                    lost_here = lost;
-                    shared.gaps.add(Gap { cause: Cause::Discarded, events: Some(lost), from, to, stream: self.index });
-                }
-            }
-        }
-        self.before = Some(Before {
-            end: packet.end,
-            discarded: packet.discarded.map(|(count, _)| count),
-            sequence: packet.sequence,
-            file: self.next_file,
-        });
-        lost_here
     }
 }
 

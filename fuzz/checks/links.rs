@@ -1,0 +1,19 @@
+//! What must hold of any text that is read as a links file.
+
+use tacho_workload::links::{parse, write};
+
+/// Any bytes as a links file: read, or refused with reasons; links that were read are written so that they read the same.
+pub fn file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match parse(text, "fuzzed.yaml") {
+        Err(refused) => assert!(!refused.to_string().is_empty()),
+        Ok(mut links) => {
+            // Of one node they stand together.
+            links.links.sort_by(|a, b| a.node.cmp(&b.node));
+            let remarked: Vec<_> = links.links.iter().map(|link| (link.clone(), link.node.clone())).collect();
+            let written = write(&remarked);
+            let again = parse(&written, "written.yaml").unwrap_or_else(|errors| panic!("{errors}\nof\n{written}"));
+            assert_eq!(again.links, links.links, "{written}");
+        }
+    }
+}
