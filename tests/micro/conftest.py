@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of tacho-micro share: its test programs, built here, and a DDS domain for each test of its own."""
 import fcntl
-import itertools
 import os
 import subprocess
 import sys
@@ -13,10 +12,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
+from domains import hold_domain  # noqa: E402
 from processes import Program, RosPeer  # noqa: E402
 
 OUT = Path(os.environ.get("MICRO_OUT", ROOT / "build" / "micro"))
-_numbers = itertools.count()
 
 
 def make(folder: Path, *arguments: str):
@@ -49,9 +48,10 @@ def images() -> Path:
 
 
 @pytest.fixture
-def domain() -> int:
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    return 1 + (os.getpid() * 7 + worker * 31 + next(_numbers) * 3) % 100
+def domain():
+    taken, held = hold_domain()
+    yield taken
+    held.close()
 
 
 @pytest.fixture
