@@ -60,7 +60,8 @@ class Asker(Node):
         self.waiting = self.create_timer(0.01, self.on_server)
 
     def on_server(self):
-        if self.action.server_is_ready():
+        # Nothing is asked for before those are there who are to hear of its end.
+        if self.action.server_is_ready() and self.ended.get_subscription_count() and self.done.get_subscription_count():
             self.waiting.cancel()
             self.create_subscription(Int32, "/start", self.on_start, 20)
 

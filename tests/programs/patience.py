@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-LIMIT_S = 240
+LIMIT_S = 240.0
 """Longer than a machine that others use keeps a process from running, shorter than tests wait for a command."""
 
 

@@ -12,6 +12,8 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
+from patience import LIMIT_S
+
 count = int(sys.argv[1])
 told = []
 done = rclpy.task.Future()
@@ -69,6 +71,6 @@ executor = SingleThreadedExecutor()
 relay = Relay()
 for node in (Source(), relay, Sink()):
     executor.add_node(node)
-executor.spin_until_future_complete(done)
+executor.spin_until_future_complete(done, timeout_sec=LIMIT_S)
 for line in told:
     print("told", *line)

@@ -1,6 +1,10 @@
 """rclpy's executors by the names that the programs here are told."""
 
+import sys
+
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+
+from patience import LIMIT_S
 
 
 def spin_until(done, executor_name, nodes):
@@ -14,6 +18,7 @@ def spin_until(done, executor_name, nodes):
     for node in nodes:
         executor.add_node(node)
     # Without a timeout the events executor of rclpy 9.1 on the Python index never wakes (its deadline overflows).
-    while not done.done():
-        executor.spin_until_future_complete(done, timeout_sec=3600.0)
+    executor.spin_until_future_complete(done, timeout_sec=LIMIT_S)
+    if not done.done():
+        sys.exit(f"{sys.argv[0]}: not done within {LIMIT_S} s")
     executor.shutdown()

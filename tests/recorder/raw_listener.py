@@ -16,7 +16,7 @@ def heard(message: bytes):
 
 rclpy.init()
 node = rclpy.create_node("raw_listener")
-node.create_subscription(String, sys.argv[1], heard, 10, raw=True)
+node.create_subscription(String, sys.argv[1], heard, left, raw=True)  # as deep as there are messages
 while left > 0:
     rclpy.spin_once(node)
 node.destroy_node()
