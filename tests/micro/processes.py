@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PATIENCE_S = 30  # for what must happen; waiting ends when it has
+PATIENCE_S = 300  # for what must happen; waiting ends when it has
 
 
 class Program:
@@ -40,9 +40,9 @@ class Program:
         with self.changed:
             return [line for line in self.lines if line.startswith(start)]
 
-    def wait_for(self, start: str, count: int = 1) -> list[str]:
+    def wait_for(self, start: str, count: int = 1, patience_s: float = PATIENCE_S) -> list[str]:
         """Until `count` lines begin so; returns them."""
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + patience_s
         with self.changed:
             while len(found := [line for line in self.lines if line.startswith(start)]) < count:
                 left = until - time.monotonic()
@@ -59,10 +59,10 @@ class Program:
         if not self.ends_with_input:
             self.process.terminate()
         try:
-            return self.process.wait(10)
+            return self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return self.process.wait(10)
+            return self.process.wait()
 
 
 class RosPeer(Program):

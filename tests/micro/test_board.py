@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import HERE, OUT, ROOT, make
 from network import UserNetwork, best_network
-from processes import RosPeer
+from processes import PATIENCE_S, RosPeer
 from wire import Capture
 
 # What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is: on
@@ -106,7 +106,7 @@ def test_a_board_answers_pings_of_every_length(images, domain, started, bridge):
     """Its checksums, whose sum of words is written for this processor, against those made here, from RFC 1071."""
     board = started(bridge.board(images / "publisher.elf", domain))
     board.wait_for("up")
-    done = subprocess.run([*bridge.prefix, sys.executable, HERE / "ping.py", "10.77.0.2", "130"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*bridge.prefix, sys.executable, HERE / "ping.py", "10.77.0.2", "130"], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT
-from processes import Program
+from processes import PATIENCE_S, Program
 
 
 def namespaces() -> set:
@@ -56,7 +56,7 @@ def silent(images, tmp_path):
 
 
 def test_no_message_is_a_failure_that_names_what_was_awaited(silent, kilted):
-    done = subprocess.run([ROOT / "micro" / "demo", silent, "--python", kilted], capture_output=True, text=True)
+    done = subprocess.run([ROOT / "micro" / "demo", silent, "--python", kilted, "--patience", "20"], capture_output=True, text=True)
     assert done.returncode == 1 and "0 lines '/chatter: ', expected 1" in done.stderr, done.stdout + done.stderr
     assert not running(silent.name)
 
@@ -70,5 +70,5 @@ def test_a_demo_that_is_ended_takes_everything_with_it(silent, kilted, started):
     demo = started(Program(ROOT / "micro" / "demo", silent, "--python", kilted))
     demo.wait_for("micro-demo: silent")
     demo.process.send_signal(signal.SIGTERM)
-    assert demo.process.wait(30) == 143
+    assert demo.process.wait(PATIENCE_S) == 143
     assert not running(silent.name) and f"micro{demo.process.pid}" not in namespaces()

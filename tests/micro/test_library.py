@@ -12,7 +12,7 @@ SCENARIOS = ["clean", "loss", "disorder", "pieces", "fragments", "best-effort", 
 
 
 def run(*command, **environment) -> str:
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, env={**os.environ, **environment})
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=900, env={**os.environ, **environment})
     assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
     return done.stdout + done.stderr
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from processes import Program
+from processes import PATIENCE_S, Program
 
 MALFORMED = "(_ws.malformed || _ws.expert.severity == error || udp.checksum.status == 0 || ip.checksum.status == 0)"
 
@@ -21,7 +21,7 @@ class Capture:
 
     def end(self):
         self.program.process.terminate()
-        self.program.process.wait(10)
+        self.program.process.wait(PATIENCE_S)
 
     def packets(self, condition: str) -> list[str]:
         """A line for each frame that Wireshark's display filter lets through."""
