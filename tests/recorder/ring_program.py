@@ -1,7 +1,7 @@
 """A talker and a listener in one process, by the trace points of Kilted: publishes at a steady rate and calls back at once. Prints once a
 second how many messages it published in it, as `second NUMBER COUNT FROM_NS TO_NS`, then `end`.
 
-usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE | wait]    while SLOW_FILE is there, callbacks begin 150 ms late; wait: for a line
+usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE | wait]    while SLOW_FILE is there, callbacks begin 1.5 s late; wait: for a line
 """
 
 import ctypes
@@ -48,7 +48,7 @@ def message(number):
     after = time.monotonic_ns()
     rmw_publish(PUBLISHER[1], address, stamp)
     if slow_file and os.path.exists(slow_file):
-        time.sleep(0.15)
+        time.sleep(1.5)
     execute(SUBSCRIPTION[0])
     rmw_take(SUBSCRIPTION[1], address, stamp, True)
     rcl_take(address)

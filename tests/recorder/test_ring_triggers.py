@@ -8,6 +8,8 @@ import signal
 import pyarrow.parquet as parquet
 import pytest
 
+from waiting import succeeded
+
 ERROR_NS = 10_000  # of the relation between the ticks and the clock
 SLOW_S = 2.5
 PROGRAM = f"""
@@ -72,8 +74,7 @@ def test_what_a_trigger_saves_has_what_it_was_pulled_for(tacho, ros_python, by):
         assert word == by
     why, saved = line_with(recording.stderr, r"saved \((.*)\): (\S+)").groups()
     os.write(recording.stdin.fileno(), b"end\n")
-    recording.communicate(timeout=60)
-    assert recording.returncode == 0
+    succeeded(recording)
     assert json.loads((tacho.directory / saved / "run.json").read_text())["ring"]["saved_for"] == why
     assert {"late": "late /chatter", "silent": "silent /chatter", "signal": "SIGUSR1"}[by] in why
     (topic,) = (topic for topic in tacho.json("import", saved, "-o", "tables")["topics"] if topic["topic"] == "/chatter")
