@@ -5,12 +5,11 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from places import ROOT
-
-LIMIT_S = 600
-"""For a command to end. On a machine that others use, what takes ten seconds may take minutes."""
+from waiting import LIMIT_S, finished
 
 
 class Tacho:
@@ -22,22 +21,20 @@ class Tacho:
         self.program = ROOT / "build" / "tacho"
         self.started: list[subprocess.Popen] = []
 
-    def start(self, *arguments: object, **options) -> subprocess.Popen:
+    def start(self, *arguments: object, before: Sequence[object] = (), **options) -> subprocess.Popen:
+        """Starts a verb, behind the words `before`: a program that starts it in its own way, such as unshare."""
         process = subprocess.Popen(
-            [str(self.program), *map(str, arguments)],
+            [str(word) for word in (*before, self.program, *arguments)],
             cwd=self.directory,
             env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options,
         )
         self.started.append(process)
         return process
 
-    def __call__(self, *arguments: object, expect: int = 0) -> subprocess.CompletedProcess:
+    def __call__(self, *arguments: object, expect: int = 0, before: Sequence[object] = (), **options) -> subprocess.CompletedProcess:
         """Runs a verb to its end; `expect` is its exit code."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, before=before, **options)
         out, err = finished(process)
         assert process.returncode == expect, f"exit {process.returncode}, expected {expect}\n{out}\n{err}"
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
@@ -72,15 +69,6 @@ class Tacho:
         """Processes with this test's directory in their environment, whoever started them."""
         mark = b"TACHO_TEST_DIRECTORY=" + os.fsencode(self.directory)
         return [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit() and mark in environment_of(folder)]
-
-
-def finished(process: subprocess.Popen, limit_s: float = LIMIT_S) -> tuple[str, str]:
-    """What a process printed on stdout and stderr until it ended. One that does not end is an error that says what it printed."""
-    try:
-        return process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired as expired:
-        out, err = ((text or b"").decode(errors="replace") for text in (expired.output, expired.stderr))
-        raise AssertionError(f"not ended, or its output still open, after {limit_s} s: {process.args}\n{out}\n{err}") from None
 
 
 def environment_of(folder: Path) -> list[bytes]:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from waiting import finished
+
 VERBS = ["bench", "record", "import", "explain", "top", "tune", "report", "check", "doctor", "schema", "completions"]
 
 
@@ -75,7 +77,7 @@ def test_of_a_program_that_goes_on_after_interrupts_it_is_said_what_ends_it(tach
         recording.send_signal(signal.SIGINT)
         assert recording.stdout.readline() == "interrupted\n"
     os.kill(int(re.search(r"kill -9 (\d+) ends it", recording.stderr.readline())[1]), signal.SIGKILL)
-    recording.communicate(timeout=60)
+    finished(recording)
     assert recording.returncode == 128 + signal.SIGKILL
     (process,) = json.loads((tacho.directory / "run/run.json").read_text())["processes"]
     assert process["signal"] == signal.SIGKILL

@@ -13,6 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from places import PROGRAMS, ROOT
+from waiting import finished, succeeded, wait_for
 
 STAND_INS = ROOT / "build" / "native" / "recorder" / "tests"
 
@@ -21,18 +22,13 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="making namespaces nee
 # As Docker makes them: process ids, network, shared memory and mounts of its own.
 CONTAINER = ["unshare", "--pid", "--mount", "--mount-proc", "--net", "--ipc", "--fork", "--kill-child"]
 INSIDE = "ip link set lo up && mount -t tmpfs tmpfs /dev/shm && exec \"$@\""
-
-
-def contained(*command):
-    return [*CONTAINER, "sh", "-c", INSIDE, "sh", *map(str, command)]
+CONTAINED = [*CONTAINER, "sh", "-c", INSIDE, "sh"]
 
 
 def test_what_is_recorded_inside_is_read_outside(tacho, ros_python):
     before = time.monotonic_ns()
-    record = contained(tacho.program, "record", "-o", "run", "--", "sh", PROGRAMS / "talk_and_listen.sh", ros_python, 30, 0.02)
-    done = subprocess.run(record, cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=240)
+    done = tacho("record", "-o", "run", "--", "sh", PROGRAMS / "talk_and_listen.sh", ros_python, 30, 0.02, before=CONTAINED)
     after = time.monotonic_ns()
-    assert done.returncode == 0, done.stdout + done.stderr
     said = [line.split() for line in done.stdout.splitlines() if re.match(r"(published|heard) \d+ \d+$", line)]
     summary = tacho.json("explain", "run")
     (topic,) = [topic for topic in summary["topics"] if topic["topic"] == "/chatter"]
@@ -49,18 +45,19 @@ def test_what_is_recorded_inside_is_read_outside(tacho, ros_python):
 
 def pid_of(process, program):
     """The one below `process` that executes `program`, as it is known here."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def found():
         below = [process.pid]
         for pid in below:
             try:
                 below += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
                 if os.readlink(f"/proc/{pid}/exe").startswith(str(program)) and "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text():
                     return pid
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 continue
-        time.sleep(0.01)
-    raise AssertionError(f"nothing below {process.pid} executes {program}")
+        return None
+
+    return wait_for(found, f"one below {process.pid} to execute {program}", process)
 
 
 @pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="a kernel without uprobes")
@@ -81,9 +78,8 @@ def test_a_program_in_a_container_is_attached_to_from_outside(tacho):
             recording = tacho.start("record", "--attach", pid, "-o", "run")
             first = recording.stderr.readline()
             assert "attached to" in first, first + recording.stderr.read()
-            called = container.communicate("go\n", timeout=60)[0].splitlines()
-            _, err = recording.communicate(timeout=60)
-            assert recording.returncode == 0, err
+            called = finished(container, "go\n")[0].splitlines()
+            succeeded(recording)
         finally:
             container.kill()
     sys.path.append(str(ROOT / "native" / "recorder" / "tests"))
@@ -97,16 +93,13 @@ def test_a_program_in_a_container_is_attached_to_from_outside(tacho):
 
 def test_a_ring_inside_is_saved_from_outside(tacho):
     program = [sys.executable, PROGRAMS.parent / "recorder" / "ring_program.py", STAND_INS / "kilted" / "lib" / "libtracetools.so", 100, 600]
-    record = contained(tacho.program, "record", "--ring", "1s", "-o", "run", "--", *program)
-    pipe = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with subprocess.Popen(record, cwd=tacho.directory, env=tacho.environment, **pipe) as container:
-        try:
-            for _ in range(5):
-                line = container.stdout.readline()
-                assert line.startswith("second"), line + container.stderr.read()
-            saved = tacho("record", "--save", "run").stdout.strip()
-        finally:
-            container.kill()
+    container = tacho.start("record", "--ring", "1s", "-o", "run", "--", *program, before=CONTAINED)
+    for _ in range(5):
+        line = container.stdout.readline()
+        assert line.startswith("second"), line + container.stderr.read()
+    saved = tacho("record", "--save", "run").stdout.strip()
+    container.kill()
+    finished(container)
     (topic,) = tacho.json("explain", saved)["topics"]
     assert topic["topic"] == "/points" and topic["sent"] > 0
     info = json.loads((tacho.directory / saved / "run.json").read_text())

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from places import ROOT
+from waiting import LIMIT_S
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 
@@ -28,7 +29,7 @@ def test_commands_of_the_page_work_as_printed(page, tacho):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=LIMIT_S,
         )
         assert done.returncode == 0, f"{page.name}: $ {command}\n{done.stdout}\n{done.stderr}"
 

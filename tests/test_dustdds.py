@@ -8,6 +8,7 @@ import pytest
 from domains import free_domain
 from places import PROGRAMS
 from test_zenoh_and_iceoryx import fan, point
+from waiting import finished
 
 HASH_OF_BYTES = "RIHS01_5687e861b8d307a5e48b7515467ae7a5fc2daf805bd0ce6d8e9e604bade9f385"
 
@@ -41,11 +42,11 @@ def test_ros_2_sees_its_nodes_types_and_hashes(tacho, ros_python):
     (tacho.directory / "w.yaml").write_text(fan("dustdds", "udp", size="64 B", duration="60 s", domain=domain))
     script = SEEN.format(tacho=tacho.program, python=ros_python, graph=PROGRAMS / "dds_graph.py")
     environment = {**tacho.environment, "ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}
-    seen = subprocess.run(
-        ["unshare", "--net", "sh", "-c", script], cwd=tacho.directory, env=environment, capture_output=True, text=True, timeout=150
-    )
-    assert seen.returncode == 0, seen.stdout + seen.stderr + (tacho.directory / "bench.log").read_text()
-    names, ends = json.loads(seen.stdout)
+    command = ["unshare", "--net", "sh", "-c", script]
+    seen = subprocess.Popen(command, cwd=tacho.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out, err = finished(seen)
+    assert seen.returncode == 0, out + err + (tacho.directory / "bench.log").read_text()
+    names, ends = json.loads(out)
     assert names == ["sink0", "source"]
     described = ["std_msgs/msg/UInt8MultiArray", HASH_OF_BYTES]
     assert ends == {"PUBLISHER": [*described, "source"], "SUBSCRIPTION": [*described, "sink0"]}

@@ -5,10 +5,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from waiting import finished, wait_for
 
 pytestmark = [
     pytest.mark.timing,
@@ -93,15 +94,8 @@ def runs(pid):
     """Whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(") ")[-1][0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def wait_for(condition, what, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
@@ -109,13 +103,13 @@ def test_nothing_is_left_of_hosts_however_tacho_ends(tacho, ending):
     write(tacho, link="delay: 1 ms", seconds=60)
     process = tacho.start("bench", "w.yaml", "-o", "run")
     events = tacho.directory / "run" / "events"
-    wait_for(lambda: len(list(events.glob("*.events"))) == 2, "both nodes to record")
+    wait_for(lambda: len(list(events.glob("*.events"))) == 2, "both nodes to record", process)
     nodes = children(process.pid)
     inside = namespaces_of(nodes)
     ours = os.readlink("/proc/self/ns/net")
     assert len(nodes) == 2 and len(inside) == 2 and ours not in inside
     process.send_signal(ending)
-    process.communicate(timeout=60)
+    finished(process)
     wait_for(lambda: not any(map(runs, nodes)), "the nodes to end")
     # No process is in them, and a namespace without a name that nobody is in is gone.
     others = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]
@@ -138,15 +132,7 @@ def test_without_permission_the_error_says_what_is_needed(tacho):
         pytest.skip("only root can give its permissions away, with setpriv")
     write(tacho)
     tacho.directory.chmod(0o777)
-    done = subprocess.run(
-        ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", str(tacho.program), "bench", "w.yaml", "-o", "run"],
-        cwd=tacho.directory,
-        env=tacho.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 3
+    done = tacho("bench", "w.yaml", "-o", "run", expect=3, before=["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"])
     assert "CAP_SYS_ADMIN" in done.stderr and "hosts" in done.stderr
 
 

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from places import ROOT
+from waiting import finished
 
 NAMESPACES = shutil.which("ip") and subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode == 0
 
@@ -129,9 +130,7 @@ def test_without_permission_one_board_uses_qemus_user_networking_and_says_so(tac
     (tacho.directory / "w.yaml").write_text(
         "middleware: {ros2: udp}\nnodes:\n  a: {host: micro, publishes: {/t: {size: 12 B, rate: 20 Hz}}}\n  b: {subscribes: [/t]}\nrun: {duration: 2 s}\n"
     )
-    command = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", str(tacho.program), "bench", "w.yaml", "-o", "run", "--json"]
-    done = subprocess.run(command, cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=150)
-    assert done.returncode == 0, done.stderr
+    done = tacho("bench", "w.yaml", "-o", "run", "--json", before=["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"])
     point = json.loads(done.stdout)["points"][0]
     assert point["received"] >= 38 and point["lost"] == 0
     info = json.loads((tacho.directory / "run" / "run.json").read_text())
@@ -165,7 +164,7 @@ def test_a_board_that_dies_is_a_failure_that_names_it(tacho):
         if not (events.is_dir() and len(list(events.glob("*.events"))) == 2):
             emulator = None
     os.kill(emulator, 9)
-    _, error = process.communicate(timeout=60)
+    _, error = finished(process)
     assert process.returncode != 0 and "the board of node a stopped" in error
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import ros_packages
 import short_history
 from places import ROOT
+from waiting import finished, wait_for, wait_for_window
 
 pytestmark = pytest.mark.timing
 
@@ -79,12 +79,7 @@ run: {duration: 2 s}
 
 def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
     process = short_history.start_bench(tacho, "rclcpp")
-    events, deadline = tacho.directory / "run/events", time.monotonic() + 90
-
-    def until(condition, what):
-        while not condition():
-            assert process.poll() is None and time.monotonic() < deadline, f"waited in vain for {what}"
-            time.sleep(0.05)
+    events = tacho.directory / "run/events"
 
     def files():
         found = {}
@@ -93,18 +88,17 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
             found[words[-2]] = file
         return found
 
-    until(lambda: events.is_dir() and len(files()) == 2, "two nodes")
+    wait_for(lambda: events.is_dir() and len(files()) == 2, "two nodes", process)
     listener = int(files()["listener"].name.split("-")[0])
-    run_json = tacho.directory / "run/run.json"
-    until(lambda: run_json.is_file() and "measured_from_ns" in run_json.read_text(), "the start")
+    wait_for_window(tacho.directory / "run", process)
     os.kill(listener, signal.SIGSTOP)
     try:
         # A reason stands beside each.
-        until(lambda: files()["talker"].read_bytes().count(b"cannot publish data") >= 3, "refused sends")
+        wait_for(lambda: files()["talker"].read_bytes().count(b"cannot publish data") >= 3, "refused sends", process)
     finally:
         os.kill(listener, signal.SIGCONT)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = finished(process)
     assert process.returncode in (0, 130), err
     point, = tacho.json("explain", "run")["points"]
     assert point["refused"] >= 3 and point["due"] == point["sent"] + point["refused"] + point["skipped"]

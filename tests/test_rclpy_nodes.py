@@ -14,6 +14,7 @@ import pytest
 import short_history
 from domains import free_domain
 from places import ROOT
+from waiting import LIMIT_S, finished, wait_for, wait_for_window
 
 pytestmark = pytest.mark.timing
 
@@ -58,7 +59,7 @@ class Process:
     def close(self):
         self.process.stdin.close()
         try:
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=LIMIT_S)
         finally:
             self.process.kill()
             self.process.stdout.close()
@@ -118,7 +119,7 @@ def two_hosts():
         until ip -n {0} -o link show link0 | grep -q 'state UP' && ip -n {1} -o link show link0 | grep -q 'state UP'; do sleep 0.05; done
     """.format(*names)
     try:
-        made = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=20)
+        made = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
         if made.returncode:
             pytest.skip(f"no network namespaces can be made here: {made.stderr.strip()}")
         yield [(["ip", "netns", "exec", name, "sh", "-c", own_identity, f"{side:032}"], f"10.78.0.{side}")
@@ -260,12 +261,10 @@ run: {duration: 60 s}
     def pids():
         return {int(f.name.split("-")[0]) for f in events.glob("*.events")} if events.is_dir() else set()
 
-    deadline = time.monotonic() + 60
-    while len(pids()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(3)  # into the window; how far does not matter
+    wait_for(lambda: len(pids()) == 2, "two nodes to record", process)
+    wait_for_window(tacho.directory / "run", process, seconds=1)  # how far into it does not matter
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = finished(process)
     run = json.loads((tacho.directory / "run/run.json").read_text())
     assert run["cut_short"] is True, err
     assert {p["name"]: p.get("code") for p in run["processes"]} == {"all": 0, "sink": 0}
@@ -274,32 +273,25 @@ run: {duration: 60 s}
 
 def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho):
     process = short_history.start_bench(tacho, "rclpy")
-    run, deadline = tacho.directory / "run", time.monotonic() + 90
-
-    def until(condition, what):
-        while not condition():
-            assert process.poll() is None and time.monotonic() < deadline, f"waited in vain for {what}"
-            time.sleep(0.05)
+    run = tacho.directory / "run"
 
     def switches(pid):
         """How often it has slept and was woken."""
         return sum(int(line.split()[1]) for task in Path(f"/proc/{pid}/task").iterdir()
                    for line in (task / "status").read_text().splitlines() if line.startswith("voluntary"))
 
-    until(lambda: (run / "run.json").is_file() and "measured_from_ns" in (run / "run.json").read_text(), "the start")
-    from_ns = json.loads((run / "run.json").read_text())["measured_from_ns"]
-    until(lambda: time.monotonic_ns() > from_ns, "the window")
+    wait_for_window(run, process)
     files = {Path(f"/proc/{file.name.split('-')[0]}/cmdline").read_text().split("\0")[-2]: file for file in (run / "events").glob("*.events")}
     listener = int(files["listener"].name.split("-")[0])
     os.kill(listener, signal.SIGSTOP)
     try:
-        until(lambda: files["talker"].read_bytes().count(b"Failed to publish") >= 3, "refused sends")  # the reason of each
+        wait_for(lambda: files["talker"].read_bytes().count(b"Failed to publish") >= 3, "refused sends", process)  # the reason of each
     finally:
         os.kill(listener, signal.SIGCONT)
     before = switches(listener)
-    until(lambda: switches(listener) > before + 40, "messages after them")
+    wait_for(lambda: switches(listener) > before + 40, "messages after them", process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = finished(process)
     assert process.returncode in (0, 130), err
     summary = json.loads((run / "summary.json").read_text())
     (point,) = summary["points"]

@@ -7,6 +7,8 @@ import subprocess
 import pyarrow.parquet as parquet
 import pytest
 
+from waiting import finished, succeeded
+
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--net"]
 pytestmark = pytest.mark.skipif(
     not shutil.which("ip") or subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode != 0,
@@ -22,7 +24,7 @@ reach() { until [ "$(count "$1" "$2")" -ge "$3" ]; do kill -0 "$tacho" || exit 1
 ip link set lo up
 ip rule add pref 100 lookup local
 ip rule del pref 0
-"$0" bench w.yaml -o run & tacho=$!
+"$0" "$@" & tacho=$!
 reach Udp OutDatagrams 300
 """
 SCRIPT = COUNTING + r"""
@@ -44,11 +46,10 @@ run: {duration: 120 s}
 
 def test_a_send_that_the_kernel_refuses_is_counted_and_the_next_ones_are_sent(tacho):
     (tacho.directory / "w.yaml").write_text(WORKLOAD)
-    program = tacho.program
     # SIGINT is ignored by what a shell without job control (-m) starts in the background.
-    command = [*NAMESPACE, "bash", "-mc", SCRIPT, program]
-    done = subprocess.run(command, cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode in (0, 130), done.stderr
+    process = tacho.start("bench", "w.yaml", "-o", "run", before=[*NAMESPACE, "bash", "-mc", SCRIPT])
+    out, err = finished(process)
+    assert process.returncode in (0, 130), out + err
     summary = json.loads((tacho.directory / "run" / "summary.json").read_text())
     (point,) = summary["points"]
     (talker,) = point["publishing"]
@@ -85,9 +86,9 @@ wait "$tacho"
 def test_what_one_of_two_listeners_can_be_sent_is_sent_and_the_other_loses_it(tacho, size):
     workload = WORKLOAD.replace("64 B", size).replace("run:", "  other: {subscribes: {/x: {reliability: best_effort}}}\nrun:")
     (tacho.directory / "w.yaml").write_text(workload)
-    command = [*NAMESPACE, "bash", "-mc", ONE_AT_A_TIME, tacho.program]
-    done = subprocess.run(command, cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode in (0, 130), done.stderr
+    process = tacho.start("bench", "w.yaml", "-o", "run", before=[*NAMESPACE, "bash", "-mc", ONE_AT_A_TIME])
+    out, err = finished(process)
+    assert process.returncode in (0, 130), out + err
     (point,) = json.loads((tacho.directory / "run" / "summary.json").read_text())["points"]
     assert point["refused"] == 0 and point["due"] == point["sent"] + point["skipped"]
     messages = parquet.read_table(tacho.directory / "run/tables/messages.parquet", columns=["subscription", "take_ns"]).to_pylist()
@@ -100,11 +101,10 @@ def test_a_listener_ends_though_the_network_has_gone(tacho):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.replace("120 s", "2 s"))
     script = """
 ip link set lo up
-"$0" bench w.yaml -o run & tacho=$!
+"$0" "$@" & tacho=$!
 until [ "$(awk '/^Udp: [0-9]/ { print $5 }' /proc/net/snmp)" -ge 20 ]; do kill -0 "$tacho" || exit 1; sleep 0.05; done
 ip link set lo down
 wait "$tacho"
 """
-    command = [*NAMESPACE, "bash", "-c", script, tacho.program]
-    done = subprocess.run(command, cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0 and "did not end" not in done.stderr, done.stderr
+    _, err = succeeded(tacho.start("bench", "w.yaml", "-o", "run", before=[*NAMESPACE, "bash", "-c", script]))
+    assert "did not end" not in err, err

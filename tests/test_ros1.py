@@ -4,10 +4,11 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from waiting import finished, wait_for
 
 # Queues that hold all that is sent, so that a busy machine loses nothing.
 PAIR = """
@@ -31,14 +32,6 @@ def workload(transport, size="64 KiB", reliability="reliable", process="shared",
 def point(tacho, text):
     (tacho.directory / "w.yaml").write_text(text)
     return tacho.json("bench", "w.yaml", "-o", "run")["points"][0]
-
-
-def wait_for(condition, what, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
-    return found
 
 
 def masters(domain):
@@ -81,11 +74,11 @@ def test_a_master_lives_as_long_as_its_last_user_even_if_all_are_killed(tacho):
     bench = tacho.start("bench", "w.yaml", "-o", "run")
     children = Path(f"/proc/{bench.pid}/task/{bench.pid}/children")
     # Two processes, which looked for a master at the same time.
-    wait_for(lambda: (tacho.directory / "run" / "events").is_dir() and len(children.read_text().split()) == 2, "two processes")
-    assert len(wait_for(lambda: masters(domain), "a master")) == 1
+    wait_for(lambda: (tacho.directory / "run" / "events").is_dir() and len(children.read_text().split()) == 2, "two processes", bench)
+    assert len(wait_for(lambda: masters(domain), "a master", bench)) == 1
     for pid in [*map(int, children.read_text().split()), bench.pid]:
         os.kill(pid, signal.SIGKILL)
-    bench.communicate(timeout=60)
+    finished(bench)
     wait_for(lambda: not masters(domain), "the master to end")
 
 

@@ -43,7 +43,7 @@ def mapped(run: Path) -> set[str]:
     for file in (run / "events").glob("*.events"):
         try:
             maps = Path(f"/proc/{file.name.split('-')[0]}/maps").read_text()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         names |= {line.split("/dev/shm/")[1].split()[0] for line in maps.splitlines() if "/dev/shm/" in line}
     return names
@@ -57,15 +57,15 @@ def mapped(run: Path) -> set[str]:
 ])
 def test_messages_go_the_way_that_was_asked_for(tacho, transport, of_type, on_loopback, maps):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(transport=transport, type=of_type))
-    command = [*IN_NAMESPACE, str(tacho.program), "bench", "w.yaml", "-o", "run", "--json"]
-    process = subprocess.Popen(command, cwd=tacho.directory, env=tacho.environment, stdout=subprocess.PIPE, text=True)
     seen = set()
-    while process.poll() is None:
-        seen |= mapped(tacho.directory / "run")
-        time.sleep(0.1)
-    output = process.stdout.read()
-    assert process.returncode == 0
-    point = json.loads(output)["points"][0]
+    with open(tacho.directory / "printed", "w+") as printed:  # not a pipe: nobody reads it meanwhile
+        process = tacho.start("bench", "w.yaml", "-o", "run", "--json", before=IN_NAMESPACE, stdout=printed, stderr=None)
+        while process.poll() is None:
+            seen |= mapped(tacho.directory / "run")
+            time.sleep(0.1)
+        assert process.returncode == 0
+        printed.seek(0)
+        point = json.load(printed)["points"][0]
     assert point["lost"] == 0 and point["received"] == point["sent"] > 20
 
     messages = parquet.read_table(tacho.directory / "run/tables/messages.parquet").num_rows

@@ -2,10 +2,13 @@
 
 import json
 import os
+import resource
 import time
 from pathlib import Path
 
 import pytest
+
+from waiting import finished, succeeded, wait_for
 
 pytestmark = pytest.mark.timing
 
@@ -17,14 +20,6 @@ nodes:
   listener: {{subscribes: [/out]}}
 run: {{duration: 3 s, {options}}}
 """
-
-
-def wait_for(condition, what, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
-    return found
 
 
 def children(pid):
@@ -44,11 +39,6 @@ def node_thread(tacho, name):
 def start(tacho, options):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(options=options))
     return tacho.start("bench", "w.yaml", "-o", "run")
-
-
-def end(process):
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
 
 
 def can_run_fifo():
@@ -72,7 +62,7 @@ def test_a_priority_is_of_the_nodes_thread_alone(tacho):
     for pid in children(process.pid):
         others = {int(task) for task in os.listdir(f"/proc/{pid}/task")} - {listener, talker}
         assert others and all(os.sched_getscheduler(other) == os.SCHED_OTHER for other in others)
-    end(process)
+    succeeded(process)
 
 
 def test_a_nice_value_is_of_the_nodes_thread_alone(tacho):
@@ -80,26 +70,15 @@ def test_a_nice_value_is_of_the_nodes_thread_alone(tacho):
     listener = node_thread(process.pid, "listener")
     wait_for(lambda: os.getpriority(os.PRIO_PROCESS, listener) == 5, "nice 5")
     assert os.getpriority(os.PRIO_PROCESS, node_thread(process.pid, "talker")) == os.getpriority(os.PRIO_PROCESS, 0)
-    end(process)
+    succeeded(process)
 
 
 def test_a_priority_that_is_not_permitted_is_refused_before_anything_runs(tacho):
     if os.geteuid() != 0:
         pytest.skip("only root can give its permissions away, with setpriv")
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(options="priority: {listener: fifo 80}"))
-    import resource
-    import subprocess
-
-    done = subprocess.run(
-        ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", str(tacho.program), "bench", "w.yaml", "-o", "run"],
-        cwd=tacho.directory,
-        env=tacho.environment,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 3
+    no_priorities = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))}
+    done = tacho("bench", "w.yaml", "-o", "run", expect=3, before=["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"], **no_priorities)
     assert "listener" in done.stderr and "RLIMIT_RTPRIO 0" in done.stderr and "rtprio 80" in done.stderr
 
 
@@ -120,7 +99,7 @@ def test_background_load_computes_while_nodes_run_and_ends_with_them(tacho):
     used = (cpu_seconds(load) - before) / (time.monotonic() - then)
     # Two threads want all they can get; others run here, too, but half of one CPU must be theirs.
     assert 0.5 < used <= 2.1
-    end(process)
+    succeeded(process)
     assert not os.path.exists(f"/proc/{load}")
     info = json.loads((tacho.directory / "run" / "run.json").read_text())
     assert {p["name"] for p in info["processes"]} == {"talker", "listener"}
@@ -130,7 +109,7 @@ def test_background_load_dies_with_a_tacho_that_is_killed(tacho):
     process = start(tacho, "background: {cpu: 1}")
     load = wait_for(lambda: next((pid for pid in children(process.pid) if threads(pid, "background")), None), "background load")
     process.kill()
-    process.communicate(timeout=30)
+    finished(process)
 
     def is_gone():
         try:

@@ -6,8 +6,8 @@ import struct
 import pyarrow.parquet as parquet
 import pytest
 
-from command import finished
 from places import PROGRAMS
+from waiting import succeeded
 
 MESSAGES = 100
 AHEAD_NS = 7_000_000
@@ -48,8 +48,7 @@ def recorded(tacho, ros_python):
         return tacho.start("record", "-o", run, "--", "sh", "-c", f"{listener} & {talker} && wait $!")
 
     for process in [start("car", "pong", "ping"), start("roadside", "ping", "pong")]:
-        out, err = finished(process)
-        assert process.returncode == 0, out + err
+        succeeded(process)
     return tacho
 
 

@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from places import ROOT
+from waiting import finished, wait_for_window
 
 # Stands in the place of the program of nodes: as often as it is told to, it starts the real one, lets it come as far as its middleware and
 # kills it there. What that one says is not heard, so that nobody takes it for ready.
@@ -114,13 +114,10 @@ def test_no_node_on_fast_dds_asks_its_peers_for_their_types(tacho, middleware):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.replace("{socket: tcp}", middleware).replace("500 ms", "60 s"))
     process = tacho.start("bench", "w.yaml", "-o", "run")
     run = tacho.directory / "run"
-    until = time.monotonic() + 120
-    while not (run / "run.json").is_file() or "measured_from_ns" not in (run / "run.json").read_text():
-        assert process.poll() is None and time.monotonic() < until, "the nodes did not start"
-        time.sleep(0.05)
+    wait_for_window(run, process)
     nodes = {file.name.split("-")[0] for file in (run / "events").glob("*.events")}
     found = {pid: [name for name in threads(int(pid)) if name.startswith("dds.")] for pid in nodes}
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    finished(process)
     assert len(found) == 2 and all(found.values()), found
     assert not [name for names in found.values() for name in names if name.startswith("dds.tls")], found

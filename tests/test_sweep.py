@@ -4,9 +4,10 @@ import json
 import os
 import re
 import signal
-import time
 
 import pytest
+
+from waiting import finished, succeeded, wait_for
 
 POINTS = 60
 SIXTY = """
@@ -47,15 +48,7 @@ def order(stderr):
     return re.findall(r"^tacho: \d+ of \d+: ([^,\n]+)", stderr, flags=re.M)
 
 
-def wait_for(condition, what, process, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, f"ended before {what}\n{process.stderr.read()}"
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
-
-
-def finished(run):
+def points_finished(run):
     return sum(is_finished(d) for d in points(run)) if (run / "points").is_dir() else 0
 
 
@@ -63,9 +56,9 @@ def test_a_sweep_that_was_killed_goes_on_and_runs_nothing_twice(tacho):
     (tacho.directory / "w.yaml").write_text(SIXTY)
     run = tacho.directory / "run"
     process = tacho.start("bench", "w.yaml", "-o", "run")
-    wait_for(lambda: finished(run) >= 20, "twenty points", process)
+    wait_for(lambda: points_finished(run) >= 20, "twenty points", process)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    finished(process)
     before = started(run)
     assert 20 <= len(before) < POINTS
     # What is there can be looked at as it is.
@@ -88,10 +81,9 @@ def test_a_sweep_that_was_interrupted_ends_in_order_and_goes_on_without_its_file
     (tacho.directory / "w.yaml").write_text(SIXTY)
     run = tacho.directory / "run"
     process = tacho.start("bench", "w.yaml", "--seed", 3, "-o", "run")
-    wait_for(lambda: finished(run) >= 3, "three points", process)
+    wait_for(lambda: points_finished(run) >= 3, "three points", process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    _, err = succeeded(process)
     before = {d.name for d in points(run) if is_finished(d) and not read(d / "run.json")["cut_short"]}
     assert 3 <= len(before) < POINTS
     assert f"{POINTS - len(before)} of {POINTS} runs are not finished" in err
@@ -105,12 +97,11 @@ def test_two_never_run_one_sweep_at_once(tacho):
     (tacho.directory / "w.yaml").write_text(SIXTY)
     run = tacho.directory / "run"
     process = tacho.start("bench", "w.yaml", "-o", "run")
-    wait_for(lambda: finished(run) >= 1, "a point", process)
+    wait_for(lambda: points_finished(run) >= 1, "a point", process)
     refused = tacho("bench", "-o", "run", "--resume", expect=2).stderr
     assert f"process {process.pid} runs this sweep" in refused
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    _, err = succeeded(process)
     assert not (run / "lock").exists()
 
 
@@ -121,8 +112,8 @@ def test_an_interrupt_at_the_terminal_is_no_failure_of_a_point(tacho):
     process = tacho.start("bench", "w.yaml", "-o", "run", start_new_session=True)
     wait_for(lambda: list(run.glob("points/*/events/*.events")), "a node to record", process)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0 and "failed" not in err, err
+    _, err = succeeded(process)
+    assert "failed" not in err, err
     assert f"of {POINTS} runs are not finished" in err
 
 
@@ -296,8 +287,5 @@ def test_nothing_is_left_of_a_sweep_that_was_killed(tacho):
     wait_for(files, "a node to record", process)
     pids = [int(file.name.split("-")[0]) for file in files()]
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    deadline = time.monotonic() + 60
-    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
-        assert time.monotonic() < deadline, "node processes outlive their tacho"
-        time.sleep(0.05)
+    finished(process)
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), "the node processes to end with their tacho")

@@ -11,6 +11,7 @@ import pytest
 import zenoh
 
 from domains import free_domain
+from waiting import LIMIT_S, finished, wait_for
 
 # Queues that hold all that is sent, so that a busy machine loses nothing.
 FAN = """
@@ -35,14 +36,6 @@ def fan(middleware, transport, size="64 KiB", sinks=1, duration="1 s", depth=100
 def point(tacho, text, run="run"):
     (tacho.directory / "w.yaml").write_text(text)
     return tacho.json("bench", "w.yaml", "-o", run)["points"][0]
-
-
-def wait_for(condition, what, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.mark.parametrize("middleware, transport", [("zenoh", "peer"), ("zenoh", "shm"), ("iceoryx", "shm")])
@@ -123,7 +116,7 @@ def test_a_foreign_peer_hears_messages_and_tokens_of_ros_2(tacho, ros_python, si
     for at, (_, payload, _) in enumerate(ears.samples[:3]):
         done = subprocess.run(
             [ros_python, "-c", DESERIALISE.format(package=package, name=name)],
-            input=payload.hex(), capture_output=True, text=True, check=True, timeout=60,
+            input=payload.hex(), capture_output=True, text=True, check=True, timeout=LIMIT_S,
         )
         length, header = done.stdout.split()
         assert int(length) == 24 + size
@@ -146,11 +139,11 @@ def test_the_next_run_of_iceoryx_removes_what_killed_processes_left(tacho):
     before = segments()
     (tacho.directory / "long.yaml").write_text(fan("iceoryx", "shm", duration="60 s"))
     killed = tacho.start("bench", "long.yaml", "-o", "killed")
-    wait_for(lambda: segments() - before, "shared memory")
+    wait_for(lambda: segments() - before, "shared memory", killed)
     left = segments() - before
     for pid in [killed.pid, *descendants(killed.pid)]:
         os.kill(pid, signal.SIGKILL)
-    killed.communicate()
+    finished(killed)
     assert left & segments()
     assert point(tacho, fan("iceoryx", "shm"))["lost"] == 0
     assert not left & segments()

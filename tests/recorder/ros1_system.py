@@ -6,11 +6,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
+
+from waiting import wait_for
 
 HERE = Path(__file__).parent
 LIBRARIES = ["-lroscpp", "-lroscpp_serialization", "-lrosconsole", "-lrostime", "-lxmlrpcpp", "-lboost_thread", "-lpthread"]
@@ -21,14 +22,6 @@ def compiled(folder: Path, name: str, *libraries: str) -> Path:
     program = folder / name
     subprocess.run(["c++", *FLAGS, HERE / f"{name}.cpp", "-o", program, *libraries, *LIBRARIES], check=True)
     return program
-
-
-def wait_for(condition, what: str, seconds: float = 60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.01)
-    return found
 
 
 class Ros1:

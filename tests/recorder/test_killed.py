@@ -6,10 +6,12 @@ import random
 import signal
 import struct
 import time
+from pathlib import Path
 
 import pyarrow.parquet as parquet
 
 from places import ROOT
+from waiting import finished, wait_for
 
 VICTIM = ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim"
 WRITERS = 3
@@ -26,20 +28,14 @@ def committed(path):
 
 def child_of(pid, program):
     """The process of `tacho record` that executes a program; it may have had others before."""
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            for child in map(int, file.read().split()):
-                if executes(child, program):
-                    return child
-        time.sleep(0.001)
-    raise AssertionError(f"no child of {pid} executes {program}")
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    return wait_for(lambda: next((child for child in map(int, children.read_text().split()) if executes(child, program)), None), f"a child of {pid} that executes {program}")
 
 
 def executes(pid, program):
     try:
         return os.readlink(f"/proc/{pid}/exe") == str(program)
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -60,7 +56,7 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
             while committed(counts) < enough:
                 time.sleep(0.0005)
         os.kill(pid, signal.SIGKILL)
-        _, err = process.communicate(timeout=120)
+        _, err = finished(process)
         assert process.returncode == 128 + signal.SIGKILL, err
 
         summary = tacho.json("explain", run)

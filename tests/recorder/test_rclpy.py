@@ -29,7 +29,7 @@ def recording(request, tmp_path_factory) -> tuple[EventFile, int, int]:
     }
     program = subprocess.run(
         [f"{request.param}/bin/python3", str(ROOT / "tests/recorder/talker_listener.py"), str(COUNT)],
-        env=environment, capture_output=True, text=True, timeout=120,
+        env=environment, capture_output=True, text=True, timeout=600,
     )
     assert program.returncode == 0, program.stderr
     assert "tacho" not in program.stdout + program.stderr

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from places import ROOT
-from ros1_system import compiled, kill, ros1, ros1_program, wait_for  # noqa: F401 (fixtures)
+from ros1_system import compiled, kill, ros1, ros1_program  # noqa: F401 (fixtures)
+from waiting import LIMIT_S, succeeded, wait_for
 
 LOST = ("lost", "subscription_queue")
 
@@ -118,13 +119,12 @@ def test_a_killed_node_leaves_what_it_had_recorded(ros1):
     (directory / "system.sh").write_text(script)
     recording = ros1.tacho.start("record", "-o", ros1.run, "--json", "--", "bash", "system.sh")
     events = ros1.run / "events"
-    pid = int(wait_for(lambda: (directory / "work.pid").exists() and (directory / "work.pid").read_text().strip(), "a pid"))
-    wait_for(lambda: any(path.name.startswith(f"{pid}-") for path in events.glob("*.events")), "events of the node")
+    pid = int(wait_for(lambda: (directory / "work.pid").exists() and (directory / "work.pid").read_text().strip(), "a pid", recording))
+    wait_for(lambda: any(path.name.startswith(f"{pid}-") for path in events.glob("*.events")), "events of the node", recording)
     # Some of its life: 0.3 s of CPU time, in ticks of 10 ms (proc(5)).
-    wait_for(lambda: int(Path(f"/proc/{pid}/stat").read_text().split()[13]) >= 30, "CPU time of the node")
+    wait_for(lambda: int(Path(f"/proc/{pid}/stat").read_text().split()[13]) >= 30, "CPU time of the node", recording)
     kill(pid)
-    out, err = recording.communicate(timeout=120)
-    assert recording.returncode == 0, err
+    succeeded(recording)
     process = next(p for p in ros1.table("processes") if p["pid"] == pid)
     assert not process["ended"] and process["dropped_events"] == 0
     heard = len(ros1.clock("hear", "heard"))
@@ -193,7 +193,7 @@ def test_a_program_without_roscpp_gets_the_small_library_alone(tacho, bind_now):
 def test_without_a_recording_roscpp_runs_as_it_is(ros1):
     library = ROOT / "build" / "lib" / "libtacho_recorder_ros1.so"
     environment = ros1.tacho.environment | {"LD_PRELOAD": str(library), "CLOCK": str(ros1.tacho.directory / "both.clock")}
-    subprocess.run([ros1.program, "together", "100", "10"], env=environment, check=True, timeout=60)
+    subprocess.run([ros1.program, "together", "100", "10"], env=environment, check=True, timeout=LIMIT_S)
     assert len(ros1.clock("both", "left")) == len(ros1.clock("both", "right")) == 10
 
 

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
 
 from places import ROOT
+from waiting import finished, succeeded, wait_for
 
 PROGRAM = Path(__file__).with_name("beside_a_burner.py")
 TRACETOOLS = ROOT / "build/native/recorder/tests/kilted/lib/libtracetools.so"
@@ -31,9 +31,7 @@ def record(tacho, *options, before=()):
     """The run, and what the program itself says."""
     run, folder = tacho.directory / "run", tacho.directory / "program"
     folder.mkdir()
-    command = [*before, tacho.program, "record", *options, "-o", run, "--", sys.executable, PROGRAM, folder]
-    done = subprocess.run(list(map(str, command)), cwd=tacho.directory, env=tacho.environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    done = tacho("record", *options, "-o", run, "--", sys.executable, PROGRAM, folder, before=before)
     said = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"tid"'))
     return run, said
 
@@ -127,15 +125,12 @@ def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_
     folder.mkdir()
     command = [sys.executable, PROGRAM, folder, TRACETOOLS]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
-        while TRACETOOLS.name not in Path(f"/proc/{program.pid}/maps").read_text():
-            assert program.poll() is None
-            time.sleep(0.005)
+        wait_for(lambda: TRACETOOLS.name in Path(f"/proc/{program.pid}/maps").read_text(), "its tracetools", program)
         recording = tacho.start("record", "--attach", program.pid, "--scheduler", "on", "-o", "run")
         first = recording.stderr.readline()
         assert "attached to" in first, first + recording.stderr.read()
-        said = json.loads(program.communicate("go\n", timeout=120)[0])
-    _, err = recording.communicate(timeout=120)
-    assert recording.returncode == 0, err
+        said = json.loads(finished(program, "go\n")[0])
+    succeeded(recording)
     run = tacho.directory / "run"
     assert json.loads((run / "run.json").read_text())["scheduler"]["source"] == "tracepoints"
     executions = measured(run)
@@ -162,18 +157,14 @@ def test_the_cpu_time_clock_tells_cpu_time_without_the_kernels_help(tacho):
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv gives privileges away")
-def test_without_permission_the_run_says_what_to_do_and_on_is_an_error(tacho, tmp_path):
+def test_without_permission_the_run_says_what_to_do_and_on_is_an_error(tacho):
     away = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--ambient-caps", "-all"]
     level = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
     if level < 1:
         pytest.skip(f"perf_event_paranoid is {level}: anybody may")
 
-    def run(when):
-        command = [*away, tacho.program, "record", "--scheduler", when, "-o", tmp_path / when, "--", "true"]
-        return subprocess.run(list(map(str, command)), cwd=tmp_path, env=tacho.environment, capture_output=True, text=True, timeout=60)
-
-    refused = run("on")
-    assert refused.returncode == 3 and "CAP_PERFMON" in refused.stderr, refused.stderr
-    run("auto")
-    info = json.loads((tmp_path / "auto" / "run.json").read_text())
+    refused = tacho("record", "--scheduler", "on", "-o", "on", "--", "true", before=away, expect=3)
+    assert "CAP_PERFMON" in refused.stderr, refused.stderr
+    tacho("record", "--scheduler", "auto", "-o", "auto", "--", "true", before=away)
+    info = json.loads((tacho.directory / "auto" / "run.json").read_text())
     assert "CAP_PERFMON" in info["scheduler"]["why_not"] and "source" not in info["scheduler"]

@@ -50,7 +50,7 @@ class Browser:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=600)
         os.close(self.commands)
         os.close(self.replies)
         shutil.rmtree(self.profile, ignore_errors=True)

@@ -1,0 +1,46 @@
+"""Waiting for what must happen: until it has, not for a time. The limit is only there so that no test hangs."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+LIMIT_S = 600
+"""On a machine that others use, what takes seconds may take minutes."""
+
+
+def wait_for(condition, what: str, process: subprocess.Popen | None = None):
+    """What `condition` gives, once it is true. `process` is who makes it so: there is no waiting for one that has ended."""
+    deadline = time.monotonic() + LIMIT_S
+    while not (found := condition()):
+        if process and process.poll() is not None:
+            out, err = process.communicate()
+            raise AssertionError(f"ended with {process.returncode} before {what}\n{out}\n{err}")
+        assert time.monotonic() < deadline, f"waited {LIMIT_S} s for {what}"
+        time.sleep(0.02)
+    return found
+
+
+def finished(process: subprocess.Popen, input: str | None = None) -> tuple[str, str]:
+    """What a process prints on stdout and stderr until it ends. One that does not end is an error that says what it printed."""
+    try:
+        return process.communicate(input, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired as expired:
+        out, err = ((text or b"").decode(errors="replace") for text in (expired.output, expired.stderr))
+        raise AssertionError(f"not ended, or its output still open, after {LIMIT_S} s: {process.args}\n{out}\n{err}") from None
+
+
+def succeeded(process: subprocess.Popen) -> tuple[str, str]:
+    """The same of a process that must end with exit code 0."""
+    out, err = finished(process)
+    assert process.returncode == 0, f"exit {process.returncode}, expected 0\n{out}\n{err}"
+    return out, err
+
+
+def wait_for_window(run: Path, process: subprocess.Popen, seconds: float = 0):
+    """Until `tacho bench` has measured for so long. Gives the beginning, ns of CLOCK_MONOTONIC."""
+    file = run / "run.json"
+    known = lambda: json.loads(file.read_text()).get("measured_from_ns") if file.is_file() else None  # noqa: E731
+    from_ns = wait_for(known, "the beginning of the window", process)
+    wait_for(lambda: time.monotonic_ns() > from_ns + seconds * 1e9, f"{seconds} s of the window", process)
+    return from_ns
