@@ -1,11 +1,13 @@
 """A talker and a listener in one process, by the trace points of Kilted: publishes at a steady rate and calls back at once. Prints once a
 second how many messages it published in it, as `second NUMBER COUNT FROM_NS TO_NS`, then `end`.
 
-usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE | wait]    while SLOW_FILE is there, callbacks begin 1.5 s late; wait: for a line
+usage: ring_program.py TRACETOOLS RATE_HZ SECONDS [SLOW_FILE | wait]    while SLOW_FILE is there, callbacks begin 1.5 s late; wait: for a line.
+SIGINT ends it.
 """
 
 import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -61,7 +63,7 @@ def message(number):
 def talk():
     begun, number = time.monotonic(), 0
     first = count = second = 0
-    while time.monotonic() - begun < seconds:
+    while time.monotonic() - begun < seconds and not interrupted.is_set():
         before, after = message(number)
         first = first or before
         number, count = number + 1, count + 1
@@ -74,6 +76,9 @@ def talk():
     print("end", flush=True)
 
 
+# Once is enough, and twice at one time is once: an exception in the main thread would not end the other.
+interrupted = threading.Event()
+signal.signal(signal.SIGINT, lambda *_: interrupted.set())
 # A thread of its own: the one that made all of it has nothing more to say.
 thread = threading.Thread(target=talk)
 thread.start()

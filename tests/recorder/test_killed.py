@@ -13,7 +13,7 @@ import pyarrow.parquet as parquet
 from places import ROOT
 from waiting import finished, wait_for
 
-VICTIM = ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim"
+VICTIM = (ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim").resolve()
 WRITERS = 3
 KILLS = 100
 
