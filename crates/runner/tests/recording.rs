@@ -55,7 +55,7 @@ fn built() -> &'static Built {
     BUILT.get_or_init(|| {
         let built = Built { folder: tempfile::tempdir().unwrap() };
         let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
-        let sources: Vec<String> = ["clock", "keeper", "release", "rclpy/hook", "storage", "thread", "tracepoints"]
+        let sources: Vec<String> = ["clock", "ended", "keeper", "release", "rclpy/hook", "storage", "thread", "tracepoints"]
             .map(|name| native.join("recorder").join(name).with_extension("c").display().to_string())
             .into();
         let include = format!("-I{}", native.join("include").display());
