@@ -5,70 +5,13 @@ import tarfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import pyarrow.parquet as parquet
 import pytest
 
 import ros_packages
 from places import PROGRAMS, ROOT
+from recording import ERROR_NS, Recording
 
 FIXTURES = ROOT / "tests" / "fixtures" / "rclcpp"
-ERROR_NS = 100_000
-"""Of the relation between ticks and the clock while others have the CPUs; messages come every 10 ms."""
-
-
-class Recording:
-    """A run, and what its program printed: name to (sequence, start_ns, end_ns)."""
-
-    def __init__(self, tacho, answers: str):
-        self.summary = tacho.json("explain", "run")
-        self.folder = tacho.directory / "run/tables"
-        self.said = defaultdict(list)
-        for line in answers.splitlines():
-            words = line.rsplit(" ", 3)
-            if len(words) == 4 and all(word.isdigit() for word in words[1:]):
-                self.said[words[0]].append(tuple(map(int, words[1:])))
-        for rows in self.said.values():
-            rows.sort(key=lambda row: row[1])
-
-    def table(self, name):
-        return parquet.read_table(self.folder / f"{name}.parquet").to_pylist()
-
-    def executions(self, kind, node, topic):
-        """(start_ns, end_ns) of each execution of a callback; of a subscription within the process, too, those of both of its callbacks."""
-        nodes = [n["name"] for n in self.table("nodes")]
-        of = {i for i, c in enumerate(self.table("callbacks"))
-              if (c["kind"], c["topic"]) == (kind, topic) and c["node"] is not None and nodes[c["node"]] == node}
-        return sorted((e["start_ns"], e["end_ns"]) for e in self.table("executions") if e["callback"] in of)
-
-    def messages(self, node, topic):
-        """Rows of one subscription that were taken, in order."""
-        nodes = [n["name"] for n in self.table("nodes")]
-        of = {i for i, e in enumerate(self.table("endpoints"))
-              if (e["kind"], e["topic"], nodes[e["node"]]) == ("subscription", topic, node)}
-        return [m for m in self.table("messages") if m["subscription"] in of]
-
-    def publications(self, topic):
-        """Rows of a topic."""
-        of = {i for i, e in enumerate(self.table("endpoints")) if e["topic"] == topic}
-        return [p for p in self.table("publications") if p["publisher"] in of]
-
-    def surrounds(self, name, kind, node, topic):
-        """Each execution lies around the first and last line of its callback, and there are as many."""
-        ours, theirs = self.executions(kind, node, topic), self.said[name]
-        assert len(ours) == len(theirs) > 0, name
-        for (start, end), (_, first_line, last_line) in zip(ours, theirs):
-            assert start - ERROR_NS <= first_line <= last_line <= end + ERROR_NS, name
-
-    def latency_lies_within(self, topic, node, name):
-        """Each message was published after the program was about to, and taken before its callback's first line."""
-        published = {sequence: at for sequence, at, _ in self.said[topic]}
-        taken = [m for m in self.messages(node, topic) if m["take_ns"] is not None]
-        assert len(taken) == len(self.said[name]) > 0, name
-        for message, (sequence, first_line, _) in zip(sorted(taken, key=lambda m: m["callback_ns"]), self.said[name]):
-            assert published[sequence] - ERROR_NS <= message["publish_ns"], name
-            assert message["callback_ns"] <= first_line + ERROR_NS, name
-            after = published.get(sequence + 1)
-            assert after is None or message["publish_ns"] <= after + ERROR_NS, name
 
 
 @pytest.fixture(scope="session")

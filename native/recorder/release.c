@@ -139,6 +139,14 @@ static void look(void)
   if (release_known() != 0 && rmw_implementation[0] != '\0') complete = true;
 }
 
+void *release_open_tracetools(void)
+{
+  static struct loaded loaded;
+  loaded.tracetools[0] = loaded.rmw[0] = '\0';
+  dl_iterate_phdr(note_library, &loaded);
+  return loaded.tracetools[0] != '\0' ? dlopen(loaded.tracetools, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
 void release_describe(struct tacho_file_header *header)
 {
   const char *distribution = getenv("ROS_DISTRO");

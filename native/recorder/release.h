@@ -22,6 +22,9 @@ void release_describe(struct tacho_file_header *header);
  * Called where they have just fired an event and the file is open. Cheap once all is known, or after some tries. */
 void release_seek(void);
 
+/* A handle of libtracetools, if it is loaded; it stays so. One thread at a time may ask. */
+void *release_open_tracetools(void);
+
 /* In a forked child: whichever thread was looking is not here. */
 void release_forget_seekers(void);
 

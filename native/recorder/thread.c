@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "ended.h"
 #include "keeper.h"
 #include "release.h"
@@ -67,6 +68,7 @@ static void after_fork_in_child(void)
   keeper_forget();
   ended_forget();
   release_forget_seekers();
+  behind_forget_seekers();
   struct cursor fresh = {.busy = writing, .forked = writing};
   if (writing) {
     fresh.next = cursor->next; /* `end` is NULL: no further event fits */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What programs call. Preloaded, these definitions come before those of libtracetools, for every caller: rcl, the rmw
- * implementations, and rclcpp's headers compiled into the program. tracetools's own are not called: an LTTng session
- * sees nothing of a process that is recorded here.
+ * implementations, and rclcpp's headers compiled into the program. Those of tracetools are called afterwards, so that an LTTng
+ * session sees of a recorded process what it would see without us.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "behind.h"
 #include "rclpy/hook.h"
 #include "release.h"
 #include "thread.h"
@@ -28,23 +29,29 @@ static inline uint64_t half_gid(const uint8_t *gid, size_t half)
 #define GID(gid) half_gid(gid, 0), half_gid(gid, 1)
 #define TEXTS(...) {__VA_ARGS__}
 
-/* Each tracepoint is three functions: the plain one, whether it would record, and the one called after asking that. */
-#define DEFINE(name, parameters, ...)                                                        \
+static void behind_seek(void);
+
+/* Each tracepoint is three functions: the plain one, whether it would record, and the one called after asking that. The plain
+ * one behind ours asks for itself. */
+#define DEFINE(name, parameters, arguments, ...)                                             \
+  BEHIND(name, parameters, arguments, behind_seek)                                           \
   EXPORT void ros_trace_##name parameters;                                                   \
   EXPORT void ros_trace_do_##name parameters __attribute__((alias("ros_trace_" #name)));     \
   EXPORT bool ros_trace_enabled_##name(void);                                                \
   EXPORT bool ros_trace_enabled_##name(void) { return thread_recording(); }                  \
   EXPORT void ros_trace_##name parameters { __VA_ARGS__ }
 
-#define TRACEPOINT(name, kind, parameters, ...)                        \
-  DEFINE(name, parameters, const uint64_t words[] = {__VA_ARGS__};     \
-         thread_put(kind, words, sizeof words / sizeof(uint64_t));)
+#define TRACEPOINT(name, kind, parameters, arguments, ...)                        \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};     \
+         thread_put(kind, words, sizeof words / sizeof(uint64_t));                \
+         BEHIND_CALL(name) arguments;)
 
-#define TRACEPOINT_TEXT(name, kind, parameters, text_list, ...)                            \
-  DEFINE(name, parameters, const uint64_t words[] = {__VA_ARGS__};                         \
+#define TRACEPOINT_TEXT(name, kind, parameters, arguments, text_list, ...)                 \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};              \
          const char *const texts[] = text_list;                                            \
          thread_put_texts(kind, words, sizeof words / sizeof *words, texts,                \
-                          sizeof texts / sizeof *texts);)
+                          sizeof texts / sizeof *texts);                                   \
+         BEHIND_CALL(name) arguments;)
 
 #include "tracepoints.h"
 
@@ -69,11 +76,14 @@ static inline void put_rmw_publish(const void *first, const void *second, int64_
   }
 }
 
-DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), put_rmw_publish(first, second, third);)
+DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), (first, second, third),
+       put_rmw_publish(first, second, third);
+       BEHIND_CALL(rmw_publish)(first, second, third);)
 
 /* The last thing that rcl_init does, and before rclpy can have made a node. */
-DEFINE(rcl_init, (const void *context_handle), const uint64_t words[] = {P(context_handle)};
+DEFINE(rcl_init, (const void *context_handle), (context_handle), const uint64_t words[] = {P(context_handle)};
        thread_put(TACHO_RCL_INIT, words, 1);
+       BEHIND_CALL(rcl_init)(context_handle);
        rclpy_hook();)
 
 /* CPU time beside a callback's wall time: read outside of it, so that the wall time stays what it is without. */
@@ -85,12 +95,51 @@ static inline void put_cpu_time(bool is_end)
   }
 }
 
-DEFINE(callback_start, (const void *callback, bool is_intra_process), put_cpu_time(false);
-       const uint64_t words[] = {P(callback), I(is_intra_process)};
-       thread_put(TACHO_CALLBACK_START, words, 2);)
-DEFINE(callback_end, (const void *callback), const uint64_t words[] = {P(callback)};
-       thread_put(TACHO_CALLBACK_END, words, 1);
-       put_cpu_time(true);)
+static inline void put_callback_start(const void *callback, bool is_intra_process)
+{
+  put_cpu_time(false);
+  const uint64_t words[] = {P(callback), I(is_intra_process)};
+  thread_put(TACHO_CALLBACK_START, words, 2);
+}
+
+static inline void put_callback_end(const void *callback)
+{
+  const uint64_t words[] = {P(callback)};
+  thread_put(TACHO_CALLBACK_END, words, 1);
+  put_cpu_time(true);
+}
+
+/* What LTTng takes is no time of the callback's. */
+DEFINE(callback_start, (const void *callback, bool is_intra_process), (callback, is_intra_process),
+       BEHIND_CALL(callback_start)(callback, is_intra_process);
+       put_callback_start(callback, is_intra_process);)
+DEFINE(callback_end, (const void *callback), (callback), put_callback_end(callback);
+       BEHIND_CALL(callback_end)(callback);)
+
+void tracepoints_callback_start(const void *callback)
+{
+  put_callback_start(callback, false);
+}
+
+void tracepoints_callback_end(const void *callback)
+{
+  put_callback_end(callback);
+}
+
+#undef TRACEPOINT
+#undef TRACEPOINT_TEXT
+#define TRACEPOINT(name, ...) BEHIND_ENTRY(name),
+#define TRACEPOINT_TEXT TRACEPOINT
+
+static const struct behind_entry behind_entries[] = {
+#include "tracepoints.h"
+  BEHIND_ENTRY(rmw_publish), BEHIND_ENTRY(rcl_init), BEHIND_ENTRY(callback_start), BEHIND_ENTRY(callback_end)
+};
+
+static void behind_seek(void)
+{
+  behind_find(behind_entries, sizeof behind_entries / sizeof *behind_entries);
+}
 
 EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,

@@ -2,7 +2,7 @@
 //!
 //! Names and fields are those of ros2_tracing from Foxy to Rolling, and of lttng-modules for the kernel. A field that some release
 //! lacks is marked `or 0`, and is 0 then, as `events.h` says. CARET repeats the initialisation events under its own provider, so that
-//! they are in a trace that began after the nodes; fields that it adds are not needed. Names that others use for the same are in
+//! they are in a trace that began after the nodes; of the fields that it adds, `init_timestamp` tells repetitions apart. Names that others use for the same are in
 //! [`EVENT_ALIASES`] and [`FIELD_ALIASES`].
 
 use tacho_events::{Gid, Handle, Payload, Text};
@@ -134,6 +134,16 @@ impl Kind {
         self.fields.iter().filter(|f| f.shape == Shape::text).count()
     }
 
+    /// Words of its payload.
+    pub fn words(&self) -> usize {
+        let of = |field: &Field| match field.shape {
+            Shape::text | Shape::handles => 0,
+            Shape::gid => 2,
+            _ => 1,
+        };
+        self.fields.iter().map(of).sum()
+    }
+
     /// Whether it says of an entity that it is there.
     pub fn repeated_by_caret(&self) -> bool {
         matches!(self.number, 16 | 17 | 19 | 25..=27 | 31 | 32 | 36 | 39..=42 | 45 | 50..=52)
@@ -212,13 +222,15 @@ impl<W: Words> Fields<W> {
 
 /// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new thread; soft interrupts
 /// had no prefix before lttng-modules 2.7. CARET ties
-/// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy).
-const EVENT_ALIASES: [(&str, &str); 5] = [
+/// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own
+/// in the place of rmw_publish.
+const EVENT_ALIASES: [(&str, &str); 6] = [
     ("sched_waking", "sched_wakeup"),
     ("softirq_entry", "irq_softirq_entry"),
     ("softirq_exit", "irq_softirq_exit"),
     ("sched_wakeup_new", "sched_wakeup"),
     ("ros2_caret:dds_bind_addr_to_stamp", "ros2:rmw_publish"),
+    ("ros2_caret:dds_write", "ros2:rmw_publish"),
 ];
 
 /// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
@@ -364,14 +376,10 @@ mod tests {
         let expected: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| here(number)).collect();
         assert_eq!(KINDS.len(), expected.len());
         for (kind, (number, name, words)) in KINDS.iter().zip(expected) {
-            let of = |shape: Shape| match shape {
-                Shape::text => 0,
-                Shape::gid => 2,
-                _ => 1,
-            };
             let own = kind.name.strip_prefix("irq_").map_or(kind.name.into(), |rest| rest.replace("handler", "irq"));
             assert_eq!((kind.number, own.as_str()), (*number, *name));
-            assert_eq!(kind.fields.iter().map(|f| of(f.shape)).sum::<usize>(), *words, "{name}");
+            let of_pairs = kind.fields.iter().filter(|f| f.shape == Shape::handles).count();
+            assert_eq!(kind.words() + of_pairs, *words, "{name}");
             let texts = kind.fields.iter().filter(|f| f.shape == Shape::text).count();
             assert_eq!(texts, Payload::texts(*number), "{name}");
             assert!(*words <= WORDS && texts <= TEXTS);
@@ -385,7 +393,11 @@ mod tests {
     fn caret_repeats_initialisation_and_stamps_messages() {
         assert_eq!(Kind::named("ros2_caret:rcl_node_init"), Kind::named("ros2:rcl_node_init"));
         assert_eq!(Kind::named("ros2_caret:dds_bind_addr_to_stamp").map(|k| k.number), Some(23));
-        for not_understood in ["ros2_caret:callback_start", "ros2_caret:dds_write", "dds:write", "ros2:sched_switch", "callback_start"] {
+        assert_eq!(Kind::named("ros2_caret:dds_write").map(|k| k.number), Some(23));
+        for kind in KINDS.iter().filter(|kind| kind.repeated_by_caret()) {
+            assert!(kind.words() <= usize::from(crate::layout::word::SINCE), "{}: its last word is when it came to be", kind.name);
+        }
+        for not_understood in ["ros2_caret:callback_start", "dds:write", "ros2:sched_switch", "callback_start"] {
             assert_eq!(Kind::named(not_understood), None, "{not_understood}");
         }
     }

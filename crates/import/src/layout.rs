@@ -18,6 +18,8 @@ pub(crate) use usual::{Place, Usual, SEEN};
 
 /// Words of what was read: the payload's first, then the ones below.
 pub(crate) mod word {
+    /// When an entity came to be that CARET tells of, which may be long before; no payload with it has as many words. 0: not said.
+    pub const SINCE: u8 = 7;
     pub const PID: u8 = 8;
     pub const TID: u8 = 9;
     pub const PID_NAMESPACE: u8 = 10;
@@ -123,6 +125,8 @@ pub(crate) struct EventClass {
     pub body: Body,
     /// Texts of its payload.
     pub texts: usize,
+    /// Words of its payload.
+    pub words: usize,
     /// Whether it says of an entity that it is there, and whether it is CARET who says so.
     pub initialises: bool,
     pub by_caret: bool,
@@ -242,15 +246,17 @@ impl TraceLayout {
                         false
                     }
                 });
+                let never_since = kind.is_some_and(Kind::repeated_by_caret) && !nodes.iter().any(|node| node.fills(Sink::Word(word::SINCE)));
                 let absent: Vec<u8> = kind.into_iter().flat_map(Kind::places)
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
-                    .map(|(_, place)| place).collect();
+                    .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
                 let body = Plan::new(&nodes, &absent).map_or_else(|| Body::Walk(nodes), Body::Plan);
                 names.push(Arc::from(event.name.as_str()));
                 let class = EventClass {
                     kind,
                     body,
                     texts: kind.map_or(0, Kind::texts),
+                    words: kind.map_or(0, Kind::words),
                     initialises: kind.is_some_and(Kind::repeated_by_caret),
                     by_caret: event.name.starts_with("ros2_caret:"),
                     of_kernel: kind.is_some_and(Kind::of_kernel),
@@ -287,15 +293,18 @@ impl StreamLayout {
 /// Whether another event of the trace says the same, and more.
 fn superseded(description: &Description, name: &str) -> bool {
     const BOUND: &str = "ros2_caret:dds_bind_addr_to_stamp";
+    const WRITTEN: &str = "ros2_caret:dds_write";
     const PUBLISHED: &str = "ros2:rmw_publish";
     let described = |other: &str| description.events.iter().find(|event| event.name == other);
     let has_stamp = |of: &Type| matches!(of, Type::Structure(of) if of.fields.iter().any(|f| f.name.trim_start_matches('_') == "timestamp"));
-    let stamped = || described(PUBLISHED).and_then(|event| event.fields.as_ref()).is_some_and(has_stamp);
+    let stamped = |name: &str| described(name).and_then(|event| event.fields.as_ref()).is_some_and(has_stamp);
     match name {
         // Who wakes whom stands in sched_waking; sched_wakeup may come from the CPU of the thread that is woken.
         "sched_wakeup" => described("sched_waking").is_some(),
-        PUBLISHED => described(BOUND).is_some() && !stamped(),
-        BOUND => stamped(),
+        PUBLISHED => described(BOUND).is_some() && !stamped(PUBLISHED),
+        // CARET swallows rmw_publish and fires this in its place, from Jazzy on with all that rmw_publish says.
+        WRITTEN => !stamped(WRITTEN),
+        BOUND => stamped(PUBLISHED) || stamped(WRITTEN),
         _ => false,
     }
 }
@@ -353,6 +362,9 @@ fn payload_place(shape: Shape, place: u8) -> Sink {
 fn payload_sink(kind: Option<&'static Kind>, name: &str, of: &Type, depth: usize) -> Sink {
     let Some(kind) = kind.filter(|_| depth == 1) else { return Sink::Nowhere };
     let name = name.strip_prefix('_').unwrap_or(name);
+    if name == "init_timestamp" && kind.repeated_by_caret() && number(of) {
+        return Sink::Word(word::SINCE);
+    }
     match kind.places().find(|(field, _)| is_field(field.name, name)) {
         Some((field, place)) if fits(field.shape, of) => payload_place(field.shape, place),
         _ => Sink::Nowhere,

@@ -4,7 +4,7 @@
 //! are. Memory holds a window of each stream, whatever the traces' size.
 
 use crate::find;
-use crate::gap::Gap;
+use crate::gap::{Cause, Gap};
 use crate::index;
 use crate::layout::TraceLayout;
 use crate::packet;
@@ -270,8 +270,15 @@ struct Opening {
     class_names: Vec<Arc<str>>,
     bytes_total: u64,
     hosts: Vec<Host>,
-    /// Each with its first tick, and its bytes.
-    files: BTreeMap<Key, Vec<(u64, u64, StreamFile)>>,
+    files: BTreeMap<Key, Vec<Opened>>,
+}
+
+/// A stream file, and what its first packet says of itself: when it begins, and the how manieth of its stream it is.
+struct Opened {
+    begin: u64,
+    sequence: Option<u64>,
+    bytes: u64,
+    file: StreamFile,
 }
 
 impl Opening {
@@ -295,23 +302,23 @@ impl Opening {
             window.show(0, HEADER_MAX).map_err(io)?;
             let mut captured = Captured::new(trace.layout.slots);
             let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
-            let known = match first.map(|packet| (packet.begin, packet.instance.map(|instance| (packet.stream_id, instance)))) {
+            let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
                 Some(known) => known,
                 None => match index::first(&path) {
                     // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
                     Ok(None) if window.length() == 0 => continue,
-                    Ok(Some(packet)) => (Some(packet.begin), packet.instance.map(|instance| (packet.stream_id, instance))),
+                    Ok(Some(packet)) => (Some(packet.begin), packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance))),
                     // What is wrong with the index is said where the file ends.
-                    Ok(None) | Err(_) => (None, None),
+                    Ok(None) | Err(_) => (None, None, None),
                 },
             };
             let uuid = trace.layout.uuid.unwrap_or_default();
-            let key = match known.1 {
+            let key = match stream {
                 Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            let file = StreamFile { path, bytes, trace: index };
-            self.files.entry(key).or_default().push((known.0.unwrap_or(0), window.length(), file));
+            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: window.length(), file: StreamFile { path, bytes, trace: index } };
+            self.files.entry(key).or_default().push(opened);
         }
         self.traces.push(trace);
         Ok(())
@@ -326,11 +333,16 @@ impl Opening {
         let caret = self.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
         self.shared.initialised = caret.then(HashSet::new);
         let together = self.files.len();
-        let (mut streams, mut stream_names) = (Vec::new(), Vec::new());
-        for mut of_stream in self.files.into_values() {
+        let (mut streams, mut stream_names, mut uuids) = (Vec::new(), Vec::new(), Vec::new());
+        let mut late = Vec::new();
+        for (key, mut of_stream) in self.files {
             // Of copies the longest first: what it has, no other one lacks.
-            of_stream.sort_by(|a, b| (a.0, b.1, &a.2.path).cmp(&(b.0, a.1, &b.2.path)));
-            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|(.., file)| file).collect();
+            of_stream.sort_by(|a, b| (a.begin, b.bytes, &a.file.path).cmp(&(b.begin, a.bytes, &b.file.path)));
+            if of_stream[0].sequence.is_some_and(|sequence| sequence > 0) {
+                late.push((streams.len(), self.traces[of_stream[0].file.trace].time(of_stream[0].begin)));
+            }
+            uuids.push(key.uuid);
+            let of_stream: Vec<StreamFile> = of_stream.into_iter().map(|opened| opened.file).collect();
             let slots = of_stream.iter().map(|f| self.traces[f.trace].layout.slots).max().unwrap_or(0);
             stream_names.push(of_stream[0].path.clone());
             streams.push(Stream::new(streams.len(), together, of_stream, slots));
@@ -349,6 +361,13 @@ impl Opening {
         };
         for stream in 0..reader.streams.len() as u32 {
             reader.queue(stream);
+        }
+        // Buffers that keep the last events (snapshots, overwrite mode, a limited number of files) reach back further on an idle CPU.
+        for (stream, to) in late {
+            let together = reader.streams.iter().zip(&uuids).filter(|(_, uuid)| **uuid == uuids[stream]);
+            if let Some(from) = together.filter_map(|(stream, _)| stream.next_time()).min().filter(|from| *from < to) {
+                reader.shared.gaps.add(Gap { cause: Cause::PacketsMissing, events: None, from, to, stream });
+            }
         }
         Ok(reader)
     }

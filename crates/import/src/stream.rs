@@ -3,6 +3,7 @@
 use crate::decode::{aligned, Captured, Input};
 use crate::gap::Gaps;
 use crate::kernel::Kernel;
+use crate::kinds::WORDS;
 use crate::layout::TraceLayout;
 use crate::names::Names;
 use crate::process::{Host, Registry};
@@ -65,9 +66,12 @@ pub(crate) struct Shared {
     pub skipped: Vec<u64>,
     /// Bytes of stream files read.
     pub bytes: u64,
-    /// What CARET need not repeat: process, kind, first word of the payload. Kept only where CARET's events may occur.
-    pub initialised: Option<HashSet<(ProcessIndex, u16, u64)>>,
+    /// What CARET need not repeat. Kept only where CARET's events may occur.
+    pub initialised: Option<HashSet<Initialised>>,
 }
+
+/// Process, kind, and payload of an event that says of an entity that it is there; its last word is since when, if that is CARET's.
+pub(crate) type Initialised = (ProcessIndex, u16, [u64; WORDS]);
 
 /// A file of a stream.
 #[derive(Debug, Clone)]

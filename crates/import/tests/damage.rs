@@ -4,12 +4,14 @@ mod fixture;
 
 use fixture::Fixture;
 use std::path::{Path, PathBuf};
+use tacho_events::Time;
 use tacho_import::{Cause, Error, Reader};
 
 /// Packet context of LTTng: begin, end, content, size, sequence, discarded, cpu; 8 bytes each but the last.
 const CONTEXT: usize = 32;
 const CONTENT_BITS: usize = CONTEXT + 16;
 const PACKET_BITS: usize = CONTEXT + 24;
+const SEQUENCE: usize = CONTEXT + 32;
 const DISCARDED: usize = CONTEXT + 40;
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
@@ -25,18 +27,20 @@ fn packets(bytes: &[u8]) -> Vec<usize> {
 struct Read {
     events: u64,
     sorted: bool,
+    first: Option<Time>,
     reader: Reader,
 }
 
 fn read(folder: &Path) -> Result<Read, Error> {
     let mut reader = Reader::open(&[folder.to_path_buf()])?;
-    let (mut events, mut sorted, mut before) = (0, true, None);
+    let (mut events, mut sorted, mut first, mut before) = (0, true, None, None);
     while let Some(event) = reader.next_event() {
         events += 1;
         sorted &= before <= Some(event.time);
+        first = first.or(Some(event.time));
         before = Some(event.time);
     }
-    Ok(Read { events, sorted, reader })
+    Ok(Read { events, sorted, first, reader })
 }
 
 /// A trace whose first stream file is what `change` makes of it; what was read before and after.
@@ -206,6 +210,32 @@ fn bytes_that_are_no_packet_at_the_ends_of_a_stream_are_a_gap_there() {
             let found: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.from.as_ns(), g.to.as_ns())).collect();
             assert_eq!(found, [expected], "{which} {index}: {:?}", read.reader.problems());
         }
+    }
+}
+
+/// A ring of files, overwritten buffers and snapshots hold the last packets of each CPU: one that was idle reaches back further.
+#[test]
+fn what_a_cpu_lost_before_its_first_packet_reaches_back_to_that_of_the_others() {
+    for (is_last, sequence_is_kept) in [(false, true), (true, true), (true, false)] {
+        let fixture = Fixture::unpack("autoware_single_5s");
+        let own = std::fs::read(fixture.files().join("ros2_0")).expect("stream");
+        let all = packets(&own);
+        let from = if is_last { all[all.len() - 1] } else { 0 };
+        let mut kept = own[from..].to_vec();
+        if !sequence_is_kept {
+            // The first packet of a tracer that began later than the others.
+            kept[SEQUENCE..SEQUENCE + 8].fill(0);
+        }
+        std::fs::write(fixture.files().join("ros2_0"), &kept).expect("write");
+        std::fs::remove_dir_all(fixture.files().join("index")).expect("index");
+        let read = read(&fixture.files()).expect("still a trace");
+        let begins = u64_at(&kept, CONTEXT) as i64;
+        let gaps = read.reader.gaps().iter().map(|g| (g.cause, g.events, g.from.as_ns(), g.to.as_ns()));
+        let found: Vec<_> = gaps.filter(|gap| gap.2 < begins).collect();
+        let first = read.first.expect("events").as_ns();
+        assert!(!is_last || first < begins, "the other CPU's buffer reaches back further");
+        let expected = (Cause::PacketsMissing, None, first, begins);
+        assert_eq!(found, Vec::from_iter(Some(expected).filter(|_| is_last && sequence_is_kept)), "{is_last} {sequence_is_kept}");
     }
 }
 

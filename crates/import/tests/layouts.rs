@@ -149,23 +149,59 @@ fn caret_says_again_what_was_there_before_the_trace_began() {
     let metadata = preamble(false, "", "") + &stream(0, CONTEXT) + &format!("
         event {{ id = 0; name = \"ros2:rcl_init\"; fields := struct {{ {init} string _version; }}; }};
         event {{ id = 1; name = \"ros2_caret:rcl_init\"; fields := struct {{ {init} u64 _init_timestamp; }}; }};
-        event {{ id = 2; name = \"ros2_caret:dds_write\"; fields := struct {{ u64 _message; }}; }};");
+        event {{ id = 2; name = \"ros2_caret:rclcpp_subscription_init\"; fields := struct {{ u64 _subscription_handle; u64 _subscription; u64 _init_timestamp; }}; }};
+        event {{ id = 3; name = \"ros2_caret:rmw_implementation\"; fields := struct {{ u64 _init_timestamp; }}; }};");
     let at = |bits, id, time, pid| head(bits, id, time).put(pid, 32).put(pid, 32);
     let bits = at(Bits::new(false), 0, 1, 7).put(0xa, 64).text("5.3");
-    // Known already; of another context; said twice; the same address in another process; a handle that is reused.
+    // Known already; of another context; said twice; the same address in another process; a handle that is reused, as both say it.
     let bits = at(bits, 1, 2, 7).put(0xa, 64).put(1, 64);
     let bits = at(bits, 1, 3, 7).put(0xb, 64).put(1, 64);
     let bits = at(bits, 1, 4, 7).put(0xb, 64).put(1, 64);
     let bits = at(bits, 1, 5, 8).put(0xa, 64).put(1, 64);
     let bits = at(bits, 0, 6, 7).put(0xa, 64).text("5.3");
-    let bits = at(bits, 2, 7, 7).put(0xc, 64);
+    let bits = at(bits, 1, 7, 7).put(0xb, 64).put(7, 64);
+    // One subscription, two objects, of which the first is said twice.
+    let bits = at(bits, 2, 8, 7).put(0xc, 64).put(1, 64).put(8, 64);
+    let bits = at(bits, 2, 9, 7).put(0xc, 64).put(2, 64).put(8, 64);
+    let bits = at(bits, 2, 10, 7).put(0xc, 64).put(1, 64).put(8, 64);
+    let bits = at(bits, 3, 11, 7).put(1, 64);
     let (found, reader) = events(&[write(folder.path(), &metadata, &[bits.bytes()])]);
     let of: Vec<_> = found.iter().map(|(time, pid, _, payload)| match payload {
         Payload::RclInit { context } => (*time, *pid, context.0),
+        Payload::RclcppSubscriptionInit { object, .. } => (*time, *pid, object.0),
         other => panic!("{other:?}"),
     }).collect();
-    assert_eq!(of, [(1, 7, 0xa), (3, 7, 0xb), (5, 8, 0xa), (6, 7, 0xa)]);
-    assert_eq!(reader.skipped().into_iter().collect::<Vec<_>>(), [("ros2_caret:dds_write", 1), ("ros2_caret:rcl_init", 2)]);
+    assert_eq!(of, [(1, 7, 0xa), (3, 7, 0xb), (5, 8, 0xa), (6, 7, 0xa), (7, 7, 0xb), (8, 7, 1), (9, 7, 2)]);
+    let skipped = [("ros2_caret:rcl_init", 2), ("ros2_caret:rclcpp_subscription_init", 1), ("ros2_caret:rmw_implementation", 1)];
+    assert_eq!(reader.skipped().into_iter().collect::<Vec<_>>(), skipped);
+}
+
+#[test]
+fn carets_dds_write_stands_for_rmw_publish_where_it_has_all_that_this_says() {
+    let metadata = |written: &str, published: &str| preamble(false, "", "") + &stream(0, CONTEXT) + &format!("
+        event {{ id = 0; name = \"ros2:rmw_publish\"; fields := struct {{ {published} }}; }};
+        event {{ id = 1; name = \"ros2_caret:dds_write\"; fields := struct {{ {written} }}; }};
+        event {{ id = 2; name = \"ros2_caret:dds_bind_addr_to_stamp\"; fields := struct {{ u64 _addr; u64 _source_stamp; }}; }};");
+    let at = |bits, id, time| head(bits, id, time).put(7, 32).put(7, 32);
+    let read = |metadata: &str, bits: Bits| {
+        let folder = tempfile::tempdir().expect("folder");
+        let (found, reader) = events(&[write(folder.path(), metadata, &[bits.bytes()])]);
+        let skipped: Vec<_> = reader.skipped().into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        (found.into_iter().map(|(time, .., payload)| (time, payload)).collect::<Vec<_>>(), skipped)
+    };
+    let publish = |rmw, message, timestamp| Payload::RmwPublish { rmw_publisher: Handle(rmw), message: Handle(message), timestamp };
+    // From Jazzy on: the stamp alone comes first, from below, and with Fast DDS of no message.
+    const ALL: &str = "u64 _rmw_publisher_handle; u64 _message; u64 _timestamp;";
+    let bits = at(at(Bits::new(false), 2, 1).put(0, 64).put(90, 64), 1, 2).put(5, 64).put(6, 64).put(90, 64);
+    let bits = at(bits, 0, 3).put(5, 64).put(6, 64).put(91, 64);
+    let (found, skipped) = read(&metadata(ALL, ALL), bits);
+    assert_eq!(found, [(2, publish(5, 6, 90)), (3, publish(5, 6, 91))]);
+    assert_eq!(skipped, [("ros2_caret:dds_bind_addr_to_stamp".to_owned(), 1)]);
+    // Until then it says less than the stamp that was bound.
+    let bits = at(at(Bits::new(false), 2, 1).put(6, 64).put(90, 64), 1, 2).put(6, 64);
+    let (found, skipped) = read(&metadata("u64 _message;", "u64 _message;"), bits);
+    assert_eq!(found, [(1, publish(0, 6, 90))]);
+    assert_eq!(skipped, [("ros2_caret:dds_write".to_owned(), 1)]);
 }
 
 #[test]

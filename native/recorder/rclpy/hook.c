@@ -70,10 +70,6 @@ static struct {
 /* callbacks.py; made into C by the build. */
 extern const char rclpy_callbacks_source[];
 
-/* Those of tracepoints.c: CPU time may go with them. */
-void ros_trace_callback_start(const void *callback, bool is_intra_process);
-void ros_trace_callback_end(const void *callback);
-
 static bool find_interpreter(void)
 {
   bool found = true;
@@ -101,7 +97,7 @@ static PyObject *start(PyObject *module, PyObject *callback)
   (void)module;
   const uint64_t address = py.PyLong_AsUnsignedLongLong(callback);
   if (address == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
-  ros_trace_callback_start((const void *)(uintptr_t)address, false);
+  tracepoints_callback_start((const void *)(uintptr_t)address);
   return none();
 }
 
@@ -110,7 +106,7 @@ static PyObject *end(PyObject *module, PyObject *callback)
   (void)module;
   const uint64_t address = py.PyLong_AsUnsignedLongLong(callback);
   if (address == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
-  ros_trace_callback_end((const void *)(uintptr_t)address);
+  tracepoints_callback_end((const void *)(uintptr_t)address);
   return none();
 }
 

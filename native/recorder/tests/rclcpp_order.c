@@ -16,7 +16,7 @@
   void ros_trace_##name parameters;             \
   void ros_trace_do_##name parameters;          \
   bool ros_trace_enabled_##name(void);
-#define TRACEPOINT_TEXT(name, kind, parameters, texts, ...) TRACEPOINT(name, kind, parameters)
+#define TRACEPOINT_TEXT TRACEPOINT
 #include "../tracepoints.h"
 void ros_trace_rcl_init(const void *context_handle);
 void ros_trace_callback_start(const void *callback, bool is_intra_process);

@@ -1,4 +1,5 @@
-"""Runs the stand-in for rclcpp on a fake libtracetools of one release, and compares what it called with what was recorded.
+"""Runs the stand-in for rclcpp on a fake libtracetools of one release, and compares what it called with what was recorded, and with what
+that libtracetools was called with: LTTng may be recording through it.
 
 usage: release_test.py RECORDER PROGRAM LIBRARY NAME VERSION [EMULATOR ARGUMENT ...]
 """
@@ -20,6 +21,9 @@ def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
     events = pathlib.Path(tempfile.mkdtemp(dir=work))
     environment = {key: value for key, value in os.environ.items() if key not in ("ROS_DISTRO", "LD_PRELOAD")}
     environment["TACHO_EVENTS_DIR"] = str(events)
+    said = work / "said"
+    said.write_text("")
+    environment["FAKE_TRACETOOLS_SAYS"] = str(said)
     libraries = {"LD_PRELOAD": recorder, "LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/x86_64-linux-gnu"}
     command = [program]
     if emulator:  # which is itself no program for these libraries
@@ -31,6 +35,7 @@ def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
     # RUNPATH would come after LD_LIBRARY_PATH, so the copy in the prefix is the one that is loaded.
     called = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert called.stderr == "", called.stderr
+    assert said.read_text().splitlines() == called.stdout.splitlines()
     (file,) = read_directory(events)
     recorded = []
     for event in file.events:

@@ -2,7 +2,7 @@
 
 use crate::decode::{body, head, Captured, Fault, Input};
 use crate::kinds::{payload, Kind, Listed, TEXTS, WORDS};
-use crate::layout::{EventClass, StreamLayout};
+use crate::layout::{word, EventClass, StreamLayout};
 use super::Shared;
 use std::collections::VecDeque;
 use tacho_events::{Event, Payload, ProcessIndex, Text};
@@ -64,7 +64,15 @@ pub(super) fn understood(class: &EventClass, number: u16, process: ProcessIndex,
     }
     if class.initialises {
         if let Some(initialised) = &mut shared.initialised {
-            if !initialised.insert((process, number, words[0])) && class.by_caret {
+            // All of its words: a subscription has two objects where it also takes messages within its process. An address whose
+            // entity is gone is given to another, which came to be later.
+            let mut said = (process, number, [0; WORDS]);
+            said.2[..class.words].copy_from_slice(&words[..class.words]);
+            if class.by_caret && initialised.contains(&said) {
+                return false;
+            }
+            said.2[usize::from(word::SINCE)] = words[usize::from(word::SINCE)];
+            if !initialised.insert(said) && class.by_caret {
                 return false;
             }
         }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "behind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "release.h"
+
+static _Atomic int seeking; /* one thread looks, the others go on without */
+
+static void nothing(void) {}
+
+void behind_find(const struct behind_entry *entries, size_t count)
+{
+  static _Atomic int tries = 32;
+  if (atomic_exchange(&seeking, 1) != 0) return;
+  int saved = errno;
+  /* Another preloaded library's, or tracetools's where the program is linked with it; else rclpy's, which is loaded
+   * with RTLD_LOCAL, where RTLD_NEXT does not look. */
+  void *library = RTLD_NEXT;
+  if (dlsym(library, "ros_trace_rcl_node_init") == NULL) library = release_open_tracetools();
+  if (library != NULL || atomic_fetch_sub(&tries, 1) <= 1) {
+    for (size_t i = 0; i < count; i++) {
+      void *found = library != NULL ? dlsym(library, entries[i].symbol) : NULL;
+      behind_function known = nothing;
+      if (found != NULL) *(void **)&known = found;
+      atomic_store_explicit(entries[i].called, known, memory_order_release);
+    }
+  }
+  errno = saved;
+  atomic_store(&seeking, 0);
+}
+
+void behind_forget_seekers(void)
+{
+  atomic_store(&seeking, 0);
+}

@@ -1,0 +1,66 @@
+"""Real traces of CARET against what the traced program printed of itself (tests/fixtures/ctf)."""
+
+import json
+import re
+import tarfile
+
+import pytest
+from places import ROOT
+from recording import Recording
+
+CALLBACKS = {
+    "on_timer": ("timer", "/source", None),
+    "on_points": ("subscription", "/relay", "/points"),
+    "on_filtered": ("subscription", "/sink", "/filtered"),
+}
+"""Of which callback each name in the answers is: kind, node, topic."""
+
+
+@pytest.fixture(params=["caret_jazzy", "caret_jazzy_begun_late"])
+def traced(tacho, request):
+    """A trace from the program's start, and one of which CARET said the nodes again: the run, what the import said, the events there are."""
+    with tarfile.open(ROOT / "tests/fixtures/ctf" / f"{request.param}.tar.xz") as archive:
+        archive.extractall(tacho.directory)
+    said = tacho("import", "ctf", "-o", "run").stderr
+    truth = json.loads((tacho.directory / "truth.json").read_text())["event_counts"]
+    return Recording(tacho, (tacho.directory / "answers.txt").read_text()), said, truth, request.param
+
+
+def test_callbacks_lie_around_the_programs_own_account_of_them(traced):
+    run, _, _, name = traced
+    began = min(run.executions(*callback)[0][0] for callback in CALLBACKS.values())
+    for callback, place in CALLBACKS.items():
+        said = [(first, last) for _, first, last in run.said[callback] if first >= began]
+        ours = run.executions(*place)
+        assert len(ours) == len(said) and (name != "caret_jazzy" or len(said) == len(run.said[callback]) == 50), callback
+        assert all(start <= first <= last <= end for (start, end), (first, last) in zip(ours, said)), callback
+
+
+def test_messages_have_the_publication_that_the_program_made(traced):
+    run, _, _, name = traced
+    for topic, node, callback in [("/points", "/relay", "on_points"), ("/filtered", "/sink", "on_filtered")]:
+        published = {sequence: before for sequence, before, _ in run.said[topic]}
+        heard = {sequence: first for sequence, first, _ in run.said[callback]}
+        taken = sorted((m for m in run.messages(node, topic) if m["callback_ns"] is not None), key=lambda m: m["callback_ns"])
+        # The last messages of the program are the last of the trace; publications before the first event are not in it.
+        sequences = sorted(heard)[-len(taken):]
+        known = [(m, s) for m, s in zip(taken, sequences) if m["publish_ns"] is not None]
+        assert len(known) >= len(taken) - (1 if name == "caret_jazzy_begun_late" else 0) > 0, topic
+        for message, sequence in known:
+            assert published[sequence] <= message["publish_ns"] <= published.get(sequence + 1, message["callback_ns"])
+            assert message["callback_ns"] <= heard[sequence]
+
+
+def test_the_chain_is_whole_and_every_event_is_used_or_named(traced):
+    run, said, truth, _ = traced
+    (chain,) = (c for c in run.summary["chains"] if c["path"] == ["/source", "/points", "/relay", "/filtered", "/sink"])
+    inputs = len(run.publications("/points"))
+    assert (chain["instances"], chain["lost"]) == (inputs, 0) and chain["end_to_end_ms"]["count"] == inputs
+    assert not run.summary.get("findings"), run.summary["findings"]
+    # CARET swallows the executor's events, and DDS arrivals it does not tell.
+    assert "arrival unknown" in chain["evidence"]
+    used, unused = (int(re.search(pattern, said).group(1)) for pattern in (r"(\d+) events of 1 process", r"(\d+) events are of no use"))
+    assert used + unused == sum(truth.values())
+    init = {name: count for name, count in truth.items() if name.startswith("ros2_caret:rcl")}
+    own = ("ros2:", "ros2_caret:dds_write")
+    assert used == sum(init.values()) + sum(count for name, count in truth.items() if name.startswith(own))
