@@ -28,6 +28,13 @@ static struct original original_sendto = {"sendto", LIBC, (void *)sendto, NULL};
 static struct original original_recvfrom = {"recvfrom", LIBC, (void *)recvfrom, NULL};
 static struct original original_recvfrom_chk = {"__recvfrom_chk", LIBC, (void *)__recvfrom_chk, NULL};
 
+/* These may be called in signal handlers, and while the dynamic linker is busy: they are looked up before main. */
+__attribute__((constructor)) static void find_originals(void)
+{
+  struct original *const all[] = {&original_sendmsg, &original_recvmsg, &original_sendto, &original_recvfrom, &original_recvfrom_chk};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) original_of(all[i]);
+}
+
 static inline bool is_rtps(const struct msghdr *message)
 {
   return message->msg_iovlen > 0 && rtps_begins(message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
