@@ -143,6 +143,21 @@ fn gids_of_24_bytes_texts_and_what_a_release_lacks() {
 }
 
 #[test]
+fn a_null_pointer_is_no_text() {
+    let folder = tempfile::tempdir().expect("folder");
+    let metadata = preamble(false, "", "") + &stream(0, CONTEXT)
+        + "event { id = 0; name = \"ros2:rclcpp_callback_register\"; fields := struct { u64 _callback; string _symbol; }; };";
+    let at = |bits, time, symbol| head(bits, 0, time).put(7, 32).put(7, 32).put(1, 64).text(symbol);
+    let bits = at(at(Bits::new(false), 1, "(null)"), 2, "f()");
+    let (found, reader) = events(&[write(folder.path(), &metadata, &[bits.bytes()])]);
+    let symbols: Vec<_> = found.iter().map(|(.., payload)| match payload {
+        Payload::RclcppCallbackRegister { symbol, .. } => reader.texts().get(*symbol),
+        other => panic!("{other:?}"),
+    }).collect();
+    assert_eq!(symbols, ["", "f()"]);
+}
+
+#[test]
 fn caret_says_again_what_was_there_before_the_trace_began() {
     let folder = tempfile::tempdir().expect("folder");
     let init = "u64 _context_handle; ";

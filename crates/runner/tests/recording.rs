@@ -55,15 +55,18 @@ fn built() -> &'static Built {
     BUILT.get_or_init(|| {
         let built = Built { folder: tempfile::tempdir().unwrap() };
         let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
-        let sources: Vec<String> = ["clock", "ended", "keeper", "release", "rclpy/hook", "storage", "thread", "tracepoints"]
-            .map(|name| native.join("recorder").join(name).with_extension("c").display().to_string())
-            .into();
+        // All that the build makes it of.
+        let parts = std::fs::read_to_string(native.join("recorder/CMakeLists.txt")).unwrap();
+        let (_, parts) = parts.split_once("add_library(tacho_recorder SHARED").expect("the recorder");
+        let names = parts.split(')').next().unwrap_or_default().split_whitespace().filter(|word| word.ends_with(".c"));
+        let sources: Vec<String> = names.map(|name| native.join("recorder").join(name).display().to_string()).collect();
+        assert!(!sources.is_empty());
         let include = format!("-I{}", native.join("include").display());
         let library = built.recorder().display().to_string();
         // The build makes it of callbacks.py; no program here has an interpreter.
         let callbacks = built.folder.path().join("rclpy_callbacks.c").display().to_string();
         std::fs::write(&callbacks, "const char rclpy_callbacks_source[] = \"\";\n").unwrap();
-        let mut arguments = vec!["-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", &include, "-o", &library, &callbacks];
+        let mut arguments = vec!["-shared", "-fPIC", "-O2", "-fexceptions", "-fvisibility=hidden", "-pthread", &include, "-o", &library, &callbacks];
         arguments.extend(sources.iter().map(String::as_str));
         cc(&arguments);
         let source = built.folder.path().join("fires.c").display().to_string();

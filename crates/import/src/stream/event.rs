@@ -7,6 +7,9 @@ use super::Shared;
 use std::collections::VecDeque;
 use tacho_events::{Event, Payload, ProcessIndex, Text};
 
+/// What LTTng 2.13 writes for a null pointer, such as the symbol of a function that its program does not export.
+const NO_TEXT: &[u8] = b"(null)";
+
 /// Most pairs that one link annotation may make: no node has as many topics.
 const PAIRS_MAX: usize = 1 << 16;
 
@@ -59,7 +62,10 @@ pub(super) fn understood(class: &EventClass, number: u16, process: ProcessIndex,
     if class.texts > 0 {
         for (text, (start, end)) in texts.iter_mut().zip(captured.spans).take(class.texts) {
             let bytes = input.bytes.get(start..end).unwrap_or_default();
-            *text = shared.names.intern(&bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]);
+            *text = match &bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())] {
+                NO_TEXT => Text::EMPTY,
+                bytes => shared.names.intern(bytes),
+            };
         }
     }
     if class.initialises {
