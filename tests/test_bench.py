@@ -52,10 +52,11 @@ run: {{duration: 3 s, in_node_clock: true}}
     far = 0
     for sequence, message in ours.items():
         stamp, received = inside[sequence]
-        # The stamp is taken just before our publish event, the receipt just after our callback event.
-        if abs((message["callback_ns"] - message["publish_ns"]) - (received - stamp)) > 20_000:
-            far += 1
-    assert far <= len(ours) // 50
+        # The stamp is taken just before our publish event, the receipt just after our callback event; in between, others may get the CPU.
+        around_ns = (received - stamp) - (message["callback_ns"] - message["publish_ns"])
+        assert around_ns >= -20_000
+        far += around_ns > 20_000
+    assert far <= len(ours) // 5
     point = summary["points"][0]
     assert point["lost"] == 0 and point["sent"] == point["received"] == len(ours)
 

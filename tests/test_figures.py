@@ -96,14 +96,15 @@ def test_a_publisher_that_keeps_up_skips_nothing(tacho):
         """
 middleware: inproc
 nodes:
-  camera: {publishes: {/image: {size: 64 B, rate: 20 Hz}}}
+  camera: {publishes: {/image: {size: 64 B, rate: 4 Hz}}}
   listener: {subscribes: [/image]}
-run: {duration: 2 s}
+run: {duration: 3 s}
 """,
     )
-    assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (40, 40, 0, 0)
+    # Others may keep it from running for a while, but not for a quarter of a second.
+    assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (12, 12, 0, 0)
     assert point["send_lateness_us"]["min"] >= 0
-    assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (20, 64, 1)
+    assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (4, 64, 1)
 
 
 def test_repeats_add_up(tacho):
@@ -124,7 +125,8 @@ run: {duration: 1 s, repeats: 2}
         assert point[name] == sum(of[name] for of in each), name
     assert point["latency_us"]["count"] == sum(of["latency_us"]["count"] for of in each)
     assert point["fairness"]["messages"] == sum(of["fairness"]["messages"] for of in each)
-    assert point["drift"]["stretches"] == sum(of["drift"]["stretches"] for of in each) == 20
+    assert point["drift"]["stretches"] == sum(of["drift"]["stretches"] for of in each)
+    assert 10 <= point["drift"]["stretches"] <= point["sent"] // 5
     assert (point["publishers"], point["subscribers"], len(point["subscribing"])) == (1, 2, 2)
 
 
@@ -263,8 +265,9 @@ def test_what_the_nodes_used_is_the_sum_of_their_processes(tacho):
     assert point["preemptions_per_s"] == pytest.approx(sum(1e9 * u["involuntary_switches"] / u["over_ns"] for u in used))
     assert point["pss_bytes"] == sum(u["pss_bytes"] for u in used)
     assert point["rss_bytes"] == max(u["rss_bytes"] for u in used)
-    # 5 ms of CPU time, fifty times a second, are a quarter of a CPU; a callback at either end of the window may be cut.
-    assert point["cpu_percent"] >= 25 * 0.98
+    # 5 ms of CPU time for each message in 2 s; a callback at either end of the window may be cut.
+    (heard,) = (s["received"] for s in point["subscribing"] if s["node"] == "/left")
+    assert heard > 2 and point["cpu_percent"] >= 100 * (heard - 2) * 5 / 2000
     assert "startup_ms" not in point
 
 
@@ -334,5 +337,6 @@ run: {duration: 2 s}
     assert "Communication: inproc, 64 B, 50 Hz" in text
     assert f"{point['latency_us']['median']:.1f}" in text
     assert "Fairness" in text and "Drift" in text
-    assert point["drift"]["stretches"] == 20
+    # Of five publications each; on a machine that has no time for it, some are skipped.
+    assert 10 <= point["drift"]["stretches"] <= point["sent"] // 5
     assert point["drift"]["slope_low_us_per_s"] <= point["drift"]["slope_us_per_s"] <= point["drift"]["slope_high_us_per_s"]

