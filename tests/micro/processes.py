@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PATIENCE_S = 300  # for what must happen; waiting ends when it has
+PATIENCE_S = 120  # for what must happen; waiting ends when it has
 
 
 class Program:

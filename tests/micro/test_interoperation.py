@@ -26,11 +26,14 @@ def test_ros_hears_a_micro_node(programs, kilted, domain, started, qos, size):
     ros = started(RosPeer(kilted, domain))
     ros.tell(f"subscribe /chatter {qos}")
     micro = started(node(programs, domain, "pub", *(["reliable"] if qos == "reliable" else []), "size", size, "count", 20))
-    got = ros.records("got", 20 if qos == "reliable" else 5)
+    if qos == "reliable":
+        ros.wait_for('["got", "/chatter", "20 ')
+    got = ros.records("got", 1 if qos == "reliable" else 5)
     heard = numbers([text for _, _, text, _ in got])
     assert all(len(text) == size for _, _, text, _ in got)
     if qos == "reliable":
-        assert heard == list(range(heard[0], heard[0] + 20)) == list(range(1, 21))
+        # What was sent before ROS 2 knew of the writer it drops; from the first one heard on nothing is missing.
+        assert heard == list(range(heard[0], 21)) and len(heard) >= 5
         micro.wait_for("counters malformed 0 unsupported 0 oversized 0")  # it ends by itself: all was acknowledged
     else:
         assert heard == sorted(set(heard))

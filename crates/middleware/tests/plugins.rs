@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 fn wait(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(10), "waited in vain: {what}");
+        assert!(start.elapsed() < Duration::from_secs(120), "waited in vain: {what}");
         std::thread::sleep(Duration::from_micros(200));
     }
 }

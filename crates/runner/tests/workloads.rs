@@ -215,8 +215,8 @@ fn messages_that_are_only_kept_as_the_latest_do_not_make_a_node_compute() {
 nodes:
   camera: {publishes: {/image: {rate: 100 Hz, size: 16 B}}}
   map:    {publishes: {/map: {rate: 20 Hz, size: 16 B}}}
-  fusion: {subscribes: {/image: {latest: true}, /map: {}}, publishes: {/fused: {size: 16 B}}}
-  sink:   {subscribes: [/fused]}
+  fusion: {subscribes: {/image: {latest: true}, /map: {depth: 100}}, publishes: {/fused: {size: 16 B}}}
+  sink:   {subscribes: {/fused: {depth: 100}}}
 run: {duration: 1 s}
 ";
     let ran = Lab::new().run(&workload("inproc", text)).unwrap();
@@ -229,7 +229,7 @@ run: {duration: 1 s}
 /// Waits in another thread until the nodes of a run have begun to exchange messages, then acts with their process ids by name.
 fn once_running(run: RunDirectory, nodes: usize, act: impl FnOnce(Vec<(String, i32)>) + Send + 'static) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_secs(600);
         loop {
             assert!(Instant::now() < until, "the run did not begin");
             std::thread::sleep(Duration::from_millis(20));
@@ -275,7 +275,7 @@ fn a_node_that_is_killed_is_named_and_the_others_go_on() {
         // SAFETY: a process of this test's run.
         assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0);
     });
-    let ran = lab.run(&longer("ros2", 4)).unwrap();
+    let ran = lab.run(&longer("ros2", 10)).unwrap();
     killer.join().unwrap();
     assert_eq!(ran.failures.len(), 1);
     assert!(ran.failures[0].contains("control") && ran.failures[0].contains("signal 9"), "{:?}", ran.failures);
@@ -304,7 +304,7 @@ fn an_interrupt_leaves_a_usable_run_and_no_process() {
             });
             lab_ref.run(&longer(middleware, 600)).unwrap()
         });
-        assert!(start.elapsed() < Duration::from_secs(120));
+        assert!(start.elapsed() < Duration::from_secs(500));
         let info = lab.run_directory().info().unwrap();
         assert!(info.cut_short && info.missing.iter().any(|text| text.contains("interrupted")));
         assert!(info.measured_to_ns > info.measured_from_ns, "it was interrupted after the warm-up");
@@ -386,9 +386,9 @@ fn what_a_middleware_lets_wait_for_by_descriptor_is_waited_for_as_rclcpp_waits()
 transport: {transport}
 nodes:
   source: {{publishes: {{/a: {{size: 64 B, rate: 100 Hz, reliability: {reliability}}}}}}}
-  sink:   {{subscribes: {{/a: {{reliability: {reliability}}}}}, publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}}}
+  sink:   {{subscribes: {{/a: {{depth: 100, reliability: {reliability}}}}}, publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}}}
   spun:   {{subscribes: {{/b: {{depth: 100, reliability: {reliability}}}}}, spin: 200 Hz}}
-  both:   {{subscribes: {{/a: {{reliability: {reliability}}}, /b: {{reliability: {reliability}}}}}}}
+  both:   {{subscribes: {{/a: {{depth: 100, reliability: {reliability}}}, /b: {{depth: 100, reliability: {reliability}}}}}}}
 run: {{duration: 1 s}}
 ");
         let lab = Lab::new();
