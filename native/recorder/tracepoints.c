@@ -12,6 +12,7 @@
 #include "behind.h"
 #include "rclpy/hook.h"
 #include "release.h"
+#include "service_calls.h"
 #include "thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -43,6 +44,12 @@ static void behind_seek(void);
 
 #define TRACEPOINT(name, kind, parameters, arguments, ...)                        \
   DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};     \
+         thread_put(kind, words, sizeof words / sizeof(uint64_t));                \
+         BEHIND_CALL(name) arguments;)
+
+#define TRACEPOINT_OF_SERVICE(name, kind, parameters, arguments, ...)             \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};     \
+         service_calls_tell();                                                    \
          thread_put(kind, words, sizeof words / sizeof(uint64_t));                \
          BEHIND_CALL(name) arguments;)
 
@@ -127,6 +134,7 @@ void tracepoints_callback_end(const void *callback)
 }
 
 #undef TRACEPOINT
+#undef TRACEPOINT_OF_SERVICE
 #undef TRACEPOINT_TEXT
 #define TRACEPOINT(name, ...) BEHIND_ENTRY(name),
 #define TRACEPOINT_TEXT TRACEPOINT

@@ -7,11 +7,16 @@
  *
  *   TRACEPOINT(name, KIND, (parameters), (arguments), words ...)
  *   TRACEPOINT_TEXT(name, KIND, (parameters), (arguments), TEXTS(text ...), words ...)
+ *   TRACEPOINT_OF_SERVICE(name, KIND, (parameters), (arguments), words ...)  where rmw tells it itself (service_calls.h)
  *
  * where the arguments are the parameters' names.
  *
  * P(pointer) is one word, I(number) is one word, GID(bytes) two.
  */
+#ifndef TRACEPOINT_OF_SERVICE
+#define TRACEPOINT_OF_SERVICE TRACEPOINT
+#endif
+
 /* clang-format off */
 TRACEPOINT_TEXT(rcl_node_init, TACHO_RCL_NODE_INIT,
   (const void *node_handle, const void *rmw_handle, const char *name, const char *name_space),
@@ -60,25 +65,25 @@ TRACEPOINT_TEXT(rcl_service_init, TACHO_RCL_SERVICE_INIT,
   TEXTS(service), P(service_handle), P(node_handle), P(rmw_service_handle))
 TRACEPOINT(rclcpp_service_callback_added, TACHO_RCLCPP_SERVICE_CALLBACK_ADDED,
   (const void *service_handle, const void *callback), (service_handle, callback), P(service_handle), P(callback))
-TRACEPOINT(rmw_take_request, TACHO_RMW_TAKE_REQUEST,
+TRACEPOINT_OF_SERVICE(rmw_take_request, TACHO_RMW_TAKE_REQUEST,
   (const void *rmw_service_handle, const void *request, const uint8_t *client_gid, int64_t sequence_number, bool taken),
   (rmw_service_handle, request, client_gid, sequence_number, taken),
   P(rmw_service_handle), P(request), GID(client_gid), I(sequence_number), I(taken))
-TRACEPOINT(rmw_send_response, TACHO_RMW_SEND_RESPONSE,
+TRACEPOINT_OF_SERVICE(rmw_send_response, TACHO_RMW_SEND_RESPONSE,
   (const void *rmw_service_handle, const void *response, const uint8_t *client_gid, int64_t sequence_number,
    int64_t timestamp), (rmw_service_handle, response, client_gid, sequence_number, timestamp),
   P(rmw_service_handle), P(response), GID(client_gid), I(sequence_number), I(timestamp))
-TRACEPOINT(rmw_client_init, TACHO_RMW_CLIENT_INIT,
+TRACEPOINT_OF_SERVICE(rmw_client_init, TACHO_RMW_CLIENT_INIT,
   (const void *rmw_client_handle, const uint8_t *gid), (rmw_client_handle, gid), P(rmw_client_handle), GID(gid))
 TRACEPOINT_TEXT(rcl_client_init, TACHO_RCL_CLIENT_INIT,
   (const void *client_handle, const void *node_handle, const void *rmw_client_handle, const char *service),
   (client_handle, node_handle, rmw_client_handle, service),
   TEXTS(service), P(client_handle), P(node_handle), P(rmw_client_handle))
-TRACEPOINT(rmw_send_request, TACHO_RMW_SEND_REQUEST,
+TRACEPOINT_OF_SERVICE(rmw_send_request, TACHO_RMW_SEND_REQUEST,
   (const void *rmw_client_handle, const void *request, int64_t sequence_number),
   (rmw_client_handle, request, sequence_number),
   P(rmw_client_handle), P(request), I(sequence_number))
-TRACEPOINT(rmw_take_response, TACHO_RMW_TAKE_RESPONSE,
+TRACEPOINT_OF_SERVICE(rmw_take_response, TACHO_RMW_TAKE_RESPONSE,
   (const void *rmw_client_handle, const void *response, int64_t sequence_number, int64_t source_timestamp, bool taken),
   (rmw_client_handle, response, sequence_number, source_timestamp, taken),
   P(rmw_client_handle), P(response), I(sequence_number), I(source_timestamp), I(taken))
