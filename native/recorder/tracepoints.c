@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "behind.h"
+#include "callbacks.h"
+#include "rclcpp/executor.h"
 #include "rclpy/hook.h"
 #include "release.h"
 #include "service_calls.h"
@@ -118,9 +120,11 @@ static inline void put_callback_end(const void *callback)
 
 /* What LTTng takes is no time of the callback's. */
 DEFINE(callback_start, (const void *callback, bool is_intra_process), (callback, is_intra_process),
+       service_callback_starts(callback);
        BEHIND_CALL(callback_start)(callback, is_intra_process);
        put_callback_start(callback, is_intra_process);)
 DEFINE(callback_end, (const void *callback), (callback), put_callback_end(callback);
+       service_callback_ends(callback);
        BEHIND_CALL(callback_end)(callback);)
 
 void tracepoints_callback_start(const void *callback)

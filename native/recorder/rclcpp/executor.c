@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What rclcpp's executors know and tracetools has no event for: which callbacks share a callback group, so that one of them waits for
- * another; and where the handling of a response ends. librclcpp exports these functions and calls them through its procedure linkage
+ * another; where the handling of a response ends; and, up to 28 (Jazzy), where a service's callback ends that answers later. librclcpp exports these functions and calls them through its procedure linkage
  * table, from Humble to Rolling under the same names; where a build does not, nothing is recorded of them.
  *
  * Members take `this` first, and a shared_ptr by value is passed as the address of one (Itanium C++ ABI).
  */
 #include <stdint.h>
 
+#include "../callbacks.h"
 #include "../dds/original.h"
 #include "../thread.h"
+#include "executor.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NAMED(symbol) __asm__(symbol)
@@ -68,6 +70,22 @@ EXPORT void executor_execute_client(struct shared_ptr *client)
   if (thread_recording()) thread_put(TACHO_RCLCPP_CLIENT_EXECUTE, NULL, 0);
   ((void (*)(struct shared_ptr *))original_of(&original_execute_client))(client);
   put_executed();
+}
+
+_Thread_local struct service_callback service_callback __attribute__((tls_model("initial-exec")));
+
+#define EXECUTE_SERVICE "_ZN6rclcpp8Executor15execute_serviceESt10shared_ptrINS_11ServiceBaseEE"
+EXPORT void executor_execute_service(struct shared_ptr *service) NAMED(EXECUTE_SERVICE);
+static struct original original_execute_service = {EXECUTE_SERVICE, LIBRARY, (void *)executor_execute_service, NULL};
+
+EXPORT void executor_execute_service(struct shared_ptr *service)
+{
+  /* A callback may spin an executor of its own, which executes services, too. */
+  const struct service_callback outer = service_callback;
+  service_callback = (struct service_callback){.is_next = true};
+  ((void (*)(struct shared_ptr *))original_of(&original_execute_service))(service);
+  if (service_callback.started != NULL) tracepoints_callback_end(service_callback.started);
+  service_callback = outer;
 }
 
 /* rclcpp::AnyExecutable, which has a virtual destructor: one of these is set. */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../callbacks.h"
 #include "../thread.h"
 
 typedef struct object PyObject;

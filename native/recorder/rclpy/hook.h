@@ -9,9 +9,4 @@
 /* rcl_init was called. Where rclpy did, and this process has not been hooked yet, hooks it. */
 void rclpy_hook(void);
 
-/* Of tracepoints.c: events of a callback, CPU time with them where that is asked for. tracetools has none of rclpy's, so that nobody
- * else is told. */
-void tracepoints_callback_start(const void *callback);
-void tracepoints_callback_end(const void *callback);
-
 #endif /* TACHO_RECORDER_RCLPY_HOOK_H_ */

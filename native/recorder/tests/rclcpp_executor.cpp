@@ -2,6 +2,7 @@
 //
 // Calls what the recorder stands before in rclcpp, and prints the events that must come of it.
 #include <cstdio>
+#include <initializer_list>
 
 #include "stand_in_rclcpp.hpp"
 
@@ -13,10 +14,15 @@ void added(const CallbackGroup &group, const std::shared_ptr<void> &object, int 
   std::printf("rclcpp_callback_group_add %zu %zu %d %d\n", reinterpret_cast<size_t>(&group), reinterpret_cast<size_t>(object.get()), what, is_exclusive);
 }
 
-template <class Type> void executes(Executor &executor, std::shared_ptr<Type> AnyExecutable::*what) {
+template <class Type>
+void executes(Executor &executor, std::shared_ptr<Type> AnyExecutable::*what, std::shared_ptr<Type> object = std::make_shared<Type>()) {
   AnyExecutable any;
-  any.*what = std::make_shared<Type>();
+  any.*what = object;
   executor.execute_any_executable(any);
+}
+
+void called(const char *event, const std::shared_ptr<void> &object) {
+  std::printf("callback_%s %zu%s\n", event, reinterpret_cast<size_t>(object.get()), event[0] == 's' ? " 0" : "");
 }
 
 }  // namespace
@@ -42,7 +48,20 @@ int main() {
   Executor executor;
   executes(executor, &AnyExecutable::subscription);
   executes(executor, &AnyExecutable::timer);
-  executes(executor, &AnyExecutable::service);
+  // Each callback of a service starts and ends once, whether it answers now or later, and whatever another executor does inside it.
+  for (const bool later : {false, true}) {
+    for (const bool inner_later : {false, true}) {
+      const auto inner = std::make_shared<ServiceBase>(), outer = std::make_shared<ServiceBase>();
+      inner->answers_later = inner_later;
+      outer->answers_later = later;
+      outer->callback = [&] { executes(executor, &AnyExecutable::service, inner); };
+      executes(executor, &AnyExecutable::service, outer);
+      called("start", outer);
+      called("start", inner);
+      called("end", inner);
+      called("end", outer);
+    }
+  }
   executes(executor, &AnyExecutable::waitable);
   std::puts("rclcpp_executed");
   executes(executor, &AnyExecutable::client);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stand_in_rclcpp.hpp"
 
+extern "C" {
+void ros_trace_callback_start(const void *callback, bool is_intra_process);
+void ros_trace_callback_end(const void *callback);
+}
+
 namespace rclcpp {
 
 const CallbackGroupType &CallbackGroup::type() const { return type_; }
@@ -14,7 +19,13 @@ AnyExecutable::~AnyExecutable() = default;
 
 void Executor::execute_any_executable(AnyExecutable &any) {
   if (throws) throw 1;
+  if (any.service) execute_service(any.service);
   if (any.client) execute_client(any.client);
+}
+void Executor::execute_service(std::shared_ptr<ServiceBase> service) {
+  ros_trace_callback_start(service.get(), false);
+  if (service->callback) service->callback();
+  if (!service->answers_later) ros_trace_callback_end(service.get());
 }
 void Executor::execute_client(std::shared_ptr<ClientBase>) {}
 

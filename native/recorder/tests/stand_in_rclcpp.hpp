@@ -3,13 +3,19 @@
 // Of rclcpp what the recorder stands before, declared as in its headers (Humble to Rolling the same): names and layout are then the compiler's.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 namespace rclcpp {
 
 class SubscriptionBase {};
 class TimerBase {};
-class ServiceBase {};
+// Of a callback that answers later, rclcpp up to Jazzy tells the start alone.
+class ServiceBase {
+ public:
+  bool answers_later = false;
+  std::function<void()> callback;
+};
 class ClientBase {};
 class Waitable {};
 
@@ -43,6 +49,7 @@ struct AnyExecutable {
 class Executor {
  public:
   void execute_any_executable(AnyExecutable &any);
+  static void execute_service(std::shared_ptr<ServiceBase> service);
   static void execute_client(std::shared_ptr<ClientBase> client);
   bool throws = false; // as a callback of the user's may
 };
