@@ -101,9 +101,11 @@ def assert_chain_agrees(tacho, source, relay, sink):
             assert message["publish_ns"] < message["callback_ns"] <= receiver[0] + error_ns
 
 
+@pytest.mark.parametrize("release", ["kilted", "jazzy"])
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, ros_python, executor):
-    inside, summary = record(tacho, ros_python, executor, "caller", "server")
+def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, request, executor, release):
+    python = request.getfixturevalue("ros_python" if release == "kilted" else "ros_python_jazzy")
+    inside, summary = record(tacho, python, executor, "caller", "server")
     callbacks = {i: c for i, c in enumerate(table(tacho, "callbacks"))}
     (timer,) = (i for i, c in callbacks.items() if (c["symbol"] or "").startswith("Caller.on_timer ("))
     executions = table(tacho, "executions")

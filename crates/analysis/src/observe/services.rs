@@ -2,7 +2,8 @@
 //! cancellations and results are here too.
 //!
 //! A call is one client's gid and one sequence number (rmw, `rmw_request_id_t`): `rmw_send_request` and `rmw_take_response` name the
-//! client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw client and service events exist from tracetools 8.6 on.
+//! client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw tells them from tracetools 8.6 on, the
+//! recorder in its place before.
 
 use crate::Options;
 use crate::tables::ServiceCall;
