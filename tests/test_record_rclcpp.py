@@ -41,7 +41,7 @@ def recording(tacho, request):
     return of
 
 
-EXECUTORS = ["single", "multi", "events"]
+EXECUTORS = ["single", "static", "multi", "events"]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)

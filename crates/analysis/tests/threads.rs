@@ -134,6 +134,18 @@ fn a_response_ends_where_the_executor_says_so() {
 }
 
 #[test]
+fn a_response_of_an_action_is_taken_before_an_executor_that_tells_nothing_else_turns_to_it() {
+    let client = |b: FileBuilder| b.node(2, "client").rmw_client_init(7, [1, 2]).rcl_client_init(8, NODE, 7, "/count/_action/send_goal");
+    let response = |b: FileBuilder, at| b.at(at).rmw_take_response(7, MESSAGE, 1, 25, true).rcl_action_response(9, 0, [0, 0], 1, 1, 0);
+    // The first is of a thread that handles nothing; what it does later belongs to no response.
+    let tables = tables(&response(client(FileBuilder::new()), 10).at(20).rcl_publish(0x50, MESSAGE)
+        .at(30).rclcpp_client_execute().at(31).rclcpp_executed().with(|b| response(b, 40)).at(42).rclcpp_client_execute().at(90).rclcpp_executed()
+        .thread(3).with(|b| response(b, 50)).at(52).rclcpp_client_execute().at(95).rclcpp_executed());
+    let handled: Vec<_> = tables.executions.iter().map(|e| (e.tid, e.start_ns, e.end_ns)).collect();
+    assert_eq!(handled, [(2, 40, Some(90)), (3, 50, Some(95))]);
+}
+
+#[test]
 fn time_in_which_two_threads_of_an_executor_waited_at_once_counts_once() {
     // 2 and 3 ran the same callback, and so did 3 and 4, in turn; 2 and 4 wait at once, and when the message is there is not recorded.
     let tables = tables(&nodes().two_threads()

@@ -6,22 +6,17 @@
  *
  * Members take `this` first, and a shared_ptr by value is passed as the address of one (Itanium C++ ABI).
  */
+#include "executor.h"
+
 #include <stdint.h>
 
 #include "../callbacks.h"
 #include "../dds/original.h"
 #include "../thread.h"
-#include "executor.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NAMED(symbol) __asm__(symbol)
 #define LIBRARY "librclcpp.so"
-
-/* std::shared_ptr of libstdc++ */
-struct shared_ptr {
-  void *object;
-  void *count;
-};
 
 #define TYPE "_ZNK6rclcpp13CallbackGroup4typeEv"
 static struct original original_type = {TYPE, LIBRARY, NULL, NULL};
@@ -56,11 +51,6 @@ ADD(service, 3, "_ZN6rclcpp13CallbackGroup11add_serviceESt10shared_ptrINS_11Serv
 ADD(waitable, 4, "_ZN6rclcpp13CallbackGroup12add_waitableESt10shared_ptrINS_8WaitableEE")
 ADD(client, 5, "_ZN6rclcpp13CallbackGroup10add_clientESt10shared_ptrINS_10ClientBaseEE")
 
-static inline void put_executed(void)
-{
-  if (thread_recording()) thread_put(TACHO_RCLCPP_EXECUTED, NULL, 0);
-}
-
 #define EXECUTE_CLIENT "_ZN6rclcpp8Executor14execute_clientESt10shared_ptrINS_10ClientBaseEE"
 EXPORT void executor_execute_client(struct shared_ptr *client) NAMED(EXECUTE_CLIENT);
 static struct original original_execute_client = {EXECUTE_CLIENT, LIBRARY, (void *)executor_execute_client, NULL};
@@ -69,7 +59,7 @@ EXPORT void executor_execute_client(struct shared_ptr *client)
 {
   if (thread_recording()) thread_put(TACHO_RCLCPP_CLIENT_EXECUTE, NULL, 0);
   ((void (*)(struct shared_ptr *))original_of(&original_execute_client))(client);
-  put_executed();
+  if (thread_recording()) thread_put(TACHO_RCLCPP_EXECUTED, NULL, 0);
 }
 
 _Thread_local struct service_callback service_callback __attribute__((tls_model("initial-exec")));
@@ -86,22 +76,4 @@ EXPORT void executor_execute_service(struct shared_ptr *service)
   ((void (*)(struct shared_ptr *))original_of(&original_execute_service))(service);
   if (service_callback.started != NULL) tracepoints_callback_end(service_callback.started);
   service_callback = outer;
-}
-
-/* rclcpp::AnyExecutable, which has a virtual destructor: one of these is set. */
-struct any_executable {
-  const void *vtable;
-  struct shared_ptr subscription, timer, service, client, waitable;
-};
-
-/* Actions are waitables: their responses are taken while the executor looks for work, and handled here. */
-#define EXECUTE_ANY "_ZN6rclcpp8Executor22execute_any_executableERNS_13AnyExecutableE"
-EXPORT void executor_execute_any(void *executor, const struct any_executable *any) NAMED(EXECUTE_ANY);
-static struct original original_execute_any = {EXECUTE_ANY, LIBRARY, (void *)executor_execute_any, NULL};
-
-EXPORT void executor_execute_any(void *executor, const struct any_executable *any)
-{
-  const void *waitable = any->waitable.object;
-  ((void (*)(void *, const struct any_executable *))original_of(&original_execute_any))(executor, any);
-  if (waitable != NULL) put_executed();
 }

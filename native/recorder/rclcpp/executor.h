@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The end of a service's callback that keeps its request and answers later: up to 28 (Jazzy) rclcpp tells its start alone
- * (AnyServiceCallback::dispatch). It ends where the executor is done with the service.
+ * (AnyServiceCallback::dispatch). It ends where the executor is done with the service (Executor::execute_service).
  */
 #ifndef TACHO_RECORDER_RCLCPP_EXECUTOR_H_
 #define TACHO_RECORDER_RCLCPP_EXECUTOR_H_
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* std::shared_ptr of libstdc++ */
+struct shared_ptr {
+  void *object;
+  void *count;
+};
 
 struct service_callback {
   const void *started; /* and has not ended; NULL: none */

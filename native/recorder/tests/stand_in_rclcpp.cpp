@@ -15,13 +15,6 @@ void CallbackGroup::add_service(const std::shared_ptr<ServiceBase>) {}
 void CallbackGroup::add_client(const std::shared_ptr<ClientBase>) {}
 void CallbackGroup::add_waitable(const std::shared_ptr<Waitable>) {}
 
-AnyExecutable::~AnyExecutable() = default;
-
-void Executor::execute_any_executable(AnyExecutable &any) {
-  if (throws) throw 1;
-  if (any.service) execute_service(any.service);
-  if (any.client) execute_client(any.client);
-}
 void Executor::execute_service(std::shared_ptr<ServiceBase> service) {
   ros_trace_callback_start(service.get(), false);
   if (service->callback) service->callback();
@@ -30,3 +23,11 @@ void Executor::execute_service(std::shared_ptr<ServiceBase> service) {
 void Executor::execute_client(std::shared_ptr<ClientBase>) {}
 
 }  // namespace rclcpp
+
+namespace rclcpp_action {
+
+void ClientBase::execute(const std::shared_ptr<void> &) {
+  if (throws) throw 1;
+}
+
+}  // namespace rclcpp_action

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of rclcpp what the recorder stands before, declared as in its headers (Humble to Rolling the same): names and layout are then the compiler's.
+// Of rclcpp what the recorder stands before, declared as in its headers (Humble to Rolling the same, but that data was not const up to Iron): names and layout are then the compiler's.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,11 @@ class ServiceBase {
   std::function<void()> callback;
 };
 class ClientBase {};
-class Waitable {};
+class Waitable {
+ public:
+  virtual ~Waitable() = default;
+  virtual void execute(const std::shared_ptr<void> &data) = 0;
+};
 
 enum class CallbackGroupType { MutuallyExclusive, Reentrant };
 
@@ -36,22 +40,20 @@ class CallbackGroup {
   CallbackGroupType type_;
 };
 
-struct AnyExecutable {
-  virtual ~AnyExecutable();
-  std::shared_ptr<SubscriptionBase> subscription;
-  std::shared_ptr<TimerBase> timer;
-  std::shared_ptr<ServiceBase> service;
-  std::shared_ptr<ClientBase> client;
-  std::shared_ptr<Waitable> waitable;
-  std::shared_ptr<CallbackGroup> callback_group;
-};
-
 class Executor {
  public:
-  void execute_any_executable(AnyExecutable &any);
   static void execute_service(std::shared_ptr<ServiceBase> service);
   static void execute_client(std::shared_ptr<ClientBase> client);
-  bool throws = false; // as a callback of the user's may
 };
 
 }  // namespace rclcpp
+
+namespace rclcpp_action {
+
+class ClientBase : public rclcpp::Waitable {
+ public:
+  void execute(const std::shared_ptr<void> &data) override;
+  bool throws = false;  // as a callback of the user's may
+};
+
+}  // namespace rclcpp_action

@@ -94,6 +94,8 @@ pub(crate) struct Actions {
     requests: HashMap<(u32, Handle, u64, Gid, i64), usize>,
     /// Goal whose request a thread took last.
     taken: HashMap<usize, usize>,
+    /// Goal whose result was the response that a thread took last.
+    result_taken: HashMap<usize, usize>,
     /// Callbacks by node, action and role, where no client library has any.
     untold: HashMap<(u32, String), u32>,
 }
@@ -154,6 +156,7 @@ impl Actions {
     }
 
     fn response(&mut self, at: At, goal: usize, service: u64, takes: bool, says: i64, sent_ns: i64) {
+        self.result_taken.remove(&at.stream);
         let GoalSeen { row, result_taken_in, .. } = &mut self.goals[goal];
         match (service, takes) {
             (SEND_GOAL, false) => (row.accepted, row.answered_ns) = (Some(says != 0), row.answered_ns.or(Some(sent_ns))),
@@ -163,11 +166,19 @@ impl Actions {
                 row.outcome = Some(outcome);
                 if takes {
                     *result_taken_in = at.running;
+                    self.result_taken.insert(at.stream, goal);
                 }
                 let (time, now) = if takes { (&mut row.result_ns, at.now) } else { (&mut row.result_sent_ns, sent_ns) };
                 *time = time.or(Some(now));
             }
             _ => {}
+        }
+    }
+
+    /// An execution begins that handles the response which a thread took just now.
+    pub fn handles_response(&mut self, stream: usize, execution: u32) {
+        if let Some(goal) = self.result_taken.remove(&stream) {
+            self.goals[goal].result_taken_in = Some(execution);
         }
     }
 

@@ -66,6 +66,8 @@ struct Thread {
     idle_since: Option<i64>,
     /// Execution that handles a response to a request.
     responding: Option<u32>,
+    /// Client whose response it took just now, and when, while nothing told that it is an executor.
+    responded: Option<(Handle, i64)>,
     /// What was said of the callback that starts next.
     beginning: Beginning,
     /// What it published or took last.
@@ -218,6 +220,7 @@ impl Collector {
                 self.seen.streams[stream].standbys.push((since, now));
             }
         }
+        let responded = self.threads[stream].responded.take();
         match event.payload {
             Payload::RclcppExecutorWaitForWork { .. } => {
                 let thread = &mut self.threads[stream];
@@ -232,7 +235,8 @@ impl Collector {
                 thread.executing_since = now;
                 thread.taking = None;
             }
-            Payload::RclcppClientExecute {} => self.threads[stream].executes = true,
+            Payload::RclcppClientExecute {} => self.execute_client(event, process, stream, responded),
+            Payload::RclActionResponse { .. } => self.threads[stream].responded = responded,
             Payload::RclcppExecuted {} => self.end_response(stream, now),
             Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),

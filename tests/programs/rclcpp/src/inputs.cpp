@@ -6,10 +6,17 @@
 //   /latest     a timer publishes /now of the newest /left
 //   /polling    a timer takes /left itself and publishes /polled
 #include <geometry_msgs/msg/point_stamped.hpp>
+#if __has_include(<message_filters/subscriber.hpp>)
 #include <message_filters/subscriber.hpp>
 #include <message_filters/sync_policies/approximate_time.hpp>
 #include <message_filters/sync_policies/exact_time.hpp>
 #include <message_filters/synchronizer.hpp>
+#else  // up to Jazzy
+#include <message_filters/subscriber.h>
+#include <message_filters/sync_policies/approximate_time.h>
+#include <message_filters/sync_policies/exact_time.h>
+#include <message_filters/synchronizer.h>
+#endif
 #include <rclcpp/rclcpp.hpp>
 
 #include "stamps.hpp"

@@ -90,8 +90,9 @@ inline void publishes(const char *topic, uint64_t sequence) {
 inline std::unique_ptr<rclcpp::Executor> executor_of(const std::string &name, size_t threads = 2) {
   if (name == "single") return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
   if (name == "multi") return std::make_unique<rclcpp::executors::MultiThreadedExecutor>(rclcpp::ExecutorOptions(), threads);
+  if (name == "static") return std::make_unique<rclcpp::executors::StaticSingleThreadedExecutor>();
   if (name == "events") return std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
-  std::fprintf(stderr, "executor \"%s\": expected single, multi or events\n", name.c_str());
+  std::fprintf(stderr, "executor \"%s\": expected single, static, multi or events\n", name.c_str());
   std::exit(2);
 }
 

@@ -18,7 +18,11 @@ impl Collector {
     /// and rclpy tells what handles it.
     pub(super) fn start_response(&mut self, event: &Event, process: u32, stream: usize, rmw_client: Handle, now: i64) {
         let thread = &mut self.threads[stream];
-        if !thread.executes || !thread.running.is_empty() || self.seen.rclpy.tells(process) {
+        if !thread.running.is_empty() || self.seen.rclpy.tells(process) {
+            return;
+        }
+        if !thread.executes {
+            thread.responded = Some((rmw_client, now));
             return;
         }
         let Some((node, service)) = self.services.client(process, rmw_client) else { return };
@@ -48,6 +52,17 @@ impl Collector {
         thread.running.push(execution);
         thread.publishing = None;
         thread.responding = Some(execution);
+    }
+
+    /// An executor turns to a client: to take a response, or to handle the one that its thread took last, as those do that tell nothing else.
+    pub(super) fn execute_client(&mut self, event: &Event, process: u32, stream: usize, responded: Option<(Handle, i64)>) {
+        self.threads[stream].executes = true;
+        if let Some((rmw_client, taken_ns)) = responded {
+            self.start_response(event, process, stream, rmw_client, taken_ns);
+            if let Some(execution) = self.threads[stream].responding {
+                self.actions.handles_response(stream, execution);
+            }
+        }
     }
 
     /// The executor goes on: whatever response its thread was handling, it has handled.

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the handling of an action's response ends. An action client is a waitable, which each executor calls by itself: first to take what
+ * is there, then to handle it. This function is virtual; the loader fills the tables that name it, with ours.
+ */
+#include <stddef.h>
+
+#include "../dds/original.h"
+#include "../thread.h"
+#include "executor.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define NAMED(symbol) __asm__(symbol)
+#define LIBRARY "librclcpp_action."
+
+typedef void execute(void *client, struct shared_ptr *data);
+
+#define EXECUTE(name, symbol)                                                                     \
+  EXPORT execute action_client_##name NAMED(symbol);                                              \
+  static struct original original_##name = {symbol, LIBRARY, (void *)action_client_##name, NULL}; \
+  EXPORT void action_client_##name(void *client, struct shared_ptr *data)                         \
+  {                                                                                               \
+    if (thread_recording()) thread_put(TACHO_RCLCPP_CLIENT_EXECUTE, NULL, 0);                     \
+    ((execute *)original_of(&original_##name))(client, data);                                     \
+    if (thread_recording()) thread_put(TACHO_RCLCPP_EXECUTED, NULL, 0);                           \
+  }
+
+EXECUTE(from_jazzy, "_ZN13rclcpp_action10ClientBase7executeERKSt10shared_ptrIvE")
+EXECUTE(up_to_iron, "_ZN13rclcpp_action10ClientBase7executeERSt10shared_ptrIvE")
