@@ -49,7 +49,9 @@ void pin(const Json &plan) {
 
 void schedule(const Json &plan) {
   if (!plan.contains("scheduling") || plan.at("scheduling").is_null()) return;
-  const auto &[kind, value] = *plan.at("scheduling").items().begin();
+  const auto scheduling = plan.at("scheduling").begin();
+  const std::string kind = scheduling.key();
+  const Json &value = scheduling.value();
   sched_param parameter{};
   parameter.sched_priority = kind == "nice" ? 0 : value.get<int>();
   const int policy = kind == "fifo" ? SCHED_FIFO : SCHED_RR;
