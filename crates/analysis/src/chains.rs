@@ -1,10 +1,13 @@
 //! Instances of chains: each output of the last node followed back to the input it descends from.
 
+mod bounds;
 pub(crate) mod busy;
 pub(crate) mod causes;
+mod follow;
 mod reaction;
 pub(crate) mod states;
 mod ties;
+mod told;
 pub(crate) mod usage;
 mod wait;
 
@@ -23,10 +26,11 @@ use tacho_workload::model::Workload;
 use ties::{Pair, Tie, Ties};
 use usage::Usage;
 use busy::Busy;
-use wait::{split, Arrival, Passage, Split};
+use follow::{Output, PublishedOutside};
+use wait::Arrival;
 
-/// Hops that the paths without a name may have together: beyond it time and room would be spent on paths that nobody asked for.
-const MOST_HOPS: usize = 16_000_000;
+pub use bounds::bound_paths;
+
 /// Paths a thread that are followed in one round.
 const ROUND: usize = 4;
 
@@ -54,14 +58,20 @@ pub(crate) struct MadeOf {
     pub on_their_way: Vec<u32>,
     /// Rows of its instances.
     pub instances: Range<u32>,
-    /// Row of their first hop; each has one a node.
+    /// Row of their first hop; each that has hops has one a node.
     hops_from: usize,
+    /// Those of its instances that have hops, by their place among them, in order; absent where all have.
+    told: Option<Vec<u32>>,
 }
 
 impl MadeOf {
-    /// Row of the last hop of an instance of this chain.
+    /// Row of the last hop of an instance of this chain, one of those that are told ([`told`]).
     pub fn last_hop(&self, instance: u32) -> usize {
-        let before = (instance - self.instances.start) as usize;
+        let place = instance - self.instances.start;
+        let before = match &self.told {
+            Some(told) => told.binary_search(&place).expect("an instance that is told has hops"),
+            None => place as usize,
+        };
         self.hops_from + (before + 1) * self.path.nodes.len() - 1
     }
 }
@@ -77,39 +87,6 @@ pub(crate) struct Tracer<'a> {
     pub busy: Busy,
 }
 
-/// A chain's last output: where it came about, and when.
-#[derive(Clone, Copy)]
-pub(crate) struct Output {
-    pub execution: Option<u32>,
-    /// Its publish call; absent where it is the end of a callback.
-    pub publication: Option<u32>,
-    pub time: i64,
-}
-
-/// One instance while it is followed back, last hop first.
-#[derive(Default)]
-pub(crate) struct Trail {
-    pub hops: Vec<Hop>,
-    /// Of each hop but the first node's, last first.
-    pub waits: Vec<Wait>,
-    arrival: Option<Arrival>,
-    origin: Option<u32>,
-}
-
-/// What an input waited for, from its publish call to the callback that used it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wait {
-    pub split: Split,
-    /// Thread that took it.
-    pub stream: Option<u32>,
-    /// Callback that took it.
-    pub callback: Option<u32>,
-    pub published: i64,
-    /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
-    pub began: i64,
-    pub start: i64,
-}
-
 impl<'a> Tracer<'a> {
     pub fn new(
         seen: &'a Observed,
@@ -123,37 +100,28 @@ impl<'a> Tracer<'a> {
         Tracer { seen, linked, options, usage, scheduled, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
     }
 
-    /// All instances of all paths.
+    /// All instances of all paths, and the hops of all of them or, once there are too many, of those that are told one by one.
     pub fn trace(&mut self, paths: Vec<Path>) -> Chains {
         let mut tables = Chains::default();
-        let (mut cut, mut asked) = (0, HashSet::new());
+        let (mut without, mut asked) = (0, HashSet::new());
+        let (paths, cut) = bounds::followed(self, paths);
+        tables.notes.extend(cut);
         let mut paths = paths.into_iter().peekable();
         // In rounds, since ties are inferred one after the other: each pair of an input and an output once.
         while paths.peek().is_some() {
-            let full = tables.hops.len() > MOST_HOPS;
-            let mut round = Vec::new();
-            for path in paths.by_ref().take(ROUND * threads()) {
-                if full && !path.named {
-                    cut += 1;
-                    continue;
-                }
-                let ties = (1..path.nodes.len()).map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i))).collect();
-                round.push((path, ties));
-            }
+            let full = bounds::is_full(&tables.hops);
+            let round: Vec<_> = paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
             let this = &*self;
-            in_order(round.into_iter(), |(path, ties)| this.trace_path(path, ties), |traced| {
-                if !traced.path.named && tables.hops.len() > MOST_HOPS {
-                    cut += 1;
-                } else {
-                    asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
-                    traced.append_to(&mut tables);
+            in_order(round.into_iter(), |(ties, path)| this.trace_path(path, ties, full), |mut traced| {
+                if !traced.path.named && bounds::is_full(&tables.hops) {
+                    traced.leave_told();
                 }
+                without += u64::from(traced.is_sampled());
+                asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
+                traced.append_to(&mut tables);
             });
         }
-        if cut > 0 {
-            let text = format!("paths not followed: the others have {} hops together; name the chains that matter", tables.hops.len());
-            tables.notes.push(Note { name: "paths-cut".into(), count: cut, text });
-        }
+        tables.notes.extend(bounds::note(without, tables.hops.len()));
         tables.links = self.ties.links(&asked);
         let mut worst = vec![None; tables.chains.len()];
         for instance in &tables.instances {
@@ -169,8 +137,13 @@ impl<'a> Tracer<'a> {
         tables
     }
 
-    /// All instances of one path.
-    fn trace_path(&self, path: Path, ties: Vec<Tie>) -> Traced {
+    /// How each node of a path but the first ties its output to its input.
+    fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
+        (1..path.nodes.len()).map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i))).collect()
+    }
+
+    /// All instances of one path. `full`: there is no room for the hops of all, if nobody asked for it.
+    fn trace_path(&self, path: Path, ties: Vec<Tie>, full: bool) -> Traced {
         let last = path.nodes.len() - 1;
         if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
             return Traced { path, of: None };
@@ -180,6 +153,8 @@ impl<'a> Tracer<'a> {
         let (mut outside, mut weakest) = (0u64, None);
         let mut outputs = self.outputs(&path, ties[last - 1].rule);
         outputs.sort_by_key(|o| o.time);
+        let keeps_all = path.named || !full;
+        let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
         let mut descents: Vec<(u32, i64)> = Vec::new();
         for output in far_apart(outputs.iter()) {
@@ -205,7 +180,17 @@ impl<'a> Tracer<'a> {
             weakest = weakest.max(trail.arrival);
             let instance = tables.instances.len() as u32;
             tables.instances.push(trail.instance(chain, self.preempted_ns(&trail.hops)));
-            tables.hops.extend(trail.hops.into_iter().rev().map(|hop| Hop { instance, ..hop }));
+            match keeps_all {
+                true => tables.hops.extend(trail.rows(instance)),
+                false => followed.push(*output),
+            }
+        }
+        let told = (!keeps_all).then(|| told::told(&tables.instances, path.deadline_ns));
+        for instance in told.iter().flatten() {
+            // Once more: it leads where it led before.
+            if let Ok(Some(trail)) = self.follow(&path, &ties, followed[*instance as usize]) {
+                tables.hops.extend(trail.rows(*instance));
+            }
         }
         if outside > 0 {
             tables.notes.push(Note { name: "published-outside-callbacks".into(), count: outside, text: format!(
@@ -229,7 +214,7 @@ impl<'a> Tracer<'a> {
             deadline_ns: path.deadline_ns,
         });
         let instances = 0..tables.instances.len() as u32;
-        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0 });
+        tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
         Traced { path, of: Some(tables) }
     }
 
@@ -252,98 +237,6 @@ impl<'a> Tracer<'a> {
             self.seen.publications[**p as usize].endpoint.is_some_and(|e| endpoints[e as usize].node == path.nodes[0])
         };
         far_apart(of.publications.iter()).filter(mine).copied().collect()
-    }
-
-    /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
-    pub fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
-        let seen = self.seen;
-        let mut trail = Trail { origin: output.publication, ..Trail::default() };
-        let (mut execution, mut time) = (output.execution, output.time);
-        for position in (1..path.nodes.len()).rev() {
-            let Some(running) = execution else { return Err(PublishedOutside) };
-            let (node, topic) = (path.nodes[position], path.topics[position - 1]);
-            let mut start = seen.executions[running as usize].start_ns;
-            let own = || self.usage.answered_or_taken_in(seen, trail.origin, running, node, topic, time);
-            let input = match ties[position - 1].rule {
-                LinkRule::SameCallback => own(),
-                // A callback that polls may have taken it itself.
-                LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
-                LinkRule::Match => trail
-                    .origin
-                    .zip(path.output_of(position))
-                    .and_then(|(made, output)| self.ties.matched(node, topic, output, made)),
-                LinkRule::Unrelated => None,
-            };
-            let Some(input) = input else { return Ok(None) };
-            let answered = trail.origin.and_then(|made| seen.legs.answered(made)) == Some(input);
-            let input = &seen.takes[input as usize];
-            let Some(publication) = input.publication else { return Ok(None) };
-            let source = &seen.publications[publication as usize];
-            let from = source.endpoint.filter(|e| *e != INTERNAL).map(|e| seen.endpoints[e as usize].node);
-            if from != Some(path.nodes[position - 1]) {
-                return Ok(None);
-            }
-            // Taken by a part of the coroutine before this one, or by the callback that left the response to this one, it was used from there on.
-            let earlier = input.execution.filter(|taken| *taken != running && (answered || seen.continues(running, *taken)));
-            if let Some(earlier) = earlier {
-                start = seen.executions[earlier as usize].start_ns;
-            }
-            // A callback that polls may take what came after it began: it starts on it when it takes it.
-            let start =
-                if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
-            if start > time || source.time > start {
-                return Ok(None);
-            }
-            // A message kept for later waits twice: for its own callback, then for the one that uses it.
-            let kept = input.execution != Some(running) && earlier.is_none();
-            let taken_in = if kept { input.execution } else { earlier.or(Some(running)) };
-            let began = match (kept, taken_in) {
-                (true, Some(e)) => seen.executions[e as usize].start_ns.clamp(source.time, start),
-                (true, None) => input.time.clamp(source.time, start),
-                (false, _) => start,
-            };
-            let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
-            let callback = taken_in.map(|e| seen.executions[e as usize].callback);
-            let split = split(
-                seen,
-                &self.busy,
-                &Passage {
-                    stream,
-                    callback,
-                    published: source.time,
-                    arrival: input.arrival,
-                    records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
-                    taken: input.time,
-                    start: began,
-                },
-            );
-            trail.arrival = trail.arrival.max(Some(split.evidence));
-            trail.waits.push(Wait { split, stream, callback, published: source.time, began, start });
-            trail.hops.push(Hop {
-                instance: 0,
-                position: position as u32,
-                execution: Some(running),
-                published_ns: Some(source.time),
-                arrival_ns: split.arrival,
-                start_ns: start,
-                output_ns: time,
-                queueing_ns: split.queueing,
-            });
-            (execution, time) = (source.execution, source.time);
-            trail.origin = Some(publication);
-        }
-        let start = execution.map_or(time, |e| seen.executions[e as usize].start_ns);
-        trail.hops.push(Hop {
-            instance: 0,
-            position: 0,
-            execution,
-            published_ns: None,
-            arrival_ns: None,
-            start_ns: start,
-            output_ns: time,
-            queueing_ns: 0,
-        });
-        Ok(Some(trail))
     }
 
     /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on the topic that
@@ -435,6 +328,22 @@ impl Traced {
         (self.path.nodes[position], self.path.topics[position - 1], self.path.output_of(position))
     }
 
+    /// Whether only some of its instances have hops.
+    fn is_sampled(&self) -> bool {
+        let told = self.of.as_ref().and_then(|of| Some((of, of.made_of[0].told.as_ref()?)));
+        told.is_some_and(|(of, told)| told.len() < of.instances.len())
+    }
+
+    /// Drops the hops of instances that are not told one by one.
+    fn leave_told(&mut self) {
+        let Some(of) = self.of.as_mut().filter(|of| of.made_of[0].told.is_none()) else { return };
+        let told = told::told(&of.instances, self.path.deadline_ns);
+        let nodes = self.path.nodes.len();
+        let hops_of = |instance: &u32| &of.hops[*instance as usize * nodes..(*instance as usize + 1) * nodes];
+        of.hops = far_apart(told.iter()).flat_map(hops_of).copied().collect();
+        of.made_of[0].told = Some(told);
+    }
+
     /// Puts its rows behind those of other paths.
     fn append_to(self, tables: &mut Chains) {
         let Some(own) = self.of else { return };
@@ -468,25 +377,3 @@ impl Numbers {
         self.0.binary_search(&number).is_ok()
     }
 }
-
-impl Trail {
-    /// Its row: the parts of all hops added up.
-    fn instance(&self, chain: u32, preemption_ns: Option<i64>) -> Instance {
-        let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
-        let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
-        Instance {
-            chain,
-            start_ns: first.start_ns,
-            end_ns: end.output_ns,
-            end_to_end_ns: end.output_ns - first.start_ns,
-            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum::<i64>() - preemption_ns.unwrap_or(0),
-            preemption_ns,
-            alignment_ns: waits(|w| w.split.alignment + (w.start - w.began)),
-            queueing_ns: waits(|w| w.split.queueing),
-            transport_ns: waits(|w| w.split.transport),
-        }
-    }
-}
-
-/// The chain passes through a publish call that no callback made.
-pub(crate) struct PublishedOutside;

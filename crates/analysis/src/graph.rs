@@ -81,6 +81,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
     for chain in &stated.chains {
         let mut found = false;
         for path in paths.iter_mut().filter(|p| p.name == chain.name) {
+            path.named = true;
             path.deadline_ns = chain.deadline.map(|d| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX));
             found = true;
         }

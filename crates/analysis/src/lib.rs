@@ -15,6 +15,7 @@ mod summarise;
 pub mod summary;
 pub mod tables;
 
+pub use chains::bound_paths;
 pub use figures::Repeat;
 pub use in_order::use_threads;
 pub use runs::{analyse, analyse_and_store, figures_of, figures_of_tables, figures_with, merge_points, Error};

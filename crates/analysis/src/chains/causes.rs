@@ -2,8 +2,10 @@
 //!
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
-use crate::chains::{Chains, MadeOf, Output, Tracer, Trail, Wait};
+use crate::chains::{Chains, MadeOf, Tracer};
 use crate::chains::busy::By;
+use crate::chains::follow::{Output, Trail, Wait};
+use crate::chains::told::{late, sample};
 use crate::chains::wait::Arrival;
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
@@ -12,17 +14,10 @@ use crate::observe::lifecycle::{state_at, ACTIVE};
 use crate::in_order::in_order;
 use crate::rows::{far_apart, Rows};
 use crate::rows::grouped::Grouped;
-use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, Instance, LinkRule, LostIn, OffCpu, Preemption};
+use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, LinkRule, LostIn, OffCpu, Preemption};
 use std::collections::{BTreeMap, HashMap};
 use std::collections::btree_map::Entry;
-use std::ops::Range;
 
-/// Instances explained where nobody states a deadline: the worst of each chain.
-const WORST: usize = 10;
-/// Instances explained of those that missed a stated deadline, worst first.
-const MOST_LATE: usize = 100;
-/// Instances that the usual time of each part is taken from at most, evenly spread over the run.
-const SAMPLE: usize = 512;
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
 
@@ -86,8 +81,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &Rows<Pr
         };
         let late: Vec<(u32, Parts)> =
             late(&chains.instances, instances.clone(), made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
-        let step = instances.len().div_ceil(SAMPLE).max(1);
-        let usual = usual(&late, far_apart(instances.step_by(step)).map(parts_of));
+        let usual = usual(&late, far_apart(sample(instances)).map(parts_of));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
                 instance: Some(*instance),
@@ -104,18 +98,6 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &Rows<Pr
     };
     let mut rows = Vec::new();
     in_order(chains.made_of.iter().enumerate(), of_chain, |of_chain| rows.extend(of_chain));
-    rows
-}
-
-/// Rows of the late instances of a chain, worst first.
-fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec<u32> {
-    let whole = |row: &u32| all[*row as usize].end_to_end_ns;
-    let mut rows: Vec<u32> = match deadline_ns {
-        Some(deadline) => of_chain.filter(|row| whole(row) > deadline).collect(),
-        None => of_chain.collect(),
-    };
-    rows.sort_by_key(|row| (std::cmp::Reverse(whole(row)), *row));
-    rows.truncate(if deadline_ns.is_some() { MOST_LATE } else { WORST });
     rows
 }
 

@@ -1,0 +1,163 @@
+//! One output followed back to the input of the first node that it descends from.
+
+use super::ties::Tie;
+use super::wait::{split, Arrival, Passage, Split};
+use super::Tracer;
+use crate::graph::Path;
+use crate::observe::INTERNAL;
+use crate::tables::{Hop, Instance, LinkRule};
+
+/// A chain's last output: where it came about, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Output {
+    pub execution: Option<u32>,
+    /// Its publish call; absent where it is the end of a callback.
+    pub publication: Option<u32>,
+    pub time: i64,
+}
+
+/// One instance while it is followed back, last hop first.
+#[derive(Default)]
+pub(crate) struct Trail {
+    pub hops: Vec<Hop>,
+    /// Of each hop but the first node's, last first.
+    pub waits: Vec<Wait>,
+    pub arrival: Option<Arrival>,
+    /// Publication of the first node.
+    pub origin: Option<u32>,
+}
+
+/// What an input waited for, from its publish call to the callback that used it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    pub split: Split,
+    /// Thread that took it.
+    pub stream: Option<u32>,
+    /// Callback that took it.
+    pub callback: Option<u32>,
+    pub published: i64,
+    /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
+    pub began: i64,
+    pub start: i64,
+}
+
+/// The chain passes through a publish call that no callback made.
+pub(crate) struct PublishedOutside;
+
+impl Tracer<'_> {
+    /// Follows an output back to the first node. `Ok(None)`: it does not descend from this path.
+    pub fn follow(&self, path: &Path, ties: &[Tie], output: Output) -> Result<Option<Trail>, PublishedOutside> {
+        let seen = self.seen;
+        let mut trail = Trail { origin: output.publication, ..Trail::default() };
+        let (mut execution, mut time) = (output.execution, output.time);
+        for position in (1..path.nodes.len()).rev() {
+            let Some(running) = execution else { return Err(PublishedOutside) };
+            let (node, topic) = (path.nodes[position], path.topics[position - 1]);
+            let mut start = seen.executions[running as usize].start_ns;
+            let own = || self.usage.answered_or_taken_in(seen, trail.origin, running, node, topic, time);
+            let input = match ties[position - 1].rule {
+                LinkRule::SameCallback => own(),
+                // A callback that polls may have taken it itself.
+                LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
+                LinkRule::Match => trail
+                    .origin
+                    .zip(path.output_of(position))
+                    .and_then(|(made, output)| self.ties.matched(node, topic, output, made)),
+                LinkRule::Unrelated => None,
+            };
+            let Some(input) = input else { return Ok(None) };
+            let answered = trail.origin.and_then(|made| seen.legs.answered(made)) == Some(input);
+            let input = &seen.takes[input as usize];
+            let Some(publication) = input.publication else { return Ok(None) };
+            let source = &seen.publications[publication as usize];
+            let from = source.endpoint.filter(|e| *e != INTERNAL).map(|e| seen.endpoints[e as usize].node);
+            if from != Some(path.nodes[position - 1]) {
+                return Ok(None);
+            }
+            // Taken by a part of the coroutine before this one, or by the callback that left the response to this one, it was used from there on.
+            let earlier = input.execution.filter(|taken| *taken != running && (answered || seen.continues(running, *taken)));
+            if let Some(earlier) = earlier {
+                start = seen.executions[earlier as usize].start_ns;
+            }
+            // A callback that polls may take what came after it began: it starts on it when it takes it.
+            let start =
+                if source.time > start || input.arrival.is_some_and(|a| a > start) { input.time } else { start };
+            if start > time || source.time > start {
+                return Ok(None);
+            }
+            // A message kept for later waits twice: for its own callback, then for the one that uses it.
+            let kept = input.execution != Some(running) && earlier.is_none();
+            let taken_in = if kept { input.execution } else { earlier.or(Some(running)) };
+            let began = match (kept, taken_in) {
+                (true, Some(e)) => seen.executions[e as usize].start_ns.clamp(source.time, start),
+                (true, None) => input.time.clamp(source.time, start),
+                (false, _) => start,
+            };
+            let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
+            let callback = taken_in.map(|e| seen.executions[e as usize].callback);
+            let split = split(
+                seen,
+                &self.busy,
+                &Passage {
+                    stream,
+                    callback,
+                    published: source.time,
+                    arrival: input.arrival,
+                    records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
+                    taken: input.time,
+                    start: began,
+                },
+            );
+            trail.arrival = trail.arrival.max(Some(split.evidence));
+            trail.waits.push(Wait { split, stream, callback, published: source.time, began, start });
+            trail.hops.push(Hop {
+                instance: 0,
+                position: position as u32,
+                execution: Some(running),
+                published_ns: Some(source.time),
+                arrival_ns: split.arrival,
+                start_ns: start,
+                output_ns: time,
+                queueing_ns: split.queueing,
+            });
+            (execution, time) = (source.execution, source.time);
+            trail.origin = Some(publication);
+        }
+        let start = execution.map_or(time, |e| seen.executions[e as usize].start_ns);
+        trail.hops.push(Hop {
+            instance: 0,
+            position: 0,
+            execution,
+            published_ns: None,
+            arrival_ns: None,
+            start_ns: start,
+            output_ns: time,
+            queueing_ns: 0,
+        });
+        Ok(Some(trail))
+    }
+}
+
+impl Trail {
+    /// Its hops as rows of this instance, first node first.
+    pub fn rows(self, instance: u32) -> impl Iterator<Item = Hop> {
+        self.hops.into_iter().rev().map(move |hop| Hop { instance, ..hop })
+    }
+
+    /// Its row: the parts of all hops added up.
+    pub fn instance(&self, chain: u32, preemption_ns: Option<i64>) -> Instance {
+        let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
+        let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
+        Instance {
+            chain,
+            start_ns: first.start_ns,
+            end_ns: end.output_ns,
+            end_to_end_ns: end.output_ns - first.start_ns,
+            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum::<i64>() - preemption_ns.unwrap_or(0),
+            preemption_ns,
+            alignment_ns: waits(|w| w.split.alignment + (w.start - w.began)),
+            queueing_ns: waits(|w| w.split.queueing),
+            transport_ns: waits(|w| w.split.transport),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Instances of a chain that are told one by one: they have hops, and causes can be told of them, whatever the length of the run.
+
+use crate::tables::Instance;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Instances explained where nobody states a deadline: the worst of each chain.
+const WORST: usize = 10;
+/// Instances explained of those that missed a stated deadline, worst first.
+const MOST_LATE: usize = 100;
+/// Instances that the usual time of each part is taken from at most, evenly spread over the run.
+const SAMPLE: usize = 512;
+
+/// Rows of the late instances of a chain, worst first.
+pub(super) fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec<u32> {
+    let whole = |row: &u32| all[*row as usize].end_to_end_ns;
+    let mut rows: Vec<u32> = match deadline_ns {
+        Some(deadline) => of_chain.filter(|row| whole(row) > deadline).collect(),
+        None => of_chain.collect(),
+    };
+    rows.sort_by_key(|row| (Reverse(whole(row)), *row));
+    rows.truncate(if deadline_ns.is_some() { MOST_LATE } else { WORST });
+    rows
+}
+
+/// A sample of them, evenly spread.
+pub(super) fn sample(of_chain: Range<u32>) -> impl Iterator<Item = u32> {
+    let step = of_chain.len().div_ceil(SAMPLE).max(1);
+    of_chain.step_by(step)
+}
+
+/// All of these of one chain, in order, with its best, median and worst, which the page draws.
+pub(super) fn told(instances: &[Instance], deadline_ns: Option<i64>) -> Vec<u32> {
+    let all = 0..instances.len() as u32;
+    let mut by_length: Vec<u32> = all.clone().collect();
+    by_length.sort_by_key(|row| (instances[*row as usize].end_to_end_ns, *row));
+    let drawn = [Some(0), by_length.len().checked_sub(1).map(|last| last / 2), by_length.len().checked_sub(1)];
+    let mut rows: Vec<u32> = drawn.into_iter().flatten().filter_map(|place| by_length.get(place).copied()).collect();
+    rows.extend(late(instances, all.clone(), deadline_ns));
+    rows.extend(sample(all));
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
