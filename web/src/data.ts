@@ -336,7 +336,15 @@ export interface Finding {
   lint: string;
   finds: string;
   count: number;
-  cases: { subject: string; evidence: string; cost: string; next: string; repeats?: number }[];
+  cases: FindingCase[];
+}
+
+export interface FindingCase {
+  subject: string;
+  evidence: string;
+  cost: string;
+  next: string;
+  repeats?: number;
 }
 
 /** A chain with what of its instances is drawn. */

@@ -1,34 +1,54 @@
 // What lints found: evidence, cost, next step.
-import type { Page } from "./data";
+import type { Finding, FindingCase, Page } from "./data";
 import { h, section } from "./dom";
+
+/** Cases of a finding that are shown at once, where there are more; the others unfold. */
+const SHOWN = 2;
 
 /** Findings of all runs; absent where there is none. */
 export function findings(page: Page): HTMLElement | undefined {
   const items = page.runs.flatMap((run) =>
-    (run.summary.findings ?? []).map((finding) =>
-      h(
-        "li",
-        {},
-        h("b", {}, finding.lint),
-        finding.count > 1 && ` (${finding.count})`,
-        `: ${finding.finds}`,
-        page.runs.length > 1 && h("small", {}, ` ${run.label}`),
-        h(
-          "ul",
-          {},
-          ...finding.cases.map((found) =>
-            h(
-              "li",
-              {},
-              h("b", {}, found.subject),
-              `: ${found.evidence}. Costs: ${found.cost}. Next: ${found.next}.`,
-              found.repeats !== undefined && h("small", {}, ` in ${found.repeats} repeats`),
-            ),
-          ),
-        ),
-      ),
-    ),
+    (run.summary.findings ?? []).map((finding) => item(finding, page.runs.length > 1 ? run.label : undefined)),
   );
   if (items.length === 0) return undefined;
   return section("findings", "Findings", "", h("ul", {}, ...items));
+}
+
+/** What is shown of a finding at once, what unfolds, and what to try: the same for all cases, or `undefined` where it stands with each. */
+export function parts(finding: Finding): { shown: FindingCase[]; folded: FindingCase[]; next: string | undefined } {
+  const { cases } = finding;
+  // The line that unfolds them has room for one.
+  const many = cases.length > SHOWN + 1;
+  const next = cases[0]?.next;
+  return {
+    shown: many ? cases.slice(0, SHOWN) : cases,
+    folded: many ? cases.slice(SHOWN) : [],
+    next: cases.every((found) => found.next === next) ? next : undefined,
+  };
+}
+
+function item(finding: Finding, run: string | undefined): HTMLElement {
+  const { shown, folded, next } = parts(finding);
+  const untold = finding.count - finding.cases.length;
+  const line = (found: FindingCase) =>
+    h(
+      "li",
+      {},
+      h("b", {}, found.subject),
+      `: ${found.evidence}. Costs: ${found.cost}.`,
+      next === undefined && ` Next: ${found.next}.`,
+      found.repeats !== undefined && h("small", {}, ` in ${found.repeats} repeats`),
+    );
+  return h(
+    "li",
+    {},
+    h("b", {}, finding.lint),
+    finding.count > 1 && ` (${finding.count})`,
+    `: ${finding.finds}`,
+    run !== undefined && h("small", {}, ` ${run}`),
+    h("ul", {}, ...shown.map(line)),
+    folded.length > 0 && h("details", {}, h("summary", {}, `and ${folded.length} more`), h("ul", {}, ...folded.map(line))),
+    untold > 0 && h("p", {}, `and ${untold} that are counted only`),
+    next !== undefined && h("p", {}, `Next: ${next}.`),
+  );
 }

@@ -115,7 +115,7 @@ impl Analysis {
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
         let of_topics = seen.endpoints.len();
         let mut passages = link::actions::passages(actions.goals(), &mut seen);
-        passages.extend(calls::passages(services.calls(), &actions.names(), &mut seen));
+        calls::passages(services.calls(), &actions.names(), &mut seen, &mut passages);
         calls::join(passages, &mut seen, &mut linked);
         let (services, goals) = (services.rows(&options), actions.rows(&options));
         let (mut paths, path_notes) = graph::paths(&seen, &linked, workload, stated);

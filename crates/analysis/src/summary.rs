@@ -94,7 +94,7 @@ pub struct Finding {
     pub finds: String,
     /// Cases.
     pub count: u64,
-    /// The worst of them, worst first; at most five.
+    /// They, worst first; of more than 1,000 the worst.
     pub cases: Vec<FindingCase>,
 }
 

@@ -41,7 +41,7 @@ pub struct Tables {
     /// One row a message that was taken and did not stay inside its process's client library: its latency by layers.
     pub layers: Rows<Layers>,
     /// One row a service call, those of actions too, of which any part was recorded.
-    pub services: Vec<ServiceCall>,
+    pub services: Rows<ServiceCall>,
     /// One row a goal of an action.
     pub goals: Vec<Goal>,
     /// One row a state of a managed node, in the order of time.
@@ -340,10 +340,10 @@ impl Message {
 }
 
 /// A service call: request from client to server, handled, response back. What was not recorded, or did not happen, is absent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ServiceCall {
     /// Name of the service; empty where neither its client's nor its server's creation was recorded.
-    pub service: String,
+    pub service: Name,
     /// Index into [`Tables::nodes`] of the client.
     pub client: Option<u32>,
     /// Index into [`Tables::nodes`] of the server.

@@ -58,6 +58,24 @@ fn a_goal_has_all_of_its_times_each_send_from_before_its_call() {
 }
 
 #[test]
+fn feedback_has_no_rate_where_some_of_it_may_be_lost() {
+    let mut tables = tables(&reached());
+    let goal = &mut tables.goals[0];
+    (goal.feedback, goal.first_feedback_ns, goal.last_feedback_ns) = (Some(5), Some(1_000_000_000), Some(3_000_000_000));
+    let rate = |tables: &Tables, gap: Option<(i64, i64)>| {
+        let gaps = gap.map(|(from_ns, to_ns)| serde_json::json!({"from_ns": from_ns, "to_ns": to_ns, "count": 1}));
+        let info: tacho_events::run::RunInfo = serde_json::from_value(serde_json::json!({"gaps": gaps.into_iter().collect::<Vec<_>>()})).expect("run.json");
+        let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables, options: Default::default(), info: Some(&info) }], None);
+        (summary.actions[0].feedback, summary.actions[0].feedback_rate_hz)
+    };
+    assert_eq!(rate(&tables, None), (Some(5), Some(2.0)));
+    assert_eq!(rate(&tables, Some((3_500_000_000, 4_000_000_000))), (Some(5), Some(2.0)));
+    assert_eq!(rate(&tables, Some((2_000_000_000, 2_500_000_000))), (Some(5), None));
+    tables.processes.iter_mut().for_each(|process| process.dropped_events = 1);
+    assert_eq!(rate(&tables, None), (Some(5), None));
+}
+
+#[test]
 fn feedback_of_a_server_that_was_not_recorded_is_not_told() {
     let tables = tables(&FileBuilder::new()
         .node(2, "asker").rcl_client_init(CLIENT + 8, NODE, CLIENT + 9, "/count/_action/get_result").rcl_action_init(CLIENT)

@@ -175,7 +175,7 @@ fn starved_callback() {
     let found = cases(&held_up(400), "starved-callback");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].subject, "/control timer 0.0001 ms");
-    assert!(found[0].evidence.contains("the longest 325 ns, most of it in /control /map"), "{}", found[0].evidence);
+    assert!(found[0].evidence.contains("the longest 325 ns, the longest part of it in /control /map"), "{}", found[0].evidence);
     assert_eq!(cases(&held_up(370), "starved-callback"), [], "295 late is less than three periods");
     // As late, but its thread did nothing: it was not starved by others.
     let asleep = held_up(5).at(1_900).start_timer().at(1_910).end_timer();
@@ -321,13 +321,13 @@ fn large_message_over_udp() {
     let udp = system("udp");
     let found = cases_of(&tables_of(&sized(1 << 20), Some(&udp)), Some(&udp), "large-message-over-udp");
     assert_eq!(found.len(), 1);
-    assert!(found[0].evidence.starts_with("1048576 B a message") && found[0].evidence.contains("17 fragments"), "{}", found[0].evidence);
+    assert!(found[0].evidence.starts_with("messages of up to 1048576 B") && found[0].evidence.contains("at least 17 datagrams"), "{}", found[0].evidence);
     assert_eq!(cases_of(&tables_of(&sized(65_507), Some(&udp)), Some(&udp), "large-message-over-udp"), [], "it fits a datagram");
     let ros1 = workload("middleware: {ros1: udpros}\nnodes:\n  sensor: {publishes: {/points: {size: 1 MiB, rate: 10 Hz, reliability: best_effort}}}\n\
         \x20 filter: {subscribes: {/points: {reliability: best_effort}}}\n");
     let found = cases_of(&tables_of(&sized(1 << 20), Some(&ros1)), Some(&ros1), "large-message-over-udp");
     // 2^20 / 1492: UDPROS fills datagrams of 1500 B, 8 of them its own.
-    assert!(found[0].evidence.contains("703 fragments"), "{}", found[0].evidence);
+    assert!(found[0].evidence.contains("703 datagrams"), "{}", found[0].evidence);
     let shm = system("shm");
     assert_eq!(cases_of(&tables_of(&sized(1 << 20), Some(&shm)), Some(&shm), "large-message-over-udp"), []);
     let apart = sized(1 << 20).process(2).header(|h| h.host = "roadside".into());
@@ -378,4 +378,91 @@ fn a_case_of_several_repeats_is_one_told_as_in_the_worst() {
     let finding = summary.findings.expect("lints ran").into_iter().find(|f| f.lint == "starved-callback").expect("found");
     assert_eq!((finding.count, finding.cases[0].repeats), (1, Some(2)));
     assert!(finding.cases[0].evidence.contains("the longest 725 ns"), "{}", finding.cases[0].evidence);
+}
+
+#[test]
+fn a_callback_that_runs_on_two_threads_at_once_may_answer_every_message() {
+    // Messages every 100 and callbacks of 120, in turns on two threads; or one after the other.
+    let stream = |threads: u32, every: i64| (0..10).fold(sensor_and(10), |b, k| {
+        let b = send(b, 1_000 + 100 * k).process(2).thread(20 + k as u32 % threads);
+        b.at(3_000 + every * k).start_taking(1_000 + 100 * k).at(3_120 + every * k).end_taking()
+    });
+    assert_eq!(cases(&stream(2, 100), "callback-exceeds-period"), []);
+    let found = cases(&stream(1, 130), "callback-exceeds-period");
+    assert!(found[0].cost.contains("it can answer about 83 %, one at a time"), "{}", found[0].cost);
+}
+
+#[test]
+fn a_timer_that_took_too_long_says_how_late_the_next_execution_was() {
+    let found = cases(&ticking(&[1_200; 10], 2_000), "callback-exceeds-period");
+    assert_eq!(found[0].cost, "the execution after one of them started up to 1.0 us after it was due");
+}
+
+#[test]
+fn two_timers_of_one_name_are_two_cases_of_each_repeat() {
+    let mut b = FileBuilder::new().node(1, "talker").timer(1_000)
+        .rcl_timer_init(TIMER + 8, 1_000).rclcpp_timer_callback_added(TIMER + 8, TIMER_CALLBACK + 8).rclcpp_timer_link_node(TIMER + 8, NODE);
+    for at in (0..10).map(|k| 10_000 + 4_000 * k) {
+        b = b.at(at).start_timer().at(at + 1_200).end_timer();
+        b = b.at(at + 1_200).callback_start(TIMER_CALLBACK + 8, false).at(at + 2_500).callback_end(TIMER_CALLBACK + 8);
+    }
+    let tables = scene::tables(&b);
+    let repeat = Repeat { tables: &tables, options: Options::default(), info: None };
+    for repeats in [1, 3] {
+        let findings = summarise(&vec![repeat; repeats], None).findings.expect("lints ran");
+        let finding = findings.iter().find(|f| f.lint == "callback-exceeds-period").expect("found");
+        let in_repeats = (repeats > 1).then_some(repeats as u64);
+        let told: Vec<_> = finding.cases.iter().map(|c| (c.subject.as_str(), c.repeats)).collect();
+        assert_eq!((finding.count, told), (2, vec![("/talker timer 0.001 ms", in_repeats); 2]));
+        assert!(finding.cases.iter().any(|c| c.evidence.ends_with("the longest 1.3 us")) && finding.cases.iter().any(|c| c.evidence.ends_with("the longest 1.2 us")));
+    }
+}
+
+#[test]
+fn paths_of_one_name_are_one_case_told_as_the_worst() {
+    let mut tables = scene::tables(&take(send(sensor_and(10), 100), 110, 100, 5));
+    let worse = tables.instances[0].end_to_end_ns + 7;
+    tables.chains[0].deadline_ns = Some(14);
+    tables.chains.push(tables.chains[0].clone());
+    tables.chains.push(tables.chains[0].clone());
+    let instance = tables.instances[0];
+    tables.instances.push(tacho_analysis::tables::Instance { chain: 2, end_to_end_ns: worse, ..instance });
+    let found = cases_of(&tables, None, "deadline-missed");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].evidence, "1 of 1 instances took longer than 14 ns; the longest 22 ns (on the worst of 2 such paths, of 3 with this name)");
+    assert_eq!(found[0].cost, "up to 8 ns too late");
+}
+
+#[test]
+fn a_full_thread_says_what_messages_waited_and_else_what_time_is_left() {
+    // Timers alone.
+    let timers = (0..20).fold(FileBuilder::new().node(1, "all").timer(100).another_subscription(OTHER, "/map"), |b, k| {
+        let at = 1_000 + 100 * k;
+        b.at(at).start_timer().at(at + 45).end_timer().at(at + 45).callback_start(CALLBACK + OTHER, false).at(at + 90).end_taking_from(OTHER)
+    });
+    // 20 times 90 of the 1990 from the first to the last.
+    let found = cases(&timers, "single-threaded-bottleneck");
+    assert_eq!(found[0].cost, "190 ns are left for whatever else comes to it");
+    // Messages that were there 30 before the timer that polls, and one that it takes while it runs.
+    let mut b = FileBuilder::new().node(1, "sensor").publisher("/map").timer(100).node(2, "all").timer(100).another_subscription(OTHER, "/map");
+    for k in 0..20 {
+        let at = 1_000 + 100 * k;
+        b = b.process(1).at(at).start_timer().at(at + 1).publish(at).at(at + 2).end_timer();
+        b = b.process(2).at(at - 20).start_timer().at(at + 31).end_timer();
+        b = b.at(at + 31).start_taking_from(OTHER, at).at(at + 75).end_taking_from(OTHER);
+    }
+    let found = cases(&b, "single-threaded-bottleneck");
+    assert_eq!(found[0].cost, "messages that are there wait 30 ns for their callback on the average");
+}
+
+#[test]
+fn a_late_publisher_that_skips_nothing_loses_nothing() {
+    let mut b = FileBuilder::new().node(1, "camera").publisher("/image").timer(100);
+    for k in 0..100 {
+        let due = 1_000 + 100 * k;
+        let at = if k < 3 { due + 100 } else { due };
+        b = b.at(at).start_timer().node_due(PUBLISHER, k as u64, due).node_publish(PUBLISHER, 1, k as u64, 64).publish(due).end_timer();
+    }
+    let found = cases(&b, "publisher-behind");
+    assert_eq!(found[0].cost, "latencies begin at the publish call: up to 100 ns of lateness are not in them");
 }

@@ -37,7 +37,8 @@ pub fn run(options: Explain) -> Outcome {
             chain = worst(&summary).map(str::to_owned);
         }
     }
-    show_chain(&run, &summary, chain.as_deref(), options.json)?;
+    let terminal = Terminal { whole: options.all || options.node.is_some(), ..terminal() };
+    show_chain(&run, &summary, chain.as_deref(), options.json, terminal)?;
     let kept = limits(&options.limit, chain.as_deref(), &summary)?;
     let denied = |finding: &&Finding| options.deny.contains(&finding.lint);
     let found: Vec<&Finding> = summary.findings.iter().flatten().filter(denied).collect();
@@ -160,15 +161,15 @@ fn suggestion(summary: &Summary) -> String {
 
 /// Prints figures as asked for.
 pub fn show(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
-    show_chain(run, summary, None, json)
+    show_chain(run, summary, None, json, terminal())
 }
 
-fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool) -> Outcome {
+fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool, terminal: Terminal) -> Outcome {
     if json {
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    runs::print_text(&terminal().explain_chain(summary, &info, chain))
+    runs::print_text(&terminal.explain_chain(summary, &info, chain))
 }
 
 /// How text is laid out on what stdout is: as wide as the terminal, and in colour unless NO_COLOR says otherwise.
@@ -183,5 +184,5 @@ pub fn terminal() -> Terminal {
         (libc::ioctl(stdout.as_raw_fd(), libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
     };
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Terminal { width: columns.unwrap_or(Terminal::default().width), colour }
+    Terminal { width: columns.unwrap_or(Terminal::default().width), colour, whole: false }
 }

@@ -277,6 +277,9 @@ pub struct Explain {
     /// Show only what concerns nodes with this in their name: their callbacks, topics, chains, findings
     #[arg(long, value_name = "NODE", conflicts_with_all = ["suggest", "deny"])]
     pub node: Option<String>,
+    /// Show all rows of every table and all cases of every finding, where there are many; so does --node
+    #[arg(long, conflicts_with_all = ["json", "suggest"])]
+    pub all: bool,
     /// Explain the way from here: a topic (from whoever publishes it on), else a node
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,

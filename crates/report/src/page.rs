@@ -59,7 +59,7 @@ pub struct PageChain<'a> {
     pub end_to_end: Option<Drawn>,
     /// Best, median and worst instance.
     pub instances: Vec<PageInstance<'a>>,
-    /// Mean parts of each node on the path, over the instances whose hops are all there.
+    /// Mean parts of each node on the path; none where only some instances have hops, as they are not of all.
     pub hops: Vec<HopMeans<'a>>,
 }
 
@@ -263,8 +263,8 @@ fn page_instance<'a>(
 
 fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'h Hop]>) -> Vec<HopMeans<'a>> {
     let nodes = path.len().div_ceil(2);
-    let whole: Vec<_> = instances.filter(|hops| hops.len() == nodes).collect();
-    if whole.is_empty() {
+    let whole: Vec<_> = instances.collect();
+    if whole.is_empty() || whole.iter().any(|hops| hops.len() != nodes) {
         return vec![];
     }
     let mean = |position: usize, part: &dyn Fn(&Hop) -> Option<i64>| -> Option<f64> {

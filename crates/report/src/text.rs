@@ -48,12 +48,14 @@ pub struct Terminal {
     pub width: usize,
     /// Whether to use ANSI colours.
     pub colour: bool,
+    /// Whether to tell all rows of every table and all cases of every finding; else the worst, where there are many.
+    pub whole: bool,
 }
 
 impl Default for Terminal {
     /// 100 characters a line, no colour: what a log or a pipe gets.
     fn default() -> Self {
-        Terminal { width: 100, colour: false }
+        Terminal { width: 100, colour: false, whole: false }
     }
 }
 
@@ -71,7 +73,7 @@ impl Terminal {
     /// That a table does not have all rows, and which it has.
     fn and_more(&self, out: &mut String, more: usize, those: &str) {
         if more > 0 {
-            self.line(out, &format!("and {more} more: these {those}, --json has all"));
+            self.line(out, &format!("and {more} more: these {those}, --all shows all"));
         }
     }
 
@@ -203,7 +205,8 @@ impl Terminal {
             Column::number("worst ms"),
             Column::number("reaction ms"),
         ]);
-        for (chain, paths) in rows.iter().take(OTHER_CHAINS) {
+        let told = self.most(OTHER_CHAINS);
+        for (chain, paths) in rows.iter().take(told) {
             let whole = chain.end_to_end_ms.as_ref();
             table.row(vec![
                 chain.name.clone(),
@@ -216,8 +219,8 @@ impl Terminal {
             ]);
         }
         self.section(out, "Other chains (of several paths the worst; --chain NAME explains one; reaction: the longest)", table);
-        if rows.len() > OTHER_CHAINS {
-            self.line(out, &format!("and {} more: --json has all", rows.len() - OTHER_CHAINS));
+        if rows.len() > told {
+            self.line(out, &format!("and {} more: --all shows them", rows.len() - told));
         }
     }
 
@@ -310,17 +313,24 @@ impl Terminal {
     fn width(&self) -> usize {
         self.width.max(NARROWEST)
     }
-}
 
-/// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] the worst, worst first; else all in their order.
-fn told<T>(rows: &[T], badness: impl Fn(&T) -> f64) -> (Vec<&T>, usize) {
-    let mut told: Vec<&T> = rows.iter().collect();
-    let more = told.len().saturating_sub(ROWS_TOLD);
-    if more > 0 {
-        told.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
-        told.truncate(ROWS_TOLD);
+    /// Rows that are told of so many: all where all are asked for.
+    fn most(&self, usually: usize) -> usize {
+        if self.whole { usize::MAX } else { usually }
     }
-    (told, more)
+
+    /// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] worst first, and the worst unless all are asked for; else all in
+    /// their order.
+    fn told<'r, T>(&self, rows: &'r [T], badness: impl Fn(&T) -> f64) -> (Vec<&'r T>, usize) {
+        let mut told: Vec<&T> = rows.iter().collect();
+        if told.len() > ROWS_TOLD {
+            told.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
+        }
+        let most = self.most(ROWS_TOLD);
+        let more = told.len().saturating_sub(most);
+        told.truncate(most);
+        (told, more)
+    }
 }
 
 /// [`PARTS`], or those that are there without scheduler events.

@@ -138,6 +138,6 @@ fn a_run_without_the_chain_is_named_and_not_counted_as_zero() {
 #[test]
 fn a_terminal_gets_colour_when_told() {
     let run = sample::run("untuned", Wake::Arrival);
-    let text = Terminal { width: 80, colour: true }.explain(&run.summary, &run.info);
+    let text = Terminal { width: 80, colour: true, whole: false }.explain(&run.summary, &run.info);
     assert!(text.contains("\u{1b}[33m░"), "{text}");
 }

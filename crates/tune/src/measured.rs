@@ -25,6 +25,16 @@ pub enum MeasureError {
         /// Node.
         node: String,
     },
+    /// Only some instances of it have rows in the table of hops, and not an even sample.
+    #[error("chain `{chain}`: only {with_hops} of its {instances} instances have hops in this run: name the chain in a workload or links file and analyse it anew")]
+    Sampled {
+        /// Chain.
+        chain: String,
+        /// Those that have.
+        with_hops: usize,
+        /// All.
+        instances: usize,
+    },
     /// No complete execution of a callback of this node in any instance.
     #[error("chain `{chain}`: no execution of `{node}` was measured: record it for longer, or tune without the run")]
     NotMeasured {
@@ -57,8 +67,11 @@ pub fn execution_times(runs: &[&Tables], chain: &str) -> Result<Vec<(String, f64
         }
         // One execution may be part of several instances, and counts once.
         let mut seen = BTreeSet::new();
+        let instances = tables.instances.iter().filter(|i| i.chain as usize == index).count();
+        let mut with_hops = 0;
         for hop in &tables.hops {
             let of_chain = tables.instances.get(hop.instance as usize).is_some_and(|i| i.chain as usize == index);
+            with_hops += usize::from(of_chain && hop.position == 0);
             let Some(execution) = hop.execution.filter(|_| of_chain) else { continue };
             if !seen.insert((hop.position, execution)) {
                 continue;
@@ -68,6 +81,9 @@ pub fn execution_times(runs: &[&Tables], chain: &str) -> Result<Vec<(String, f64
                 sum.0 += (end_ns - start_ns) as f64 / 1e6;
                 sum.1 += 1;
             }
+        }
+        if with_hops < instances {
+            return Err(MeasureError::Sampled { chain: chain.into(), with_hops, instances });
         }
     }
     if nodes.is_empty() {
@@ -203,6 +219,9 @@ mod tests {
         tables.hops.retain(|hop| hop.position == 0);
         let error = execution_times(&[&tables], "x");
         assert_eq!(error, Err(MeasureError::NotMeasured { chain: "x".into(), node: "b".into() }));
+        tables.hops.retain(|hop| hop.instance != 1);
+        let error = execution_times(&[&tables], "x");
+        assert_eq!(error, Err(MeasureError::Sampled { chain: "x".into(), with_hops: 2, instances: 3 }));
         let error = execution_times(&[&tables], "y").expect_err("no such chain");
         assert_eq!(error.to_string(), "no chain `y`: expected one of other, x");
     }

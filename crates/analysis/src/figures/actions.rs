@@ -29,7 +29,7 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ActionFigures> {
         let later = later_parts(&tables.executions, lost);
         for goal in &tables.goals {
             let so_far = actions.entry(&goal.action).or_default();
-            so_far.count(goal, tables);
+            so_far.count(goal, tables, &lost);
             so_far.measure(goal, tables, &lost);
             let cpu_ns = goal.execution.filter(|_| goal.ended_ns.is_some()).and_then(|execution| {
                 let first = &tables.executions[execution as usize];
@@ -65,7 +65,7 @@ fn us(ns: i64) -> f64 {
 }
 
 impl SoFar {
-    fn count(&mut self, goal: &Goal, tables: &Tables) {
+    fn count(&mut self, goal: &Goal, tables: &Tables, lost: &impl Fn(i64, i64) -> bool) {
         let name = |node: Option<u32>| node.map(|node| tables.nodes[node as usize].name.clone());
         self.clients.extend(name(goal.client));
         self.servers.extend(name(goal.server));
@@ -85,7 +85,10 @@ impl SoFar {
         if let Some(feedback) = goal.feedback {
             *of.feedback.get_or_insert(0) += feedback;
         }
-        if let (Some(count), Some(first), Some(last)) = (goal.feedback, goal.first_feedback_ns, goal.last_feedback_ns) {
+        let whole = goal.server.is_none_or(|node| tables.processes[tables.nodes[node as usize].process as usize].dropped_events == 0);
+        let feedback = goal.feedback.zip(goal.first_feedback_ns.zip(goal.last_feedback_ns));
+        // Where events were lost, so may feedback have been, and the distances look longer.
+        if let Some((count, (first, last))) = feedback.filter(|(_, (first, last))| whole && !lost(*first, *last)) {
             self.distances.0 += count - 1;
             self.distances.1 += last - first;
         }

@@ -30,7 +30,7 @@ pub(crate) fn figures(repeats: &[Repeat<'_>]) -> Vec<ServiceFigures> {
         let actions: HashSet<&str> = tables.goals.iter().map(|goal| goal.action.as_str()).collect();
         let of_action = |service: &str| action_of(service).is_some_and(|action| actions.contains(action));
         for call in tables.services.iter().filter(|call| !of_action(&call.service)) {
-            let so_far = services.entry(&call.service).or_default();
+            let so_far = services.entry(call.service.as_str()).or_default();
             let node = |index: Option<u32>| index.and_then(|index| tables.nodes.get(index as usize));
             so_far.clients.extend(node(call.client).map(|node| node.name.clone()));
             so_far.servers.extend(node(call.server).map(|node| node.name.clone()));

@@ -4,10 +4,11 @@
 use crate::link::calls::Passage;
 use crate::observe::actions::GoalSeen;
 use crate::observe::Observed;
+use crate::rows::Rows;
 
 /// The goals whose client and server are both known.
-pub(crate) fn passages(goals: &[GoalSeen], seen: &mut Observed) -> Vec<Passage> {
-    let mut passages = Vec::new();
+pub(crate) fn passages(goals: &[GoalSeen], seen: &mut Observed) -> Rows<Passage> {
+    let mut passages = Rows::new();
     for GoalSeen { row, sent_in, decided_in, ended_in, result_taken_in, .. } in goals {
         let (Some(client), Some(server), false) = (row.client, row.server, row.action.is_empty()) else { continue };
         let [goal, result] = seen.legs.both(&mut seen.topics, &format!("{} goal", row.action), &format!("{} result", row.action));

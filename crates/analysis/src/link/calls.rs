@@ -8,10 +8,11 @@ use crate::link::{Linked, OfTopic};
 use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen};
 use crate::observe::services::Call;
 use crate::rows::Rows;
-use crate::tables::{action_of, EndpointKind};
+use crate::tables::{action_of, EndpointKind, Name};
 use std::collections::{HashMap, HashSet};
 
 /// A way of a message: when, and in which executions.
+#[derive(Clone, Copy)]
 pub(crate) struct Passage {
     pub topic: u32,
     pub from: u32,
@@ -23,15 +24,15 @@ pub(crate) struct Passage {
 }
 
 /// The calls whose client and server are both known; those of actions whose goals are known stand for nothing more.
-pub(crate) fn passages(calls: &[Call], actions: &HashSet<&str>, seen: &mut Observed) -> Vec<Passage> {
-    let mut passages = Vec::new();
+pub(crate) fn passages(calls: &Rows<Call>, actions: &HashSet<&str>, seen: &mut Observed, passages: &mut Rows<Passage>) {
+    let mut legs: HashMap<Name, [u32; 2]> = HashMap::new();
     for call in calls {
         if action_of(&call.row.service).is_some_and(|action| actions.contains(action)) {
             continue;
         }
         let (Some(client), Some(server), false) = (call.row.client, call.row.server, call.row.service.is_empty()) else { continue };
-        let name = &call.row.service;
-        let [request, response] = seen.legs.both(&mut seen.topics, &format!("{name} request"), &format!("{name} response"));
+        let name = call.row.service;
+        let [request, response] = *legs.entry(name).or_insert_with(|| seen.legs.both(&mut seen.topics, &format!("{name} request"), &format!("{name} response")));
         if let Some(sent) = call.row.requested_ns() {
             let taken = call.row.request_taken_ns.map(|ns| (ns, call.row.execution));
             passages.push(Passage { topic: request, from: client, to: server, sent: (sent, call.requested_in), taken, answers_ns: None });
@@ -41,15 +42,17 @@ pub(crate) fn passages(calls: &[Call], actions: &HashSet<&str>, seen: &mut Obser
             passages.push(Passage { topic: response, from: server, to: client, sent: (sent, call.answered_in), taken, answers_ns: call.row.request_taken_ns });
         }
     }
-    passages
 }
 
+/// When, in which execution, by which endpoint, and the publication.
+type Taken = (i64, Option<u32>, u32, u32);
+
 /// Adds what went to and fro.
-pub(crate) fn join(mut passages: Vec<Passage>, seen: &mut Observed, linked: &mut Linked) {
-    passages.sort_by_key(|p| p.sent.0);
+pub(crate) fn join(passages: Rows<Passage>, seen: &mut Observed, linked: &mut Linked) {
+    let passages = passages.sorted_by(|a, b| a.sent.0.cmp(&b.sent.0));
     linked.topics.resize_with(seen.topics.names.len(), OfTopic::default);
     let mut endpoints = HashMap::new();
-    let (mut taken, mut answers) = (Vec::new(), Vec::new());
+    let (mut taken, mut answers): (Rows<Taken>, Rows<(u32, (i64, u32, u32))>) = (Rows::new(), Rows::new());
     for passage in &passages {
         let from = endpoint(seen, linked, &mut endpoints, passage.from, passage.topic, EndpointKind::Publisher);
         let to = endpoint(seen, linked, &mut endpoints, passage.to, passage.topic, EndpointKind::Subscription);
@@ -62,14 +65,17 @@ pub(crate) fn join(mut passages: Vec<Passage>, seen: &mut Observed, linked: &mut
         let request = seen.legs.of(passage.topic).map(|leg| leg.service);
         answers.extend(passage.answers_ns.zip(request).map(|(ns, request)| (publication, (ns, passage.from, request))));
     }
-    taken.sort_by_key(|t| t.0);
+    let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));
     // By when a node took it, on which topic.
     let place = |endpoint: u32| (seen.endpoints[endpoint as usize].node, seen.endpoints[endpoint as usize].topic);
     let takes = taken.iter().zip(seen.takes.len() as u32..);
-    let rows: HashMap<(i64, u32, u32), u32> = takes.map(|((ns, _, endpoint, _), row)| ((*ns, place(*endpoint).0, place(*endpoint).1), row)).collect();
+    let rows: Rows<((i64, u32, u32), u32)> = takes.map(|((ns, _, endpoint, _), row)| ((*ns, place(*endpoint).0, place(*endpoint).1), row)).collect();
+    let rows = rows.sorted_by(|a, b| a.0.cmp(&b.0));
+    // In the order of publications. Of several takes at once the last.
     for (publication, request) in answers {
-        if let Some(take) = rows.get(&request) {
-            seen.legs.answer(publication, *take);
+        let last = rows.partition_point(|of| of.0 <= request).checked_sub(1).map(|last| rows[last]);
+        if let Some((_, take)) = last.filter(|of| of.0 == request) {
+            seen.legs.answer(publication, take);
         }
     }
     let take = |(time, execution, endpoint, publication)| TakeSeen {

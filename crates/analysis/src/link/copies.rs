@@ -21,6 +21,8 @@ pub(super) fn drop(seen: &mut Observed) -> bool {
         return false;
     }
     let kept = || (0..seen.takes.len() as u32).filter(|row| !copies.contains(row));
+    let written = kept().zip(0..).filter_map(|(before, now)| Some((now, seen.ros1.written_ns(before)?)));
+    seen.ros1.written = if seen.ros1.written.is_empty() { Rows::new() } else { written.collect() };
     seen.ros1.latched = kept().zip(0..).filter(|(before, _)| seen.ros1.latched.contains(before)).map(|(_, now)| now).collect();
     let takes: Rows<TakeSeen> = kept().map(|row| seen.takes[row as usize]).collect();
     seen.takes = takes;

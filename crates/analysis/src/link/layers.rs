@@ -14,8 +14,8 @@ pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &Rows<Opt
         let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
         let ends = if seen.ros1.told.contains(&take.endpoint) {
             // Within a process roscpp hands a pointer over.
-            let Some(written) = seen.ros1.written.get(&row) else { continue };
-            ends_of_ros1(take, *written, message.callback_ns)
+            let Some(written) = seen.ros1.written_ns(row) else { continue };
+            ends_of_ros1(take, written, message.callback_ns)
         } else {
             ends(seen, take, publication, message.callback_ns)
         };

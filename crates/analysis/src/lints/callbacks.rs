@@ -21,7 +21,7 @@ const PREEMPTED_PART: f64 = 0.1;
 
 pub const EXCEEDS_PERIOD: Lint = Lint {
     name: "callback-exceeds-period",
-    finds: "a callback takes longer than what it answers comes",
+    finds: "a callback takes longer than its timer's period, or than the interval of its messages",
     check: |facts| timers_over(facts).into_iter().chain(subscriptions_over(facts)).collect(),
 };
 
@@ -32,13 +32,19 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
             return None;
         }
         let longest = *over.iter().max()?;
+        // Of executions that overlap, on several threads, none holds the next one up.
+        let next_late = ran.windows(2).filter(|pair| pair[0].end_ns - pair[0].start_ns > period && pair[0].end_ns <= pair[1].start_ns);
+        let next_late = next_late.map(|pair| pair[1].start_ns - pair[0].start_ns - period).max();
         Some(Case {
             subject: facts.callback(callback),
             evidence: format!(
                 "{} of {} executions ({}) took longer than the period of {}; the longest {}",
                 over.len(), ran.len(), percent(over.len(), ran.len()), time(period), time(longest)
             ),
-            cost: format!("each of them makes the timer skip {} or more activations", longest / period),
+            cost: match next_late {
+                Some(late) => format!("the execution after one of them started up to {} after it was due", time(late)),
+                None => "its executions overlap, each on a thread of its own".into(),
+            },
             next: "a longer period, less work a call, or the work moved to a callback of its own".into(),
             weight: over.len() as f64,
         })
@@ -52,10 +58,12 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
         let published = Some(facts.published(topic)).filter(|p| p.len() > 2 && callback.kind == CallbackKind::Subscription)?;
         let interval = (published[published.len() - 1] - published[0]) / (published.len() as i64 - 1);
         let mean = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>().checked_div(ran.len() as i64)?;
-        (ran.len() > 1 && mean > interval).then(|| Case {
+        // On several threads at once it may answer all of them.
+        let one_at_a_time = ran.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns);
+        (ran.len() > 1 && mean > interval && one_at_a_time).then(|| Case {
             subject: facts.callback(row as u32),
             evidence: format!("mean of {} executions {}; a message comes every {}", ran.len(), time(mean), time(interval)),
-            cost: format!("of {} messages published it could answer at most {:.0} %", published.len(), 100.0 * interval as f64 / mean as f64),
+            cost: format!("of {} messages published it can answer about {:.0} %, one at a time", published.len(), 100.0 * interval as f64 / mean as f64),
             next: "less work a message, fewer messages, or several threads with a reentrant callback group".into(),
             weight: mean as f64 / interval.max(1) as f64,
         })
@@ -65,7 +73,7 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
 
 pub const STARVED: Lint = Lint {
     name: "starved-callback",
-    finds: "a callback was ready and waited for periods while its thread ran others",
+    finds: "a callback was ready and waited for periods while the thread that then ran it was in others",
     check: |facts| {
         let timers = facts.timers().filter_map(|(callback, period, ran)| {
             // Due a period after the start before.
@@ -107,14 +115,14 @@ fn starved(facts: &Facts<'_>, callback: u32, period: i64, waits: impl Iterator<I
         }
     }
     let (longest, by) = worst?;
-    let by = by.map_or(String::new(), |by| format!(", most of it in {}", facts.callback(by)));
+    let by = by.map_or(String::new(), |by| format!(", the longest part of it in {}", facts.callback(by)));
     Some(Case {
         subject: facts.callback(callback),
         evidence: format!(
-            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more while its thread ran others; the longest {}{by}",
+            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more, while the thread that then ran it was in others for four fifths of it or more; the longest {}{by}",
             time(period), time(longest)
         ),
-        cost: format!("up to {} of age for what it makes", time(longest)),
+        cost: format!("it started up to {} after it was ready", time(longest)),
         next: "a callback group and thread of its own, or an executor that orders by priority".into(),
         weight: longest as f64,
     })
@@ -146,8 +154,11 @@ pub const TIMER_DRIFT: Lint = Lint {
             (off.abs() > DRIFT).then(|| Case {
                 subject: facts.callback(callback),
                 evidence: format!("median of {} intervals {} in which no other callback of its thread held it up, period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
-                cost: format!("{:.1} activations too few an hour", 3.6e12 / period as f64 - 3.6e12 / median as f64),
-                next: "a timer of the executor instead of sleeping for a period after the work; else look at what its thread does".into(),
+                cost: {
+                    let an_hour = 3.6e12 / median as f64 - 3.6e12 / period as f64;
+                    format!("{:.1} activations an hour too {}, at that interval", an_hour.abs(), if an_hour < 0.0 { "few" } else { "many" })
+                },
+                next: "what its thread does meanwhile (tacho record --scheduler tells when it had no CPU); where it sleeps for a period after its work, a timer of the executor".into(),
                 weight: off.abs(),
             })
         };
@@ -157,7 +168,7 @@ pub const TIMER_DRIFT: Lint = Lint {
 
 pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",
-    finds: "other threads had the CPU of a callback for a good part of its time",
+    finds: "a callback could have gone on and had no CPU for a good part of its time",
     check: |facts| {
         let mut off: HashMap<u32, HashMap<&str, i64>> = HashMap::new();
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
@@ -166,7 +177,7 @@ pub const PREEMPTED: Lint = Lint {
             let counts = |e: &&Execution| e.end_ns.is_some() && e.resumes.is_none() && facts.window.0 <= e.start_ns && e.start_ns < facts.window.1;
             if let Some(execution) = execution.filter(counts) {
                 let callback = execution.callback;
-                let by = row.by_comm.as_deref().unwrap_or("a thread that is not known");
+                let by = row.by_comm.as_deref().unwrap_or("threads that are not known");
                 *off.entry(callback).or_default().entry(by).or_default() += row.to_ns - row.from_ns;
             }
         }
@@ -177,7 +188,7 @@ pub const PREEMPTED: Lint = Lint {
             (taken as f64 > PREEMPTED_PART * wall as f64).then(|| Case {
                 subject: facts.callback(callback),
                 evidence: format!(
-                    "of {} inside it, its thread had no CPU for {} ({:.1} %), {} of that to {}",
+                    "of {} inside it, its thread could have gone on and had no CPU for {} ({:.1} %), {} of that to {}",
                     time(wall), time(taken), 100.0 * taken as f64 / wall.max(1) as f64, time(*most.1), most.0
                 ),
                 cost: format!("{} a call on the average", time(taken / (ran.len() as i64).max(1))),

@@ -11,6 +11,9 @@ const FINALIZED: &str = "finalized";
 /// system: managers deactivate and clean up their nodes before these end.
 const SHUT_DOWN_NS: i64 = 5_000_000_000;
 
+/// Chains that are named; of more it is said how many.
+const NAMED: usize = 4;
+
 pub const NOT_ACTIVE: Lint = Lint {
     name: "node-not-active",
     finds: "a managed node ended in another state than active",
@@ -26,15 +29,22 @@ pub const NOT_ACTIVE: Lint = Lint {
                 return None;
             }
             let name = &tables.nodes[node].name;
-            let on_path = |chain: &&crate::tables::Chain| chain.path.iter().step_by(2).any(|of| of == name);
-            let mut chains: Vec<&str> = tables.chains.iter().filter(on_path).map(|chain| chain.name.as_str()).collect();
+            let on_path = |chain: &crate::tables::Chain| chain.path.iter().step_by(2).any(|of| of == name);
+            let came = |chain: usize| tables.instances.iter().any(|i| i.chain as usize == chain && i.start_ns >= left);
+            let silent = tables.chains.iter().enumerate().filter(|(row, chain)| on_path(chain) && !came(*row));
+            let mut chains: Vec<&str> = silent.map(|(_, chain)| chain.name.as_str()).collect();
+            chains.sort_unstable();
             chains.dedup();
+            let more = chains.len().saturating_sub(NAMED);
+            let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let of_node = |publisher: u32| tables.endpoints[publisher as usize].node as usize == node;
+            let published = tables.publications.iter().filter(|p| p.publish_ns >= left && of_node(p.publisher)).count();
             Some(Case {
                 subject: name.clone(),
                 evidence: format!("{state} in the end, not active for the last {}; active for {} of {}", time(end - left), time(in_active), time(end - began)),
                 cost: match chains.is_empty() {
-                    true => "what it would publish is not published".into(),
-                    false => format!("chains through it have no instances meanwhile: {}", chains.join(", ")),
+                    true => format!("it published {published} messages in that time"),
+                    false => format!("chains through it have no instance that began in that time: {}{and}", chains[..chains.len() - more].join(", ")),
                 },
                 next: format!("ros2 lifecycle get {name}, and ros2 lifecycle set {name} activate (configure before); its log says why a transition failed"),
                 weight: (end - left) as f64,

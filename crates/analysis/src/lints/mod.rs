@@ -13,10 +13,12 @@ mod queues;
 use crate::figures::Repeat;
 use crate::summary::{Finding, FindingCase};
 use facts::Facts;
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
 use tacho_workload::model::Workload;
 
-/// Cases of a finding that the summary tells; the others are counted.
-const TOLD: usize = 5;
+/// Cases of a finding that the summary tells; the others, which a topic with hundreds of both ends may have, are counted.
+const TOLD: usize = 1_000;
 
 /// A named check.
 pub struct Lint {
@@ -63,27 +65,41 @@ pub static LINTS: &[Lint] = &[
 pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Vec<Finding> {
     let facts: Vec<Facts<'_>> = repeats.iter().map(|repeat| Facts::new(repeat, workload)).collect();
     let found = LINTS.iter().map(|lint| {
-        let mut cases: Vec<(Case, u64)> = Vec::new();
-        for case in facts.iter().flat_map(lint.check) {
-            match cases.iter_mut().find(|(known, _)| known.subject == case.subject) {
-                Some((known, repeats)) => {
-                    *repeats += 1;
-                    if case.weight > known.weight {
-                        *known = case;
+        // By subject and, where a run has several of one name, which of them by weight: of each the worst, and the repeats that have it.
+        let mut known: HashMap<(String, usize), (Case, u64)> = HashMap::new();
+        for facts in &facts {
+            let mut of_name: HashMap<String, usize> = HashMap::new();
+            for case in worst_first((lint.check)(facts)) {
+                let place = of_name.entry(case.subject.clone()).or_default();
+                let key = (case.subject.clone(), *place);
+                *place += 1;
+                match known.entry(key) {
+                    Entry::Vacant(entry) => drop(entry.insert((case, 1))),
+                    Entry::Occupied(mut entry) => {
+                        let (worst, repeats) = entry.get_mut();
+                        *repeats += 1;
+                        if case.weight > worst.weight {
+                            *worst = case;
+                        }
                     }
                 }
-                None => cases.push((case, 1)),
             }
         }
-        cases.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight).then_with(|| a.0.subject.cmp(&b.0.subject)));
+        let mut cases: Vec<((String, usize), (Case, u64))> = known.into_iter().collect();
+        cases.sort_by(|(a, (left, _)), (b, (right, _))| right.weight.total_cmp(&left.weight).then_with(|| a.cmp(b)));
         Finding {
             lint: lint.name.into(),
             finds: lint.finds.into(),
             count: cases.len() as u64,
-            cases: cases.into_iter().take(TOLD).map(|(case, in_repeats)| told(case, in_repeats, repeats.len())).collect(),
+            cases: cases.into_iter().take(TOLD).map(|(_, (case, in_repeats))| told(case, in_repeats, repeats.len())).collect(),
         }
     });
     found.filter(|finding| finding.count > 0).collect()
+}
+
+fn worst_first(mut cases: Vec<Case>) -> Vec<Case> {
+    cases.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| (&a.subject, &a.evidence).cmp(&(&b.subject, &b.evidence))));
+    cases
 }
 
 fn told(case: Case, in_repeats: u64, repeats: usize) -> FindingCase {

@@ -6,7 +6,7 @@ use crate::link::udpros;
 use crate::observe::is_called;
 use crate::rows::grouped::Grouped;
 use crate::tables::{Delivery, EndpointKind};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Part of the due sends that may be late or skipped before it is told.
 const BEHIND_PART: f64 = 0.01;
@@ -39,7 +39,10 @@ pub const BEHIND: Lint = Lint {
                     "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the latest {}",
                     time(period), percent(late + skipped, due), time(worst)
                 ),
-                cost: format!("{skipped} messages never existed: loss and latency of the others look better than the topic is"),
+                cost: match skipped {
+                    0 => format!("latencies begin at the publish call: up to {} of lateness are not in them", time(worst)),
+                    _ => format!("{skipped} messages never existed: no figure of loss or latency has them"),
+                },
                 next: "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own".into(),
                 weight: (late + skipped) as f64,
             })
@@ -67,9 +70,11 @@ fn large(facts: &Facts<'_>, publisher: u32, size: u64) -> Option<Case> {
     let (node, topic) = facts.endpoint(publisher);
     let subscriptions = facts.tables.endpoints.iter().enumerate();
     let of_topic = subscriptions.filter(|(_, e)| e.kind == EndpointKind::Subscription && e.topic == topic);
-    let over = of_topic.filter_map(|(s, _)| over_udp(facts, publisher, s as u32)).collect::<Vec<_>>();
-    let how = over.first()?;
-    let mine = facts.tables.messages.iter().filter(|m| m.publisher == Some(publisher));
+    let over: BTreeMap<u32, String> = of_topic.filter_map(|(s, _)| Some((s as u32, over_udp(facts, publisher, s as u32)?))).collect();
+    let ways: BTreeSet<&String> = over.values().collect();
+    let how = over.values().next()?;
+    let more = if ways.len() > 1 { format!(" and {} more ways", ways.len() - 1) } else { String::new() };
+    let mine = facts.tables.messages.iter().filter(|m| m.publisher == Some(publisher) && over.contains_key(&m.subscription));
     let (mut all, mut lost, mut latencies) = (0, 0, Vec::new());
     for message in mine {
         all += 1;
@@ -79,17 +84,20 @@ fn large(facts: &Facts<'_>, publisher: u32, size: u64) -> Option<Case> {
     }
     latencies.sort_unstable();
     let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied();
-    let fragments = match facts.workload {
-        Some(w) if udpros::carries(w) => udpros::datagrams(size),
-        _ => size.div_ceil(DATAGRAM_BYTES),
+    let datagrams = match facts.workload {
+        Some(w) if udpros::carries(w) => udpros::datagrams(size).to_string(),
+        _ => format!("at least {}", size.div_ceil(DATAGRAM_BYTES)),
     };
     Some(Case {
         subject: format!("{node} {topic}"),
         evidence: format!(
-            "{size} B a message, {how}: {fragments} fragments, of which each can be lost; {lost} of {all} messages were ({})",
+            "messages of up to {size} B, {how}{more}: {datagrams} datagrams, of which each can be lost; {lost} of {all} messages did not arrive ({})",
             percent(lost, all)
         ),
-        cost: p99.map_or("not known".into(), |p99| format!("one lost fragment costs the message, or a resend: latency p99 {}", time(p99))),
+        cost: match p99 {
+            Some(p99) => format!("one lost datagram costs the message, or a resend: latency p99 {}", time(p99)),
+            None => "one lost datagram costs the message, or a resend".into(),
+        },
         next: "shared memory or a loaned message on one host; else TCP, larger socket buffers, smaller messages".into(),
         weight: size as f64,
     })

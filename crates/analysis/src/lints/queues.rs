@@ -12,7 +12,7 @@ use tacho_workload::model::Qos;
 
 pub const TOO_SHORT: Lint = Lint {
     name: "queue-too-short",
-    finds: "messages were overwritten in a subscription's queue",
+    finds: "messages went missing that a subscription's queue had no room for",
     check: |facts| facts.received().filter_map(|(s, received)| too_short(facts, s, received)).collect(),
 };
 
@@ -116,9 +116,9 @@ pub const NEVER_RECEIVED: Lint = Lint {
             let ((from, topic), (to, _)) = (facts.endpoint(publisher), facts.endpoint(subscription));
             Case {
                 subject: format!("{from} to {to} {topic}"),
-                evidence: format!("{sent} messages sent while the subscription was there, none taken"),
+                evidence: format!("{sent} messages sent between its creation and the last event of its process, none taken"),
                 cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
-                next: format!("compare QoS and types: ros2 topic info --verbose {topic}; events do not tell them"),
+                next: format!("compare QoS and types of both ends, which events do not tell (ROS 2: ros2 topic info --verbose {topic})"),
                 weight: sent as f64,
             }
         };

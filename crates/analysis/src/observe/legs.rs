@@ -1,6 +1,7 @@
 //! The two ways of a service, or an action, as topics.
 
 use crate::observe::Topics;
+use crate::rows::Rows;
 use std::collections::HashMap;
 
 /// One way of a service, or an action.
@@ -15,8 +16,8 @@ pub(crate) struct Leg {
 #[derive(Default)]
 pub(crate) struct Legs {
     of: HashMap<u32, Leg>,
-    /// Of each response as a publication, the take of the request that it answers.
-    answered: HashMap<u32, u32>,
+    /// Of each response as a publication, in their order, the take of the request that it answers.
+    answered: Rows<(u32, u32)>,
 }
 
 impl Legs {
@@ -41,14 +42,14 @@ impl Legs {
         self.of.contains_key(&topic)
     }
 
-    /// A response, as a publication, answers the request of a take.
+    /// A response, as a publication later than all before, answers the request of a take.
     pub fn answer(&mut self, publication: u32, take: u32) {
-        self.answered.insert(publication, take);
+        self.answered.push((publication, take));
     }
 
     /// The take of the request that a publication answers.
     pub fn answered(&self, publication: u32) -> Option<u32> {
-        self.answered.get(&publication).copied()
+        self.answered.binary_search_by_key(&publication, |of| of.0).ok().map(|place| self.answered[place].1)
     }
 
     /// Whether what is taken on one topic is the request that what goes out on the other responds to.

@@ -31,8 +31,8 @@ pub(crate) struct Found {
     pub latched: HashSet<u32>,
     /// Messages that came over UDPROS and are like others sent over the same connection.
     pub alike: u64,
-    /// When what a take got was handed to its connection.
-    pub written: HashMap<u32, i64>,
+    /// When what a take got was handed to its connection: by take, in order, where it came over one.
+    pub written: Rows<(u32, i64)>,
 }
 
 /// A message that a subscription should have got and did not.
@@ -44,6 +44,11 @@ pub(crate) struct Loss {
 }
 
 impl Found {
+    /// When what a take got was handed to its connection; absent where it came over none that was recorded.
+    pub fn written_ns(&self, take: u32) -> Option<i64> {
+        self.written.binary_search_by_key(&take, |of| of.0).ok().map(|place| self.written[place].1)
+    }
+
     /// A row for each message that was lost.
     pub fn lost_messages(&self, seen: &Observed, options: &Options) -> Vec<Message> {
         let row = |loss: &Loss| {
@@ -74,7 +79,7 @@ pub(crate) struct Ros1 {
     processes: HashMap<u32, Process>,
     threads: HashMap<usize, Thread>,
     subscriptions: Vec<Subscription>,
-    pushes: Vec<Push>,
+    pushes: Rows<Push>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
     /// Publishers that keep their last message for subscribers to come.
@@ -122,11 +127,12 @@ enum Source {
 struct Subscription {
     endpoint: u32,
     ended_ns: Option<i64>,
-    pushes: Vec<u32>,
+    pushes: Rows<u32>,
     overflows: u64,
 }
 
 /// A message put into the queue of one subscription.
+#[derive(Clone, Copy)]
 struct Push {
     time: i64,
     /// Into `subscriptions`.
@@ -232,7 +238,7 @@ impl Ros1 {
                 if endpoint != INTERNAL {
                     seen.ros1.told.insert(endpoint);
                     here.subscriptions.insert(callback, self.subscriptions.len() as u32);
-                    self.subscriptions.push(Subscription { endpoint, ended_ns: None, pushes: Vec::new(), overflows: 0 });
+                    self.subscriptions.push(Subscription { endpoint, ended_ns: None, pushes: Rows::new(), overflows: 0 });
                 }
             }
             Payload::Ros1SubscriptionEnd { callback } => {

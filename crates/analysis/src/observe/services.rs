@@ -6,9 +6,14 @@
 //! recorder in its place before.
 
 use crate::Options;
-use crate::tables::ServiceCall;
-use std::collections::HashMap;
+use crate::rows::Rows;
+use crate::tables::{Name, ServiceCall};
+use std::collections::{HashMap, VecDeque};
 use tacho_events::{Gid, Handle, Payload, Texts};
+
+/// For so long after a call's response was taken, events of it are still told from those of another life of its client: its server may have been kept
+/// off the CPU between what it did and the event that tells of it.
+const STILL_OPEN_NS: i64 = 60_000_000_000;
 
 /// Service calls so far.
 #[derive(Default)]
@@ -16,12 +21,15 @@ pub(crate) struct Services {
     /// gid of each client: process, rmw handle.
     gids: HashMap<(u32, Handle), Gid>,
     /// Node and name of each client, by gid, and of each service, by process and rmw handle.
-    clients: HashMap<Gid, (Option<u32>, String)>,
-    servers: HashMap<(u32, Handle), (Option<u32>, String)>,
+    clients: HashMap<Gid, (Option<u32>, Name)>,
+    servers: HashMap<(u32, Handle), (Option<u32>, Name)>,
     /// gid of each client by its rcl handle.
     of_rcl: HashMap<(u32, Handle), Gid>,
+    /// Calls of which events may come.
     open: HashMap<(Gid, i64), usize>,
-    calls: Vec<Call>,
+    /// When the last event that each of some calls should have came, in order.
+    over: VecDeque<(i64, (Gid, i64), usize)>,
+    calls: Rows<Call>,
     /// Call whose request a thread took last and has not answered.
     handling: HashMap<usize, usize>,
     /// Call whose response a thread took last.
@@ -29,6 +37,7 @@ pub(crate) struct Services {
 }
 
 /// A call, and the executions that its ends belong to.
+#[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub row: ServiceCall,
     /// Sent the request.
@@ -56,16 +65,16 @@ impl Services {
         match *payload {
             Payload::RmwClientInit { rmw_client, gid } => {
                 self.gids.insert((at.process, rmw_client), gid);
-                self.clients.insert(gid, (None, String::new()));
+                self.clients.insert(gid, (None, Name::from("")));
             }
             Payload::RclClientInit { client, node, rmw_client, name } => {
                 if let Some(gid) = self.gids.get(&(at.process, rmw_client)) {
                     self.of_rcl.insert((at.process, client), *gid);
-                    self.clients.insert(*gid, ((at.node)(node), texts.get(name).to_string()));
+                    self.clients.insert(*gid, ((at.node)(node), texts.get(name).into()));
                 }
             }
             Payload::RclServiceInit { node, rmw_service, name, .. } => {
-                self.servers.insert((at.process, rmw_service), ((at.node)(node), texts.get(name).to_string()));
+                self.servers.insert((at.process, rmw_service), ((at.node)(node), texts.get(name).into()));
             }
             Payload::RmwSendRequest { rmw_client, sequence, .. } => {
                 if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
@@ -80,7 +89,7 @@ impl Services {
                 }
             }
             Payload::RmwTakeRequest { rmw_service, client, sequence, taken: true, .. } => {
-                let server = self.servers.get(&(at.process, rmw_service)).cloned();
+                let server = self.servers.get(&(at.process, rmw_service)).copied();
                 let call = self.call(client, sequence);
                 // Of several servers of one name, the first.
                 if call.row.request_taken_ns.is_none() {
@@ -100,6 +109,10 @@ impl Services {
                     call.answered_in = at.running.or(call.row.execution);
                 }
                 self.handling.remove(&at.stream);
+                // Of a client that is not recorded nothing comes after it.
+                if !self.clients.contains_key(&client) {
+                    self.is_over(at.now, (client, sequence));
+                }
             }
             Payload::RmwTakeResponse { rmw_client, sequence, taken: true, .. } => {
                 if let Some(gid) = self.gids.get(&(at.process, rmw_client)).copied() {
@@ -109,6 +122,7 @@ impl Services {
                         call.response_taken_in = at.running;
                         let index = self.open[&(gid, sequence)];
                         self.answered.insert(at.stream, index);
+                        self.is_over(at.now, (gid, sequence));
                     }
                 }
             }
@@ -141,30 +155,41 @@ impl Services {
     }
 
     /// Node and service of a client, where its creation was recorded.
-    pub fn client(&self, process: u32, rmw_client: Handle) -> Option<&(Option<u32>, String)> {
+    pub fn client(&self, process: u32, rmw_client: Handle) -> Option<&(Option<u32>, Name)> {
         self.clients.get(self.gids.get(&(process, rmw_client))?).filter(|client| !client.1.is_empty())
     }
 
     /// All calls.
-    pub fn calls(&self) -> &[Call] {
+    pub fn calls(&self) -> &Rows<Call> {
         &self.calls
     }
 
     /// The calls that began in the measured window, in the order of their first events.
-    pub fn rows(self, options: &Options) -> Vec<ServiceCall> {
-        let mut rows: Vec<ServiceCall> = self.calls.into_iter().map(|call| call.row).collect();
-        rows.retain(|call| {
+    pub fn rows(self, options: &Options) -> Rows<ServiceCall> {
+        let measured = |call: &ServiceCall| {
             let began = [call.request_ns, call.request_taken_ns, call.response_ns, call.response_taken_ns].into_iter().flatten().next();
             began.is_some_and(|ns| options.measures(ns))
-        });
-        rows
+        };
+        self.calls.into_iter().map(|call| call.row).filter(measured).collect()
+    }
+
+    /// The last event of a call came; those that are long over are looked up no more.
+    fn is_over(&mut self, now: i64, call: (Gid, i64)) {
+        self.over.push_back((now, call, self.open[&call]));
+        while let Some((_, call, index)) = self.over.front().copied().filter(|(since, ..)| now - since > STILL_OPEN_NS) {
+            self.over.pop_front();
+            // Its number may be that of a later call by now.
+            if self.open.get(&call) == Some(&index) {
+                self.open.remove(&call);
+            }
+        }
     }
 
     fn call(&mut self, client: Gid, sequence: i64) -> &mut Call {
         let calls = &mut self.calls;
         let clients = &self.clients;
         let index = *self.open.entry((client, sequence)).or_insert_with(|| {
-            let (node, service) = clients.get(&client).cloned().unwrap_or_default();
+            let (node, service) = clients.get(&client).copied().unwrap_or((None, Name::from("")));
             let row = ServiceCall {
                 service,
                 client: node,

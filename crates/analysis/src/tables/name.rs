@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
-/// A name that many rows have, of a thread or an interrupt: once in memory for as long as the program runs, so that a row is copied like a number.
+/// A name that many rows have, of a thread, an interrupt or a service: once in memory for as long as the program runs, so that a row is copied like a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(&'static str);
 
@@ -37,6 +37,12 @@ impl Deref for Name {
 
     fn deref(&self) -> &str {
         self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
     }
 }
 

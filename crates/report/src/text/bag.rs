@@ -1,7 +1,7 @@
 //! Topics of a bag: how regularly messages came, and how old they were.
 
 use super::table::{Column, Table};
-use super::{figures, number, Terminal, ROWS_TOLD};
+use super::{figures, number, Terminal};
 use tacho_analysis::summary::BagTopicFigures;
 
 impl Terminal {
@@ -9,12 +9,8 @@ impl Terminal {
         let names = ["topic", "messages", "rate Hz", "gap ms", "p99", "max", "jitter p99", "age ms", "p99", "max", "publish to log ms"];
         let mut table = Table::new(names.map(|name| if name == "topic" { Column::text(name) } else { Column::number(name) }));
         let longest = |topic: &BagTopicFigures| topic.gap_ms.as_ref().map_or(f64::NEG_INFINITY, |gap| gap.max);
-        let mut shown: Vec<&BagTopicFigures> = topics.iter().collect();
-        let more = shown.len().saturating_sub(ROWS_TOLD);
-        if more > 0 {
-            shown.sort_by(|a, b| longest(b).total_cmp(&longest(a)));
-        }
-        for topic in shown.into_iter().take(ROWS_TOLD) {
+        let (shown, more) = self.told(topics, longest);
+        for topic in shown {
             let mut cells = vec![topic.topic.clone(), topic.messages.to_string(), number(topic.rate_hz, 2)];
             cells.extend(figures(topic.gap_ms.as_ref(), |d| [d.median, d.p99, d.max], 2));
             cells.extend(figures(topic.jitter_ms.as_ref(), |d| [d.p99], 2));
@@ -23,8 +19,6 @@ impl Terminal {
             table.row(cells);
         }
         self.section(out, "Topics of the bag: medians; gaps between log times, ages from stamp to log time", table);
-        if more > 0 {
-            self.line(out, &format!("and {more} more: these have the longest gaps, --json has all"));
-        }
+        self.and_more(out, more, "have the longest gaps");
     }
 }

@@ -28,8 +28,9 @@ impl Terminal {
         let (own, mut shown): (Vec<&CallbackFigures>, Vec<_>) =
             summary.callbacks.iter().partition(|callback| callback.topic.as_deref() == Some(PARAMETER_EVENTS));
         shown.sort_by(|a, b| total(b).total_cmp(&total(a)));
-        let more = shown.len().saturating_sub(ROWS_TOLD);
-        for callback in shown.iter().take(ROWS_TOLD) {
+        let most = self.most(ROWS_TOLD);
+        let more = shown.len().saturating_sub(most);
+        for callback in shown.iter().take(most) {
             let wall = callback.duration_us.as_ref();
             let what = match (&callback.topic, callback.period_ms) {
                 (Some(topic), _) => topic.clone(),
@@ -56,7 +57,7 @@ impl Terminal {
             table,
         );
         if more > 0 {
-            self.line(out, &format!("and {more} more: --json has all"));
+            self.line(out, &format!("and {more} more: --all shows them"));
         }
         if !own.is_empty() {
             let ms = own.iter().map(|callback| total(callback)).sum::<f64>() / 1e3;

@@ -16,7 +16,7 @@ impl Terminal {
         let mut shown: Vec<&LayerFigures> = layers.iter().collect();
         if shown.len() > TOPICS_TOLD {
             shown.sort_by(|a, b| b.latency_us.mean.total_cmp(&a.latency_us.mean));
-            shown.truncate(TOPICS_TOLD);
+            shown.truncate(self.most(TOPICS_TOLD));
         }
         for of_topic in &shown {
             let whole = &of_topic.latency_us;
@@ -33,9 +33,7 @@ impl Terminal {
             }
         }
         self.section(out, "Layers: where the latency of a message goes; the parts add up to it", table);
-        if layers.len() > shown.len() {
-            self.line(out, &format!("and {} more: these have the greatest mean, --json has all", layers.len() - shown.len()));
-        }
+        self.and_more(out, layers.len() - shown.len(), "have the greatest mean");
     }
 }
 

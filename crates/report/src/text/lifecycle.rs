@@ -1,6 +1,6 @@
 //! Managed nodes: the state that each was in last, and how long in which.
 
-use super::{number, table, told, Terminal};
+use super::{number, table, Terminal};
 use table::{Column, Table};
 use tacho_analysis::summary::LifecycleFigures;
 
@@ -13,7 +13,7 @@ impl Terminal {
         columns.extend(STAYING.map(Column::number));
         columns.push(Column::number("changing"));
         let mut table = Table::new(columns);
-        let (told, more) = told(nodes, |of| if of.state == "active" { 0.0 } else { 1.0 });
+        let (told, more) = self.told(nodes, |of| if of.state == "active" { 0.0 } else { 1.0 });
         for of in told {
             let mut row = vec![of.node.clone(), of.state.clone(), of.transitions.to_string()];
             row.extend(STAYING.map(|state| number(of.in_state_s.get(state).copied(), 3)));

@@ -1,6 +1,6 @@
 //! The communication of one run: what was due and sent, what arrived when, how fairly, how steadily, and at what cost.
 
-use super::{count, figures, number, table, told, Terminal, ABSENT};
+use super::{count, figures, number, table, Terminal, ABSENT};
 use table::{Column, Table};
 use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
 
@@ -22,7 +22,7 @@ impl Terminal {
         let failed = |p: &PublisherFigures| [p.sent_late, p.refused, p.skipped].into_iter().flatten().sum::<u64>();
         let behind = |p: &&PublisherFigures| failed(p) > 0;
         let shown: Vec<&PublisherFigures> = point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind).collect();
-        let (shown, more) = told(&shown, |p| failed(p) as f64 / p.due.unwrap_or(p.sent).max(1) as f64);
+        let (shown, more) = self.told(&shown, |p| failed(p) as f64 / p.due.unwrap_or(p.sent).max(1) as f64);
         for p in shown {
             row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.refused, p.skipped, p.send_lateness_us.as_ref());
         }
@@ -44,7 +44,7 @@ impl Terminal {
         row(format!("all {}", point.subscribers), point.received, point.in_time, point.late, point.lost, point.latency_us.as_ref());
         let missed = |s: &SubscriptionFigures| s.late.unwrap_or(0) + s.lost.unwrap_or(0);
         let shown: Vec<&SubscriptionFigures> = point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && missed(s) > 0).collect();
-        let (shown, more) = told(&shown, |s| missed(s) as f64 / (s.received + s.lost.unwrap_or(0)).max(1) as f64);
+        let (shown, more) = self.told(&shown, |s| missed(s) as f64 / (s.received + s.lost.unwrap_or(0)).max(1) as f64);
         for s in shown {
             row(format!("{} {}", s.node, s.topic), s.received, s.in_time, s.late, s.lost, s.latency_us.as_ref());
         }

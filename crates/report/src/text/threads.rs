@@ -1,10 +1,10 @@
 //! What the scheduler did: executor states, and who kept callbacks from a CPU. Told where scheduler events were recorded.
 
 use super::table::{Column, Table};
-use super::{count, figures, number, told, Terminal, ABSENT};
+use super::{count, figures, number, Terminal, ABSENT};
 use tacho_analysis::summary::{ExecutorFigures, PreemptorFigures};
 
-/// Those that had the CPU for less are told by --json.
+/// Those that had the CPU for less are told with --all.
 const PREEMPTORS: usize = 10;
 
 impl Terminal {
@@ -25,7 +25,7 @@ impl Terminal {
             Column::number("wake-up us: median"),
             Column::number("max"),
         ]);
-        let (told, more) = told(executors, |thread| thread.executing_percent);
+        let (told, more) = self.told(executors, |thread| thread.executing_percent);
         for thread in told {
             let mut cells = vec![
                 if thread.nodes.is_empty() { ABSENT.into() } else { thread.nodes.join(" ") },
@@ -52,7 +52,7 @@ impl Terminal {
             Column::number("total ms"),
             Column::number("longest ms"),
         ]);
-        for preemptor in preemptors.iter().take(PREEMPTORS) {
+        for preemptor in preemptors.iter().take(self.most(PREEMPTORS)) {
             table.row(vec![
                 preemptor.by.clone().unwrap_or_else(|| "(none, or not known)".into()),
                 preemptor.count.to_string(),

@@ -1,7 +1,7 @@
 //! Topics: what was sent, what arrived, and how late.
 
 use super::table::{Column, Table};
-use super::{count, figures, number, told, Terminal};
+use super::{count, figures, number, Terminal};
 use tacho_analysis::summary::{Summary, TopicFigures};
 
 impl Terminal {
@@ -17,7 +17,7 @@ impl Terminal {
             Column::number("max us"),
         ]);
         let latest = |topic: &TopicFigures| topic.latency_us.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
-        let (told, more) = told(&summary.topics, latest);
+        let (told, more) = self.told(&summary.topics, latest);
         for topic in told {
             let latency = topic.latency_us.as_ref();
             let within = topic.latency_uncertainty_us.map_or(String::new(), |us| format!(" ±{us:.0}"));

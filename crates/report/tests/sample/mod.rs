@@ -255,7 +255,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         });
     }
     Summary {
-        services: Vec::new(),
+        services: Default::default(),
         actions: Vec::new(),
         points: vec![Point {
             middleware: "ros2".into(),

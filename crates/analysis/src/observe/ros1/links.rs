@@ -6,8 +6,9 @@
 
 use super::{Loss, Ros1, Source};
 use crate::observe::Observed;
+use crate::rows::{far_apart, Rows};
 use crate::tables::{CallbackKind, LostIn};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const TCPROS: u64 = 1;
 const UDPROS: u64 = 2;
@@ -27,12 +28,13 @@ pub(super) struct Outgoing {
     ports: Ports,
     created_ns: i64,
     /// Publications put into the outgoing queue, in order.
-    pub enqueued: Vec<u32>,
+    pub enqueued: Rows<u32>,
     /// In order.
-    pub written: Vec<Written>,
+    pub written: Rows<Written>,
 }
 
 /// A message that was handed to the transport.
+#[derive(Clone, Copy)]
 pub(super) struct Written {
     pub sequence: u64,
     /// `None`: published in a way that is not recorded.
@@ -49,10 +51,11 @@ pub(super) struct Incoming {
     created_ns: i64,
     received_before: u64,
     /// In order.
-    pub received: Vec<Received>,
+    pub received: Rows<Received>,
 }
 
 /// A message that came.
+#[derive(Clone, Copy)]
 pub(super) struct Received {
     pub sequence: u64,
     pub digest: u64,
@@ -61,13 +64,13 @@ pub(super) struct Received {
 
 impl Outgoing {
     pub fn new(process: u32, topic: u32, ports: Ports, created_ns: i64) -> Self {
-        Outgoing { process, topic, ports, created_ns, enqueued: Vec::new(), written: Vec::new() }
+        Outgoing { process, topic, ports, created_ns, enqueued: Rows::new(), written: Rows::new() }
     }
 }
 
 impl Incoming {
     pub fn new(process: u32, topic: u32, ports: Ports, created_ns: i64, received_before: u64) -> Self {
-        Incoming { process, topic, ports, created_ns, received_before, received: Vec::new() }
+        Incoming { process, topic, ports, created_ns, received_before, received: Rows::new() }
     }
 }
 
@@ -76,7 +79,7 @@ struct Connection<'a> {
     outgoing: &'a Outgoing,
     incoming: &'a Incoming,
     /// Of each message received, its place among those written.
-    matched: Vec<Option<u32>>,
+    matched: Rows<Option<u32>>,
     /// Messages received that may be any of several that were written.
     alike: u64,
 }
@@ -100,20 +103,23 @@ impl Ros1 {
             }
             Source::Unknown => None,
         };
-        let sources: Vec<_> = self.pushes.iter().map(|push| publication_of(push.source)).collect();
-        for (push, source) in self.pushes.iter().zip(&sources) {
+        let sources: Rows<_> = far_apart(self.pushes.iter()).map(|push| publication_of(push.source)).collect();
+        let mut written_ns: Rows<(u32, i64)> = Rows::new();
+        for (push, source) in far_apart(self.pushes.iter().zip(&sources)) {
             let Some(take) = push.take else { continue };
             let latched_here = matches!(push.source, Source::Unknown);
             match source {
                 Some((publication, false, written)) => {
                     seen.takes[take as usize].publication = Some(*publication);
-                    seen.ros1.written.extend(written.map(|ns| (take, ns)));
+                    written_ns.extend(written.map(|ns| (take, ns)));
                 }
                 Some((_, true, _)) => drop(seen.ros1.latched.insert(take)),
                 None if latched_here => drop(seen.ros1.latched.insert(take)),
                 None => {}
             }
         }
+        // Queues are taken from in other orders than they were filled.
+        seen.ros1.written = written_ns.sorted_by(|a, b| a.0.cmp(&b.0));
         seen.ros1.alike = connections.values().map(|c| c.alike).sum();
         let whole = |process: u32| seen.processes[process as usize].dropped_events == 0;
         let mut losses = Vec::new();
@@ -194,9 +200,9 @@ impl Ros1 {
 
 impl<'a> Connection<'a> {
     fn new(outgoing: &'a Outgoing, incoming: &'a Incoming) -> Self {
-        let mut connection = Connection { outgoing, incoming, matched: Vec::new(), alike: 0 };
+        let mut connection = Connection { outgoing, incoming, matched: Rows::new(), alike: 0 };
         connection.matched = match incoming.ports.transport {
-            TCPROS => incoming.received.iter().map(|r| connection.numbered(r)).collect(),
+            TCPROS => far_apart(incoming.received.iter()).map(|r| connection.numbered(r)).collect(),
             _ => connection.found_by_content(),
         };
         connection
@@ -209,18 +215,16 @@ impl<'a> Connection<'a> {
     }
 
     /// UDPROS: the only one of the same content that was written before it came and after the one before.
-    fn found_by_content(&mut self) -> Vec<Option<u32>> {
-        let mut by_digest: HashMap<u64, Vec<u32>> = HashMap::new();
-        for (index, written) in self.outgoing.written.iter().enumerate() {
-            by_digest.entry(written.digest).or_default().push(index as u32);
-        }
+    fn found_by_content(&mut self) -> Rows<Option<u32>> {
+        let by_digest: Rows<(u64, u32)> = self.outgoing.written.iter().zip(0..).map(|(written, index)| (written.digest, index)).collect();
+        let by_digest = by_digest.sorted_by(Ord::cmp);
         let mut next = 0;
-        let mut found = Vec::with_capacity(self.incoming.received.len());
-        for received in &self.incoming.received {
-            let of_content = by_digest.get(&received.digest).map_or(&[][..], Vec::as_slice);
-            let sent = |w: &&u32| self.outgoing.written[**w as usize].time <= received.time;
-            let mut candidates = of_content[of_content.partition_point(|w| *w < next)..].iter().take_while(sent);
-            let first = candidates.next().copied();
+        let mut found = Rows::new();
+        for received in far_apart(self.incoming.received.iter()) {
+            let from = by_digest.partition_point(|of| *of < (received.digest, next));
+            let could_be = |of: &&(u64, u32)| of.0 == received.digest && self.outgoing.written[of.1 as usize].time <= received.time;
+            let mut candidates = by_digest[from..].iter().take_while(could_be);
+            let first = candidates.next().map(|of| of.1);
             if candidates.next().is_some() {
                 self.alike += 1;
                 found.push(None);
@@ -243,10 +247,13 @@ impl<'a> Connection<'a> {
         }
         // A TCP connection loses nothing; of messages that are alike it is not known which came.
         if self.incoming.ports.transport == UDPROS && self.alike == 0 {
-            let came: HashSet<u32> = self.matched.iter().flatten().copied().collect();
-            let last = came.iter().max().copied().unwrap_or(0);
-            let missing = (0..last).filter(|index| !came.contains(index));
-            losses.extend(missing.filter_map(|w| Some((self.outgoing.written[w as usize].publication?, LostIn::Transport))));
+            let mut next = 0;
+            // Each later than the one before.
+            for came in self.matched.iter().flatten() {
+                let missing = self.outgoing.written[next as usize..*came as usize].iter();
+                losses.extend(missing.filter_map(|written| Some((written.publication?, LostIn::Transport))));
+                next = came + 1;
+            }
         }
         losses
     }
