@@ -4,6 +4,7 @@ mod scene;
 
 use scene::*;
 use tacho_analysis::tables::{CallbackKind, GoalOutcome, Tables};
+use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::testing::FileBuilder;
 
 const CLIENT: u64 = 0x60;
@@ -63,8 +64,8 @@ fn feedback_has_no_rate_where_some_of_it_may_be_lost() {
     let goal = &mut tables.goals[0];
     (goal.feedback, goal.first_feedback_ns, goal.last_feedback_ns) = (Some(5), Some(1_000_000_000), Some(3_000_000_000));
     let rate = |tables: &Tables, gap: Option<(i64, i64)>| {
-        let gaps = gap.map(|(from_ns, to_ns)| serde_json::json!({"from_ns": from_ns, "to_ns": to_ns, "count": 1}));
-        let info: tacho_events::run::RunInfo = serde_json::from_value(serde_json::json!({"gaps": gaps.into_iter().collect::<Vec<_>>()})).expect("run.json");
+        let gaps = gap.map(|(from_ns, to_ns)| EventGap { from_ns, to_ns, ..EventGap::default() });
+        let info = RunInfo { gaps: gaps.into_iter().collect(), ..RunInfo::default() };
         let summary = tacho_analysis::summarise(&[tacho_analysis::Repeat { tables, options: Default::default(), info: Some(&info) }], None);
         (summary.actions[0].feedback, summary.actions[0].feedback_rate_hz)
     };

@@ -23,7 +23,7 @@ impl Terminal {
                 // Once for all that it is the same for.
                 let goes_on = told.get(place + 1).is_some_and(|after| after.next == case.next);
                 if self.whole && !goes_on {
-                    self.line(out, &format!("  Next: {}.", case.next));
+                    self.line(out, &format!("Next: {}.", case.next));
                 }
             }
             let more = finding.count.saturating_sub(told.len() as u64);
@@ -41,7 +41,7 @@ impl Terminal {
     fn next(&self, out: &mut String, cases: &[FindingCase]) {
         let Some(worst) = cases.first() else { return };
         let of = if cases.iter().all(|case| case.next == worst.next) { String::new() } else { format!(" for {}", worst.subject) };
-        self.line(out, &format!("  Next{of}: {}.", worst.next));
+        self.line(out, &format!("Next{of}: {}.", worst.next));
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
         let told = text(false, &found);
         assert_eq!(told.matches("Next").count(), 2);
         assert!(told.contains("first (40 cases)") && told.contains("- /n1: evidence 1. Costs: cost 1.") && !told.contains("/n2"), "{told}");
-        assert!(told.contains("- and 38 more: --all shows them") && told.contains("\n  Next: sleep.\n"), "{told}");
+        assert!(told.contains("- and 38 more: --all shows them") && told.contains("\nNext: sleep.\n"), "{told}");
         assert!(told.contains("- and 2 more") && told.contains("Next for /n0: wake."), "{told}");
     }
 
