@@ -151,12 +151,11 @@ impl<'a> Tracer<'a> {
         let mut tables = Chains::default();
         let chain = 0;
         let (mut outside, mut weakest) = (0u64, None);
-        let mut outputs = self.outputs(&path, ties[last - 1].rule);
-        outputs.sort_by_key(|o| o.time);
+        let outputs = self.outputs(&path, ties[last - 1].rule).sorted_by(|a, b| a.time.cmp(&b.time));
         let keeps_all = path.named || !full;
         let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
-        let mut descents: Vec<(u32, i64)> = Vec::new();
+        let mut descents: Rows<(u32, i64)> = Rows::new();
         for output in far_apart(outputs.iter()) {
             let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
@@ -230,7 +229,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Publications of a path's first node on its first topic, in order.
-    fn origins(&self, path: &Path) -> Vec<u32> {
+    fn origins(&self, path: &Path) -> Rows<u32> {
         let of = &self.linked.topics[path.topics[0] as usize];
         let endpoints = &self.seen.endpoints;
         let mine = |p: &&u32| {
@@ -241,7 +240,7 @@ impl<'a> Tracer<'a> {
 
     /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on the topic that
     /// is stated where one is, else the end of each callback that took a message.
-    fn outputs(&self, path: &Path, rule: LinkRule) -> Vec<Output> {
+    fn outputs(&self, path: &Path, rule: LinkRule) -> Rows<Output> {
         let seen = self.seen;
         let (node, topic) = (path.nodes[path.nodes.len() - 1], path.topics[path.topics.len() - 1]);
         let of_node =
@@ -249,7 +248,7 @@ impl<'a> Tracer<'a> {
                 let endpoint = &seen.endpoints[e as usize];
                 endpoint.node == node && path.output.map_or(!seen.legs.is_leg(endpoint.topic), |output| endpoint.topic == output)
             });
-        let mut outputs = Vec::new();
+        let mut outputs = Rows::new();
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last as usize].time;
@@ -262,16 +261,17 @@ impl<'a> Tracer<'a> {
             return outputs;
         }
         let takes = self.usage.takes(node, topic);
-        let mut executions: Vec<u32> = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution).collect();
-        executions.dedup();
-        let ends = far_apart(executions.into_iter()).filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
+        let mut before = None;
+        let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution);
+        let executions = executions.filter(|e| before.replace(*e) != Some(*e));
+        let ends = executions.filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
     /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the last one that did may still be on their way for as long as
     /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
     /// node took, when the two may not have found each other yet.
-    fn without_descendant(&self, path: &Path, origins: &[u32], descents: &[(u32, i64)], worst: i64) -> (Vec<u32>, Vec<u32>) {
+    fn without_descendant(&self, path: &Path, origins: &Rows<u32>, descents: &Rows<(u32, i64)>, worst: i64) -> (Vec<u32>, Vec<u32>) {
         let seen = self.seen;
         let descended = Numbers::of(descents.iter().map(|(origin, _)| *origin));
         let last = origins.iter().rposition(|p| descended.has(*p));
@@ -364,13 +364,11 @@ impl Traced {
 }
 
 /// A set of rows in as little memory as they take.
-struct Numbers(Vec<u32>);
+struct Numbers(Rows<u32>);
 
 impl Numbers {
     fn of(numbers: impl Iterator<Item = u32>) -> Numbers {
-        let mut numbers: Vec<u32> = numbers.collect();
-        numbers.sort_unstable();
-        Numbers(numbers)
+        Numbers(numbers.collect::<Rows<u32>>().sorted_by(Ord::cmp))
     }
 
     fn has(&self, number: u32) -> bool {

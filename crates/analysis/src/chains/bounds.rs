@@ -3,7 +3,6 @@
 //! Every path is followed over the whole run. Once there are many hops, further paths have them only of the instances that are told one by one. Only
 //! where even the instances would be too many are paths left out: those that a sample shows to be the shortest.
 
-use super::follow::Output;
 use super::ties::Tie;
 use super::{told, Tracer};
 use crate::graph::Path;
@@ -84,7 +83,7 @@ impl Tracer<'_> {
         if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
             return sampled;
         }
-        let outputs: Vec<Output> = self.outputs(path, ties[ties.len() - 1].rule);
+        let outputs = self.outputs(path, ties[ties.len() - 1].rule);
         let (mut looked_at, mut led) = (0, 0);
         for place in far_apart(told::sample(0..outputs.len() as u32)) {
             looked_at += 1;

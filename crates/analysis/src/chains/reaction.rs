@@ -2,7 +2,7 @@
 //! distributed cause-effect chains*, RTAS 2021). docs/figures.md, "chains", has the definitions.
 
 use crate::chains::{Output, Tracer};
-use crate::rows::far_apart;
+use crate::rows::{far_apart, Rows};
 use crate::tables::ChainInput;
 
 /// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the order of the
@@ -10,41 +10,34 @@ use crate::tables::ChainInput;
 pub(crate) fn inputs(
     tracer: &Tracer<'_>,
     chain: u32,
-    origins: &[u32],
-    descents: &[(u32, i64)],
+    origins: &Rows<u32>,
+    descents: &Rows<(u32, i64)>,
     outputs: &[Output],
-) -> Vec<ChainInput> {
+) -> Rows<ChainInput> {
     let seen = tracer.seen;
     let read = |publication: &u32| {
         let row = &seen.publications[*publication as usize];
         row.execution.map_or(row.time, |e| seen.executions[e as usize].start_ns)
     };
-    let starts: Vec<i64> = far_apart(origins.iter()).map(read).collect();
-    let mut places: Vec<(u32, u32)> = origins.iter().copied().zip(0..).collect();
-    places.sort_unstable();
+    let starts: Rows<i64> = far_apart(origins.iter()).map(read).collect();
+    let places = origins.iter().copied().zip(0..).collect::<Rows<(u32, u32)>>().sorted_by(Ord::cmp);
     let position = |publication: u32| places.binary_search_by_key(&publication, |of| of.0).ok().map(|place| places[place].1 as usize);
-    let descents: Vec<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
+    let descents: Rows<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
     let replaced = |last: i64| outputs.get(outputs.partition_point(|o| o.time <= last)).map(|o| o.time);
-    let mut rows: Vec<ChainInput> = spans(&starts, &descents)
-        .into_iter()
-        .map(|span| ChainInput {
-            chain,
-            start_ns: starts[span.input],
-            previous_ns: span.previous.map(|p| starts[p]),
-            reflected_ns: span.reflected,
-            last_used_ns: span.last_used,
-            replaced_ns: span.last_used.and_then(replaced),
-        })
-        .collect();
-    rows.retain(|row| tracer.options.measures(row.start_ns));
-    for row in &mut rows {
-        row.previous_ns = row.previous_ns.filter(|previous| tracer.options.measures(*previous));
-    }
-    rows
+    let measures = |ns: &i64| tracer.options.measures(*ns);
+    let row = |span: Span| ChainInput {
+        chain,
+        start_ns: starts[span.input],
+        previous_ns: span.previous.map(|p| starts[p]).filter(measures),
+        reflected_ns: span.reflected,
+        last_used_ns: span.last_used,
+        replaced_ns: span.last_used.and_then(replaced),
+    };
+    far_apart(spans(&starts, &descents).into_iter()).map(row).filter(|row| measures(&row.start_ns)).collect()
 }
 
 /// What became of one input.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     input: usize,
     previous: Option<usize>,
@@ -54,10 +47,10 @@ struct Span {
 
 /// Of each input from the first that anything descends from; what came before is the start of the system. `descents` in the order
 /// of the outputs, and an output may descend from an older input than the one before did.
-fn spans(starts: &[i64], descents: &[(usize, i64)]) -> Vec<Span> {
-    let Some(first) = descents.iter().map(|d| d.0).min() else { return Vec::new() };
-    let mut reflected = vec![None; starts.len()];
-    let mut last_used: Vec<Option<i64>> = vec![None; starts.len()];
+fn spans(starts: &[i64], descents: &[(usize, i64)]) -> Rows<Span> {
+    let Some(first) = descents.iter().map(|d| d.0).min() else { return Rows::new() };
+    let none = || std::iter::repeat_n(None, starts.len()).collect::<Rows<Option<i64>>>();
+    let (mut reflected, mut last_used) = (none(), none());
     let mut next = first;
     for (input, time) in descents {
         while next <= *input {
@@ -87,12 +80,12 @@ mod tests {
             Span { input: 2, previous: Some(1), reflected: Some(35), last_used: Some(35) },
             Span { input: 3, previous: Some(2), reflected: None, last_used: None },
         ];
-        assert_eq!(found, expected);
+        assert_eq!(found[..], expected);
     }
 
     #[test]
     fn inputs_before_the_first_that_was_used_are_the_start_of_the_system() {
         assert_eq!(spans(&[0, 10, 20], &[(1, 25)]).iter().map(|s| s.input).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(spans(&[0, 10], &[]), []);
+        assert_eq!(spans(&[0, 10], &[])[..], []);
     }
 }
