@@ -21,7 +21,7 @@ use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL
 use crate::rows::{far_apart, Rows};
 use crate::rows::grouped::Grouped;
 use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use tacho_workload::model::{Start, Workload};
 
 /// A topic's publications and subscriptions.
@@ -30,7 +30,7 @@ pub(crate) struct OfTopic {
     pub publishers: Vec<u32>,
     pub subscriptions: Vec<u32>,
     /// In order.
-    pub publications: Vec<u32>,
+    pub publications: Rows<u32>,
 }
 
 pub(crate) struct Linked {
@@ -91,38 +91,45 @@ fn by_endpoint(seen: &Observed) -> Grouped<u32> {
 
 /// Publications of one topic, by what a take may tell of them.
 struct Published {
-    by_id: HashMap<(u64, u64), u32>,
-    by_stamp: HashMap<i64, u32>,
-    /// Stamps that two publications share.
-    same_stamp: HashSet<i64>,
-    unstamped: Vec<(i64, u32)>,
+    by_id: Rows<((u64, u64), u32)>,
+    /// By source timestamp, in order.
+    by_stamp: Rows<(i64, u32)>,
+    unstamped: Rows<(i64, u32)>,
 }
 
 impl Published {
     fn new(seen: &Observed, publications: &[u32]) -> Published {
-        let (mut by_id, mut by_stamp, mut same_stamp) = (HashMap::new(), HashMap::new(), HashSet::new());
+        let (mut by_id, mut by_stamp) = (Rows::new(), Rows::new());
         for index in far_apart(publications.iter()) {
             let publication = &seen.publications[*index as usize];
             by_id.extend(publication.id.map(|id| (id, *index)));
-            let stamp = publication.source_timestamp;
-            if stamp != 0 && by_stamp.insert(stamp, *index).is_some() {
-                same_stamp.insert(stamp);
-            }
+            by_stamp.extend(Some((publication.source_timestamp, *index)).filter(|of| of.0 != 0));
         }
-        Published { by_id, by_stamp, same_stamp, unstamped: unstamped(&seen.publications, publications) }
+        let (by_id, by_stamp) = (by_id.sorted_by(Ord::cmp), by_stamp.sorted_by(Ord::cmp));
+        Published { by_id, by_stamp, unstamped: unstamped(&seen.publications, publications) }
     }
 
     fn of(&self, seen: &Observed, take: &TakeSeen, options: &Options, ambiguous: &mut u64) -> Option<u32> {
-        take.publication.or_else(|| self.by_id.get(&take.id?).copied()).or_else(|| {
+        let of_id = || {
+            let id = take.id?;
+            let last = self.by_id.partition_point(|of| of.0 <= id).checked_sub(1)?;
+            Some(self.by_id[last]).filter(|of| of.0 == id).map(|of| of.1)
+        };
+        take.publication.or_else(of_id).or_else(|| {
             let stamp = take.source_timestamp;
             if stamp == 0 {
                 return None;
             }
-            if self.same_stamp.contains(&stamp) {
-                *ambiguous += 1;
-                return None;
+            let first = self.by_stamp.partition_point(|of| of.0 < stamp);
+            let mut same = self.by_stamp[first..].iter().take_while(|of| of.0 == stamp);
+            match (same.next(), same.next()) {
+                (Some(found), None) => Some(found.1),
+                (Some(_), Some(_)) => {
+                    *ambiguous += 1;
+                    None
+                }
+                (None, _) => first_at_or_after(&self.unstamped, stamp, options, seen),
             }
-            self.by_stamp.get(&stamp).copied().or_else(|| first_at_or_after(&self.unstamped, stamp, options, seen))
         })
     }
 }
@@ -161,9 +168,8 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
     }
     // Corrected times of several hosts do not stand in the order in which they were read.
     for topic in &mut topics {
-        let mut timed: Vec<(i64, u32)> = far_apart(topic.publications.iter()).map(|p| (seen.publications[*p as usize].time, *p)).collect();
-        timed.sort_by_key(|of| of.0);
-        topic.publications = timed.into_iter().map(|of| of.1).collect();
+        let timed: Rows<(i64, u32)> = far_apart(topic.publications.iter()).map(|p| (seen.publications[*p as usize].time, *p)).collect();
+        topic.publications = timed.sorted_by(|a, b| a.0.cmp(&b.0)).into_iter().map(|of| of.1).collect();
     }
     set_arrivals(seen, &takes);
     let mut notes = Vec::new();
@@ -183,12 +189,10 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
 }
 
 /// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
-fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Vec<(i64, u32)> {
+fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Rows<(i64, u32)> {
     let rows = far_apart(of_topic.iter()).map(|p| (&publications[*p as usize], *p));
-    let mut found: Vec<_> =
-        rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
-    found.sort_unstable();
-    found
+    let found: Rows<_> = rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
+    found.sorted_by(Ord::cmp)
 }
 
 /// The middleware stamps inside rmw_publish, before that event is written; this much later at most, else it is another's.
@@ -355,7 +359,7 @@ fn lost(
     };
     let together = workload.is_none_or(|w| w.run.start == Start::Together);
     for of in &linked.topics {
-        let mut sent_by: HashMap<u32, Vec<(u32, i64)>> = HashMap::new();
+        let mut sent_by: HashMap<u32, Rows<(u32, i64)>> = HashMap::new();
         for publication in far_apart(of.publications.iter()) {
             let row = &seen.publications[*publication as usize];
             if let Some(publisher) = row.endpoint {
@@ -364,11 +368,16 @@ fn lost(
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
             let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);
-            let taken: HashMap<u32, i64> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
+            let taken: Rows<(u32, i64)> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
+            let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));
+            let taken_ns = |publication: u32| {
+                let last = taken.partition_point(|of| of.0 <= publication).checked_sub(1)?;
+                Some(taken[last]).filter(|of| of.0 == publication).map(|of| of.1)
+            };
             let process = seen.process_of(*subscription);
             let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
             for publisher in &of.publishers {
-                let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], Vec::as_slice);
+                let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
                 if !seen.related(process, seen.process_of(*publisher)) {
                     continue;
@@ -380,8 +389,8 @@ fn lost(
                 }
                 // What was seen to be overwritten was there, and will not be taken.
                 let overwritten = |publication: u32| seen.overwritten.contains(&(publication, *subscription));
-                let first_met = mine.iter().position(|p| taken.contains_key(&p.0) || overwritten(p.0));
-                let last_taken = mine.iter().rposition(|p| taken.contains_key(&p.0));
+                let first_met = mine.iter().position(|p| taken_ns(p.0).is_some() || overwritten(p.0));
+                let last_taken = mine.iter().rposition(|p| taken_ns(p.0).is_some());
                 // All of ours are matched before the first send, unless they start at once; of others it is only known from the first
                 // message on.
                 let matched_from = match (together && ours(*publisher) && ours(*subscription), first_met) {
@@ -396,7 +405,7 @@ fn lost(
                     }
                 };
                 let interval = if mine.len() > 1 { (last.1 - first.1) / (mine.len() as i64 - 1) } else { 0 };
-                let worst = mine.iter().filter_map(|(p, time)| Some(taken.get(p)? - time)).max().unwrap_or(0);
+                let worst = mine.iter().filter_map(|(p, time)| Some(taken_ns(*p)? - time)).max().unwrap_or(0);
                 let in_flight_from = alive.saturating_sub(worst.max(interval));
                 for (position, (publication, time)) in far_apart(mine.iter()).enumerate().skip(matched_from) {
                     let overtaken = last_taken.is_some_and(|l| position < l);
@@ -404,7 +413,7 @@ fn lost(
                     let pending = lying || (!overtaken && *time >= in_flight_from);
                     let there = *time >= created && *time <= alive;
                     let row = &seen.publications[*publication as usize];
-                    if taken.contains_key(publication) || !options.measures(row.belongs_ns()) {
+                    if taken_ns(*publication).is_some() || !options.measures(row.belongs_ns()) {
                         continue;
                     }
                     let overwritten = overwritten(*publication);

@@ -77,7 +77,7 @@ fn most_held(steps: u64) -> usize {
 fn ros1_and_services_take_no_more_memory_for_a_run_four_times_as_long() {
     rows::keep_in_memory(0);
     use_threads(1);
-    let (short, long) = (most_held(5_000), most_held(20_000));
+    let (short, long) = (most_held(25_000), most_held(100_000));
     println!("{short} and {long} bytes");
     assert!((long as f64) < 2.0 * short as f64, "{short} and {long} bytes");
 }

@@ -5,7 +5,7 @@
 use crate::chains::usage::Usage;
 use crate::observe::Observed;
 use crate::observe::is_called;
-use crate::rows::far_apart;
+use crate::rows::{far_apart, Rows};
 use crate::tables::{CallbackKind, Link, LinkEvidence, LinkRule};
 use std::collections::{HashMap, HashSet};
 use tacho_workload::links::{Links, Rule};
@@ -220,9 +220,9 @@ impl<'a> Ties<'a> {
     }
 
     /// Publish calls of a node inside callbacks, in order; on any topic for `None`, what goes to and from services apart.
-    fn outputs(&self, node: u32, topic: Option<u32>) -> Vec<Output> {
+    fn outputs(&self, node: u32, topic: Option<u32>) -> Rows<Output> {
         let seen = self.seen;
-        let mut outputs = Vec::new();
+        let mut outputs = Rows::new();
         for execution in far_apart(self.usage.publishing(node).iter()) {
             for publication in self.usage.published_in(*execution) {
                 let row = &seen.publications[*publication as usize];
@@ -233,8 +233,7 @@ impl<'a> Ties<'a> {
                 }
             }
         }
-        outputs.sort_by_key(|o| o.time);
-        outputs
+        outputs.sorted_by(|a, b| a.time.cmp(&b.time))
     }
 
     fn in_same_callback(&self, node: u32, input: u32, outputs: &[Output]) -> usize {
