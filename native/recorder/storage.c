@@ -198,6 +198,13 @@ bool storage_grow(uint64_t wanted)
   return grown;
 }
 
+bool storage_is_used_up(void)
+{
+  uint64_t reserved = atomic_load_explicit(storage_live(&storage_header->chunks_reserved), memory_order_relaxed);
+  if (reserved < atomic_load_explicit(storage_live(&storage_header->chunks_allocated), memory_order_relaxed)) return false;
+  return reserved >= storage_chunks_max() || atomic_load_explicit(&refused, memory_order_relaxed);
+}
+
 bool storage_make(uint64_t chunk)
 {
   if (file.zeros_are_written || atomic_load_explicit(&refused, memory_order_relaxed) || chunk >= storage_chunks_max()) return false;

@@ -31,6 +31,10 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
 /* The file's limit, as it is now. */
 uint64_t storage_chunks_max(void);
 
+/* Whether a thread that asked for a chunk now would have none: the limit, or what the disk refused last. Nobody reserves one then that he may
+ * never use. */
+bool storage_is_used_up(void);
+
 /* Makes chunks up to `wanted` usable, as far as the limit, the disk and RLIMIT_FSIZE let it. False: not all of them,
  * and header->storage_error says why unless it is the limit. By the keeper, or the one thread there is; see storage_make. */
 bool storage_grow(uint64_t wanted);

@@ -201,6 +201,7 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
   struct tacho_file_header *header = storage_header;
   cursor->next = cursor->end = NULL;
   if (!cursor->claimed) {
+    if (storage_is_used_up()) return false;
     cursor->claim = atomic_fetch_add_explicit(storage_live(&header->chunks_reserved), 1, memory_order_relaxed);
     cursor->claimed = true;
   }

@@ -10,5 +10,6 @@ void test_crowd_alone(void);
 void test_least_stack(void);
 void test_short_threads(void);
 void test_pool(void);
+void test_pool_at_limit(void);
 
 #endif /* TACHO_RECORDER_TESTS_CROWDS_H_ */

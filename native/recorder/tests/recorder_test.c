@@ -244,6 +244,7 @@ static const struct {
     {"least-stack", test_least_stack},
     {"short-threads", test_short_threads},
     {"pool", test_pool},
+    {"pool-at-limit", test_pool_at_limit},
     {"growth", test_growth},
     {"resident", test_resident},
     {"monotonic", test_monotonic},
