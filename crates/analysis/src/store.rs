@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacho_events::bag::{BagMessage, BagTopic};
-use tacho_events::RunDirectory;
+use tacho_events::{regular, RunDirectory};
 
 /// Writes one table.
 type Write<'a> = Box<dyn FnOnce() -> Result<(), Error> + Send + 'a>;
@@ -183,7 +183,7 @@ pub fn write_summary(run: &RunDirectory, summary: &Summary) -> Result<(), Error>
 /// Reads `RUN/summary.json`.
 pub fn read_summary(run: &RunDirectory) -> Result<Summary, Error> {
     let path = run.summary();
-    let text = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    let text = regular::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
     serde_json::from_slice(&text).map_err(|source| Error::Json { path, source })
 }
 
@@ -210,7 +210,7 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
 
 fn read_table<R: Row, T: Default + Extend<R>>(folder: &Path) -> Result<T, Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !ALWAYS.contains(&R::NAME) => return Ok(T::default()),
         file => file.map_err(|source| Error::Io { path: path.clone(), source })?,
     };

@@ -7,6 +7,7 @@ use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use tacho_events::regular;
 use tacho_events::run::RunDirectory;
 use tacho_runner::recording::rfc3339;
 use tacho_workload::Workload;
@@ -110,10 +111,11 @@ fn no_run(path: &Path, error: &std::io::Error) -> String {
 /// The workload of a run; a recorded program has none.
 pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
     let path = run.workload();
-    if !path.is_file() {
+    if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let text = read_text(&path)?;
+    let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    let text = regular::open(&path).and_then(std::io::read_to_string).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
         Err(errors) => Err(Failure::Usage(errors.to_string())),

@@ -91,7 +91,7 @@ impl Follower {
         paths.sort();
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
-            let file = File::open(&path).map_err(io)?;
+            let file = crate::regular::open(&path).map_err(io)?;
             // One whose header is not there yet is looked at again.
             let Some(header) = header(&file).map_err(io)? else { continue };
             self.known.insert(path.clone());
@@ -106,7 +106,7 @@ impl Follower {
     /// `clock.sync` is of this host's counter.
     fn read_clock_sync(&mut self) -> Result<(), Error> {
         let path = self.folder.join("clock.sync");
-        let Ok(file) = File::open(&path) else { return Ok(()) }; // no run has it from its first moment
+        let Ok(file) = crate::regular::open(&path) else { return Ok(()) }; // no run has it from its first moment
         let read = || -> io::Result<Vec<Sync>> {
             let length = file.metadata()?.len() / Sync::SIZE as u64 * Sync::SIZE as u64;
             let mut bytes = vec![0; length.saturating_sub(self.sync_read) as usize];

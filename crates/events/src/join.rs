@@ -4,9 +4,10 @@
 
 use crate::file_error::{at, FileError};
 use crate::layout::{FileHeader, Sync, HEADER_SIZE};
+use crate::regular;
 use crate::run::{EventGap, RunDirectory, RunInfo};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,7 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
             fs::copy(path, &copy).map_err(at(path))?;
         }
         let sync = run.events().join("clock.sync");
-        match fs::read(&sync) {
+        match regular::read(&sync) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {} // an imported trace has none
             // Of one whose writer was killed, no part of a record: what follows would be read beside its place.
             read => clocks.extend(read.map_err(at(&sync))?.chunks_exact(Sync::SIZE).flatten()),
@@ -96,7 +97,7 @@ fn event_files(run: &RunDirectory) -> Result<Vec<(PathBuf, Option<String>)>, Err
     let mut files = Vec::new();
     for path in entries.map_err(at(&events))?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "events")) {
         let mut page = Vec::new();
-        File::open(&path).and_then(|file| file.take(HEADER_SIZE as u64).read_to_end(&mut page)).map_err(at(&path))?;
+        regular::open(&path).and_then(|file| file.take(HEADER_SIZE as u64).read_to_end(&mut page)).map_err(at(&path))?;
         files.push((path, FileHeader::read(&page).ok().map(|header| header.boot_id)));
     }
     if files.is_empty() {

@@ -19,6 +19,7 @@ pub mod layout;
 pub mod problem;
 pub mod reader;
 pub mod record;
+pub mod regular;
 pub mod run;
 pub mod testing;
 pub mod text;

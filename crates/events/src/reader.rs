@@ -12,6 +12,7 @@ use crate::layout::{ChunkHeader, FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use crate::payload::Payload;
 use crate::problem::Problems;
 use crate::record::{Cursor, Step};
+use crate::regular;
 use crate::run::RunDirectory;
 use crate::text::Texts;
 use crate::time::{Duration, Time};
@@ -142,12 +143,13 @@ impl Reader {
         let mut paths = Vec::new();
         for entry in std::fs::read_dir(&folder).map_err(io(&folder))? {
             let path = entry.map_err(io(&folder))?.path();
-            if path.is_file() && path.file_name().is_some_and(|n| n != "clock.sync") {
+            let is_events = path.extension().is_some_and(|extension| extension == "events");
+            if is_events || path.is_file() && path.file_name().is_some_and(|n| n != "clock.sync") {
                 paths.push(path);
             }
         }
         let sync = folder.join("clock.sync");
-        Reader::open_files(paths, sync.is_file().then_some(sync.as_path()))
+        Reader::open_files(paths, sync.symlink_metadata().is_ok().then_some(sync.as_path()))
     }
 
     /// Opens event files by path.
@@ -157,7 +159,7 @@ impl Reader {
         let (mut files, mut processes) = (Vec::new(), Vec::new());
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
-            let file = File::open(&path).map_err(io)?;
+            let file = regular::open(&path).map_err(io)?;
             // SAFETY: event files only ever grow and are written through a shared mapping; whoever truncates one while it is
             // read breaks the reading of it.
             let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;

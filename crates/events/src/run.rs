@@ -350,7 +350,7 @@ impl RunDirectory {
     /// Reads `run.json`.
     pub fn info(&self) -> io::Result<RunInfo> {
         let path = self.0.join("run.json");
-        let text = std::fs::read(&path).map_err(|e| named(e, &path))?;
+        let text = crate::regular::read(&path).map_err(|e| named(e, &path))?;
         serde_json::from_slice(&text).map_err(|e| named(e.into(), &path))
     }
 

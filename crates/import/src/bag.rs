@@ -11,11 +11,10 @@ pub use find::files;
 use crate::mcap;
 use crate::reader::Error;
 use find::is_sqlite;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use tacho_events::bag::{BagMessage, BagTopic};
-use tacho_events::{Problems, Progress};
+use tacho_events::{regular, Problems, Progress};
 
 /// What a bag holds besides its messages.
 #[derive(Debug, Clone)]
@@ -66,7 +65,7 @@ pub fn read(files: &[PathBuf], on_message: &mut dyn FnMut(BagMessage), on_progre
     }
     let mut reading = mcap::Reading::new(on_message);
     each(files, on_progress, |path, length, on_progress| {
-        let source = File::open(path).map_err(|source| Error::Io { path: path.into(), source })?;
+        let source = regular::open(path).map_err(|source| Error::Io { path: path.into(), source })?;
         reading.file(path, BufReader::new(source), length, on_progress);
         Ok(reading.bag.complete)
     })?;

@@ -7,6 +7,7 @@ use crate::mcap::read_up_to;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use tacho_events::regular;
 
 const MAGIC: u32 = 0xC1F1_DCC1;
 /// Magic, major, minor, and the bytes of an entry; big-endian whatever the machine, as all of the file.
@@ -74,12 +75,10 @@ pub(crate) fn streams(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Opens the index of a stream file; `None` where it has none.
 pub(crate) fn open(stream: &Path) -> io::Result<Option<Index<BufReader<File>>>> {
     let Some(path) = path_of(stream) else { return Ok(None) };
-    match std::fs::metadata(&path) {
-        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => return Ok(None),
-        Ok(of) if !of.is_file() => return Err(io::Error::other("no file, where the index of a stream was expected")),
-        of => of?,
-    };
-    Index::new(BufReader::new(File::open(path)?)).map(Some)
+    match regular::open(&path) {
+        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => Ok(None),
+        file => Index::new(BufReader::new(file?)).map(Some),
+    }
 }
 
 /// The first packet that the index of a stream file tells of.

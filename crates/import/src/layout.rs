@@ -160,6 +160,11 @@ impl StreamLayout {
         self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
     }
 
+    /// Whether it holds events of the kernel.
+    pub fn is_of_kernel(&self) -> bool {
+        self.classes().any(|class| class.of_kernel)
+    }
+
     /// Whether CARET repeats events in it.
     pub fn has_caret(&self) -> bool {
         self.classes().any(|class| class.by_caret)

@@ -215,7 +215,11 @@ impl Reader {
     /// Whether a stream that [`Gap::stream`] names holds events of processes, and not the kernel's alone.
     pub fn is_of_processes(&self, stream: usize) -> bool {
         let traces = self.streams.get(stream).into_iter().flat_map(|stream| stream.traces());
-        traces.filter_map(|trace| self.traces.get(trace)).any(|trace| trace.layout.streams.iter().any(|of| of.is_of_processes()))
+        traces.filter_map(|trace| self.traces.get(trace)).any(|trace| {
+            let streams = &trace.layout.streams;
+            // What cut metadata does not describe may have been theirs.
+            streams.iter().any(|of| of.is_of_processes()) || !trace.described && !streams.iter().any(|of| of.is_of_kernel())
+        })
     }
 
     /// Boot whose clock tells the times of a stream that [`Gap::stream`] names.
@@ -291,10 +295,11 @@ impl Opening {
             problems.add("no-trace-block", &path, 0, || "no trace block could be read in it; the trace is left out".into());
             return Ok(());
         }
-        let (layout, faults) = TraceLayout::new(&description, &mut self.class_names);
-        faults.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
+        let (layout, not_understood) = TraceLayout::new(&description, &mut self.class_names);
+        let described = faults.is_empty() && not_understood.is_empty();
+        not_understood.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
         let index = self.traces.len();
-        let trace = trace(path, layout, &description, &mut self.hosts, problems);
+        let trace = Trace { described, ..trace(path, layout, &description, &mut self.hosts, problems) };
         for (path, bytes) in streams {
             let io = |source| Error::Io { path: path.clone(), source };
             let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
@@ -413,6 +418,7 @@ fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, host
     Trace {
         folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
         layout,
+        described: true,
         host: Host { offset_ns: hosts[0].offset_ns, ..host },
         host_index: host_index as u32,
         frequency_hz: clock.frequency_hz,

@@ -29,6 +29,8 @@ use usual::Position;
 pub(crate) struct Trace {
     pub folder: PathBuf,
     pub layout: TraceLayout,
+    /// Whether its metadata could be read whole.
+    pub described: bool,
     pub host: Host,
     pub host_index: u32,
     pub frequency_hz: u64,

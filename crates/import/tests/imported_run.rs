@@ -101,3 +101,16 @@ fn what_may_be_lacking_at_any_time_is_told_within_the_time_of_the_trace() {
     assert_eq!(info.gaps.iter().map(|gap| (gap.from_ns, gap.to_ns)).collect::<Vec<_>>(), [(first.as_ns(), last.as_ns())]);
     assert!(info.missing[0].contains("between 0.000000 s"), "{:?}", info.missing);
 }
+
+#[test]
+fn events_that_cut_metadata_does_not_describe_are_lacking_in_the_run() {
+    let fixture = Fixture::unpack("talker_listener_5s");
+    let path = fixture.files().join("metadata");
+    let metadata = std::fs::read(&path).expect("metadata");
+    let text = metadata.windows(5).position(|bytes| bytes == b"event").expect("events are described");
+    std::fs::write(&path, &metadata[..text]).expect("write");
+    let folder = tempfile::tempdir().expect("folder");
+    let run = RunDirectory::new(folder.path());
+    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    assert_eq!((imported.events, run.info().expect("run.json").gaps.is_empty()), (0, false));
+}

@@ -3,6 +3,7 @@
 use super::{release, Error, ProcessFacts, Reader, CHUNKS_KEPT};
 use crate::clock::Clock;
 use crate::layout::{ChunkHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::regular;
 use memmap2::Mmap;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +31,7 @@ impl Reader {
             }
         }
         if let Some(path) = clock_sync {
-            let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
+            let bytes = regular::read(path).map_err(|source| Error::Io { path: path.to_path_buf(), source })?;
             let records = bytes.chunks_exact(Sync::SIZE);
             let rest = records.remainder().len();
             if rest != 0 {

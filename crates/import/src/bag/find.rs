@@ -2,9 +2,9 @@
 
 use crate::mcap::{read_up_to, MAGIC};
 use crate::reader::Error;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use tacho_events::regular;
 
 /// First bytes of a database (SQLite file format, 1.3.1).
 const SQLITE: [u8; 16] = *b"SQLite format 3\0";
@@ -45,7 +45,7 @@ pub(super) fn is_sqlite(path: &Path) -> bool {
 fn begins_as_bag(path: &Path) -> io::Result<bool> {
     let expected = if is_sqlite(path) { &SQLITE[..] } else { &MAGIC };
     let mut start = [0; SQLITE.len()];
-    let count = read_up_to(&mut File::open(path)?, &mut start)?;
+    let count = read_up_to(&mut regular::open(path)?, &mut start)?;
     Ok(start[..count].starts_with(expected))
 }
 

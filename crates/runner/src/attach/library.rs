@@ -59,10 +59,7 @@ pub(super) fn environment(pid: u32) -> HashMap<String, String> {
 
 fn functions(bytes: &[u8]) -> Result<HashMap<String, u64>, object::Error> {
     let file = object::File::parse(bytes)?;
-    let in_file = |address: u64| {
-        let segment = file.segments().find(|segment| (segment.address()..segment.address() + segment.size()).contains(&address))?;
-        Some(address - segment.address() + segment.file_range().0)
-    };
+    let in_file = |address| offset_in_file(address, file.segments().map(|segment| (segment.address(), segment.size(), segment.file_range().0)));
     let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
     Ok(defined
         .filter_map(|symbol| {
@@ -70,6 +67,12 @@ fn functions(bytes: &[u8]) -> Result<HashMap<String, u64>, object::Error> {
             Some((name.to_owned(), in_file(symbol.address())?))
         })
         .collect())
+}
+
+/// Where an address is in the file, by the address, size and offset of each segment: whatever another's file says of them.
+fn offset_in_file(address: u64, mut segments: impl Iterator<Item = (u64, u64, u64)>) -> Option<u64> {
+    let within = |(start, size, offset): (u64, u64, u64)| address.checked_sub(start).filter(|at| *at < size)?.checked_add(offset);
+    segments.find_map(within)
 }
 
 /// From `share/tracetools/package.xml` beside it; else by its functions, and between Iron and Jazzy, which have the same, by ROS_DISTRO
@@ -106,6 +109,14 @@ mod tests {
                     7f01-7f02 r-xp 00009000 fe:00 2 /opt/a b/lib/libtracetools.so.8\n7f03-7f04 rw-p 00000000 00:00 0 [heap]\n";
         assert_eq!(mapped_file(maps, "libtracetools.so"), Some("/opt/a b/lib/libtracetools.so.8"));
         assert_eq!(mapped_file(maps, "librcl.so"), None);
+    }
+
+    #[test]
+    fn an_address_is_found_in_its_segment_and_none_beyond_the_end_of_what_addresses_there_are() {
+        let segments = [(0x1000, 0x100, 0), (0x2000, 0x800, 0x1000), (u64::MAX - 4, u64::MAX, 8), (0x9000, 1, u64::MAX)];
+        let found = |address| offset_in_file(address, segments.into_iter());
+        assert_eq!([found(0x10ff), found(0x1100), found(0x2010), found(u64::MAX)], [Some(0xff), None, Some(0x1010), Some(12)]);
+        assert_eq!([found(0xfff), found(0x9000), found(0x9001)], [None, Some(u64::MAX), None]);
     }
 
     #[test]

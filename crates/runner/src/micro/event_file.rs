@@ -134,8 +134,8 @@ impl BoardEvents {
         }
         // Reliable, and none is sent before the last was acknowledged: a gap should not be, and what was in it is not known to the event.
         let gap = message.sequence.saturating_sub(self.next_message);
-        self.next_message = message.sequence + 1;
-        self.dropped = self.dropped.max(u64::from(message.dropped)) + gap;
+        self.next_message = message.sequence.saturating_add(1);
+        self.dropped = self.dropped.max(u64::from(message.dropped)).saturating_add(gap);
         for record in message.data.chunks_exact(RECORD) {
             self.record(record, beacons)?;
         }
