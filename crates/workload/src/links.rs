@@ -265,14 +265,24 @@ pub fn write(links: &[(StatedLink, String)]) -> String {
     let mut node = None;
     for (link, remark) in links {
         if node != Some(&link.node) {
-            out += &format!("  {}:\n", quoted(&link.node));
+            out += &format!("  {}\n", key(&link.node, "  "));
             node = Some(&link.node);
         }
-        let key = quoted(&format!("{} -> {}", link.input, link.output));
+        let key = key(&format!("{} -> {}", link.input, link.output), "    ");
         let remark: String = remark.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        out += &format!("    {key}: {}  # {remark}\n", link.rule.word());
+        out += &format!("    {key} {}  # {remark}\n", link.rule.word());
     }
     out
+}
+
+/// As the key of a map, with its colon. One of more than 1024 characters is announced (YAML 1.2, 7.4.2).
+fn key(text: &str, indent: &str) -> String {
+    let quoted = quoted(text);
+    if quoted.chars().count() < 1024 {
+        format!("{quoted}:")
+    } else {
+        format!("? {quoted}\n{indent}:")
+    }
 }
 
 /// As YAML reads it back as this text: names of ROS stay plain, whatever else a trace holds is quoted.
@@ -304,6 +314,8 @@ mod tests {
             (link("/a", "/in # 2", "/out", Rule::Latest), "two\nlines".into()),
             (link("\"b\": {", "/i", "/o", Rule::SameCallback), String::new()),
             (link("/b", "/i", "/o", Rule::Unrelated), String::new()),
+            (link(&format!("/{}", "c".repeat(2000)), &format!("/in{}x", "\u{b}".repeat(300)), "/o", Rule::Latest), String::new()),
+            (link(&format!("/{}", "c".repeat(2000)), &"e".repeat(1024 - 9), "/o", Rule::Match), "long".into()),
         ];
         let text = write(&links);
         let read = parse(&text, "x").unwrap_or_else(|e| panic!("{e}\n{text}"));
