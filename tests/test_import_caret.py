@@ -16,14 +16,19 @@ CALLBACKS = {
 """Of which callback each name in the answers is: kind, node, topic."""
 
 
-@pytest.fixture(params=["caret_jazzy", "caret_jazzy_begun_late"])
-def traced(tacho, request):
-    """A trace from the program's start, and one of which CARET said the nodes again: the run, what the import said, the events there are."""
-    with tarfile.open(ROOT / "tests/fixtures/ctf" / f"{request.param}.tar.xz") as archive:
+def imported(tacho, name):
+    """The run of a trace, what its import said, and the events that babeltrace2 counts in it."""
+    with tarfile.open(ROOT / "tests/fixtures/ctf" / f"{name}.tar.xz") as archive:
         archive.extractall(tacho.directory)
     said = tacho("import", "ctf", "-o", "run").stderr
     truth = json.loads((tacho.directory / "truth.json").read_text())["event_counts"]
-    return Recording(tacho, (tacho.directory / "answers.txt").read_text()), said, truth, request.param
+    return Recording(tacho, (tacho.directory / "answers.txt").read_text()), said, truth, name
+
+
+@pytest.fixture(params=["caret_jazzy", "caret_jazzy_begun_late"])
+def traced(tacho, request):
+    """A trace from the program's start, and one of which CARET said the nodes again."""
+    return imported(tacho, request.param)
 
 
 def test_callbacks_lie_around_the_programs_own_account_of_them(traced):
@@ -64,3 +69,15 @@ def test_the_chain_is_whole_and_every_event_is_used_or_named(traced):
     init = {name: count for name, count in truth.items() if name.startswith("ros2_caret:rcl")}
     own = ("ros2:", "ros2_caret:dds_write")
     assert used == sum(init.values()) + sum(count for name, count in truth.items() if name.startswith(own))
+
+
+def test_a_subscription_within_the_process_has_two_objects(tacho):
+    run, *_ = imported(tacho, "caret_jazzy_within")
+    for topic, node, name in [("/moved", "/one", "on_moved"), ("/shared", "/one", "on_shared"), ("/shared", "/other", "on_shared_too"),
+                              ("/shared", "/outside", "on_shared_outside"), ("/burst", "/other", "on_burst")]:
+        run.latency_lies_within(topic, node, name)
+        run.surrounds(name, "subscription", node, topic)
+    of = {t["topic"]: (t["sent"], t["received"], t["lost"]) for t in run.summary["topics"] if not t["topic"].startswith("/caret/")}
+    # Of four in a row a queue of two keeps the last two; the last of all lay there at the end.
+    heard = len(run.said["on_burst"])
+    assert of == {"/moved": (30, 30, 0), "/shared": (30, 90, 0), "/burst": (120, heard, 60)} and heard == 59

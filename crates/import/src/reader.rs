@@ -292,7 +292,10 @@ impl Opening {
         let (description, faults) = metadata::read(metadata);
         faults.iter().for_each(|fault| problems.add(fault.name, &path, fault.offset, || fault.text.clone()));
         if !description.complete {
-            problems.add("no-trace-block", &path, 0, || "no trace block could be read in it; the trace is left out".into());
+            problems.add("no-trace-block", &path, 0, || match metadata {
+                [] => "it is empty, as that of a session that LTTng still records; expected its description: `lttng stop` or `lttng rotate` writes it".into(),
+                _ => "no trace block could be read in it; the trace is left out".into(),
+            });
             return Ok(());
         }
         let (layout, not_understood) = TraceLayout::new(&description, &mut self.class_names);

@@ -298,6 +298,9 @@ fn metadata_that_is_cut_leaves_the_events_that_it_describes() {
     assert!(found.events < whole);
     let names: Vec<_> = found.reader.problems().iter().map(|p| p.name).collect();
     assert!(names.contains(&"metadata-truncated") && names.contains(&"unknown-event"), "{names:?}");
+    std::fs::write(&path, "").expect("write");
+    let error = read(&fixture.files()).err().expect("a session that is not stopped").to_string();
+    assert!(error.contains("lttng stop"), "{error}");
     std::fs::write(&path, "nothing of the kind\n".repeat(10)).expect("write");
     let error = read(&fixture.files()).err().expect("no description").to_string();
     assert!(error.contains("metadata-not-ctf-1") && error.contains("metadata"), "{error}");
