@@ -217,16 +217,16 @@ run: {{duration: 3 s, in_node_clock: true}}
     far = 0
     for m in messages:
         stamp, received = inside[m["sequence"]]
-        # The stamp lies before the publish event, the receipt behind the callback event; in between, others may get the CPU.
-        around_ns = (received - stamp) - (m["callback_ns"] - m["publish_ns"])
-        assert around_ns >= -20_000
-        far += around_ns > 20_000
+        # Stamp and receipt lie beside our events; in between, others may get the CPU.
+        far += abs((m["callback_ns"] - m["publish_ns"]) - (received - stamp)) > 20_000
     assert far <= len(messages) // 5
     assert summary["points"][0]["received"] == len(messages)
-    versions = json.loads((run / "run.json").read_text())["versions"]
-    assert {"rclpy", "rcl", "rmw_fastrtps_cpp"} <= versions.keys()
+    info = json.loads((run / "run.json").read_text())
+    assert {"rclpy", "rcl", "rmw_fastrtps_cpp"} <= info["versions"].keys()
     callbacks = {(c["node"], c["kind"]): c for c in summary["callbacks"]}
-    assert callbacks["/listener", "subscription"]["count"] == len(messages)
+    # Those that began in the window, whenever their messages were sent; one may lie between its event and its clock.
+    begun = sum(info["measured_from_ns"] <= received < info["measured_to_ns"] for _, received in inside.values())
+    assert abs(callbacks["/listener", "subscription"]["count"] - begun) <= 1
     assert callbacks["/talker", "timer"]["period_ms"] == pytest.approx(20)
 
 

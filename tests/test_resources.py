@@ -50,8 +50,8 @@ def test_memory_grows_by_the_messages(tacho):
     _, small = bench(tacho, "small", middleware="socket\ntransport: tcp")
     _, large = bench(tacho, "large", middleware="socket\ntransport: tcp", size="16 MiB")
     grown = large["talker"]["resources"]["rss_bytes"] - small["talker"]["resources"]["rss_bytes"]
-    # To a few pages: what else a process touches is never the same twice.
-    assert 15.9 < grown / (1 << 20) < 18
+    # But for some pages: what else a process touches is never the same twice.
+    assert 15.5 < grown / (1 << 20) < 18
     for process in large.values():
         used = process["resources"]
         assert used["pss_bytes"] <= used["rss_bytes"] <= used["peak_rss_bytes"]
