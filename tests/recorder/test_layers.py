@@ -8,6 +8,8 @@ import sys
 import pyarrow.parquet as parquet
 import pytest
 
+from waiting import LIMIT_S
+
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "native/recorder/tests"))
 from event_file import read_directory  # noqa: E402
@@ -163,7 +165,7 @@ def test_the_time_of_a_datagram_lies_around_that_of_the_kernel(tmp_path):
     environment = os.environ | {"LD_PRELOAD": RECORDER, "TACHO_EVENTS_DIR": str(tmp_path)}
     program = subprocess.run(
         [sys.executable, str(ROOT / "tests/recorder/rtps_sender.py"), str(COUNT)],
-        env=environment, capture_output=True, text=True, timeout=600, check=True,
+        env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=True,
     )
     kernel_ns = dict(tuple(map(int, line.split())) for line in program.stdout.splitlines())
     (file,) = read_directory(tmp_path)

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from domains import free_domain
+from waiting import LIMIT_S
+
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "native/recorder/tests"))
 from event_file import EventFile, read_directory  # noqa: E402
@@ -24,12 +27,12 @@ def recording(request, tmp_path_factory) -> tuple[EventFile, int, int]:
     environment = os.environ | {
         "LD_PRELOAD": RECORDER,
         "TACHO_EVENTS_DIR": str(events),
-        "ROS_DOMAIN_ID": str(1 + os.getpid() % 100),
+        "ROS_DOMAIN_ID": str(free_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
     }
     program = subprocess.run(
         [f"{request.param}/bin/python3", str(ROOT / "tests/recorder/talker_listener.py"), str(COUNT)],
-        env=environment, capture_output=True, text=True, timeout=600,
+        env=environment, capture_output=True, text=True, timeout=LIMIT_S,
     )
     assert program.returncode == 0, program.stderr
     assert "tacho" not in program.stdout + program.stderr
