@@ -49,7 +49,7 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
         ours = {m["sequence"]: m for m in table("messages") if topics[m["subscription"]] == topic}
         with open(clock / f"{node}.messages.csv") as file:
             theirs = {int(row["sequence"]): row for row in csv.DictReader(file)}
-        assert ours.keys() == theirs.keys() and len(theirs) >= 20
+        assert ours.keys() == theirs.keys() and len(theirs) >= 5
         for sequence, row in theirs.items():
             # The stamp is read just before the publish call, and the other in the first line of the callback.
             assert int(row["stamp_ns"]) - ERROR_NS <= ours[sequence]["publish_ns"] <= ours[sequence]["take_ns"]

@@ -35,7 +35,7 @@ def test_nothing_from_the_wire_breaks_it(programs, fuzzers, tmp_path, target):
     for scenario in ("clean", "fragments", "durable"):
         run(programs / "torture", programs / "libsimulated.so", scenario, TORTURE_KEEP=str(corpus))
     seconds = os.environ.get("MICRO_FUZZ_SECONDS", "10")
-    said = run(fuzzers / target, f"-max_total_time={seconds}", "-max_len=4000", "-timeout=10", f"-artifact_prefix={tmp_path}/", corpus)
+    said = run(fuzzers / target, f"-max_total_time={seconds}", "-max_len=4000", "-timeout=60", f"-artifact_prefix={tmp_path}/", corpus)
     assert int(said.split("Done ")[1].split()[0]) > 450  # beyond what it began with
 
 
