@@ -17,6 +17,9 @@ run: {{duration: 120 s}}
 def start_bench(tacho, middleware: str):
     """Starts `tacho bench` of a talker with such a writer and its listener, into `run`."""
     (tacho.directory / "short.xml").write_text(SHORT_HISTORY)
-    tacho.environment |= {"FASTDDS_DEFAULT_PROFILES_FILE": str(tacho.directory / "short.xml"), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
+    profiles = str(tacho.directory / "short.xml")
+    for variable in ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"):  # of Fast DDS 3, and 2 (Jazzy)
+        tacho.environment[variable] = profiles
+    tacho.environment["RMW_FASTRTPS_USE_QOS_FROM_XML"] = "1"
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware=middleware))
     return tacho.start("bench", "w.yaml", "-o", "run")

@@ -14,12 +14,12 @@ using std::placeholders::_1;
 
 namespace {
 
-uint64_t count = 0;
+uint64_t count = 0;  // of messages; queues are as deep, so that none is lost on a busy machine
 
 class Source : public rclcpp::Node {
  public:
   Source() : Node("source") {
-    publisher = create_publisher<PointStamped>("points", 10);
+    publisher = create_publisher<PointStamped>("points", count);
     timer = create_wall_timer(std::chrono::milliseconds(10), [this] { on_timer(); });
   }
   rclcpp::Publisher<PointStamped>::SharedPtr publisher;
@@ -41,8 +41,8 @@ class Source : public rclcpp::Node {
 class Relay : public rclcpp::Node {
  public:
   Relay() : Node("relay") {
-    publisher = create_publisher<PointStamped>("filtered", 10);
-    subscription = create_subscription<PointStamped>("points", 10, std::bind(&Relay::on_points, this, _1));
+    publisher = create_publisher<PointStamped>("filtered", count);
+    subscription = create_subscription<PointStamped>("points", count, std::bind(&Relay::on_points, this, _1));
   }
   void on_points(PointStamped::ConstSharedPtr message) {
     const auto sequence = static_cast<uint64_t>(message->point.x);
@@ -57,7 +57,7 @@ class Relay : public rclcpp::Node {
 
 class Server : public rclcpp::Node {
  public:
-  Server() : Node("server") { service = create_service<AddTwoInts>("ask", &Server::on_request); }
+  Server() : Node("server") { service = create_service<AddTwoInts>("ask", &Server::on_request, rclcpp::ServicesQoS().keep_last(count)); }
 
  private:
   static void on_request(AddTwoInts::Request::SharedPtr request, AddTwoInts::Response::SharedPtr response) {
@@ -71,8 +71,8 @@ class Server : public rclcpp::Node {
 class Sink : public rclcpp::Node {
  public:
   Sink() : Node("sink") {
-    client = create_client<AddTwoInts>("ask");
-    subscription = create_subscription<PointStamped>("filtered", 10, [this](PointStamped::UniquePtr message) {
+    client = create_client<AddTwoInts>("ask", rclcpp::ServicesQoS().keep_last(count));
+    subscription = create_subscription<PointStamped>("filtered", count, [this](PointStamped::UniquePtr message) {
       const auto sequence = static_cast<uint64_t>(message->point.x);
       const Inside inside("on_filtered", sequence);
       auto request = std::make_shared<AddTwoInts::Request>();
@@ -91,8 +91,8 @@ class Sink : public rclcpp::Node {
 class Copier : public rclcpp::Node {
  public:
   Copier() : Node("copier") {
-    publisher = create_generic_publisher("copy", "geometry_msgs/msg/PointStamped", 10);
-    subscription = create_generic_subscription("filtered", "geometry_msgs/msg/PointStamped", 10,
+    publisher = create_generic_publisher("copy", "geometry_msgs/msg/PointStamped", count);
+    subscription = create_generic_subscription("filtered", "geometry_msgs/msg/PointStamped", count,
                                                [this](std::shared_ptr<rclcpp::SerializedMessage> message) {
                                                  const Inside inside("on_anything", copied);
                                                  publishes("/copy", copied++);
@@ -108,7 +108,7 @@ void on_bytes(std::shared_ptr<rclcpp::SerializedMessage> message) { const Inside
 
 class Reader : public rclcpp::Node {
  public:
-  Reader() : Node("reader") { subscription = create_subscription<PointStamped>("copy", 10, &on_bytes); }
+  Reader() : Node("reader") { subscription = create_subscription<PointStamped>("copy", count, &on_bytes); }
   rclcpp::Subscription<PointStamped>::SharedPtr subscription;
 };
 

@@ -11,7 +11,7 @@ using geometry_msgs::msg::PointStamped;
 
 namespace {
 
-uint64_t count = 0;
+uint64_t count = 0;  // of messages; queues are as deep, but that of the bursts, so that none is lost on a busy machine
 
 PointStamped::UniquePtr point(uint64_t sequence) {
   auto message = std::make_unique<PointStamped>();
@@ -24,8 +24,8 @@ rclcpp::NodeOptions within(bool is_within) { return rclcpp::NodeOptions().use_in
 class Source : public rclcpp::Node {
  public:
   Source() : Node("source", within(true)) {
-    moved = create_publisher<PointStamped>("moved", 10);
-    shared = create_publisher<PointStamped>("shared", 10);
+    moved = create_publisher<PointStamped>("moved", count);
+    shared = create_publisher<PointStamped>("shared", count);
     burst = create_publisher<PointStamped>("burst", 10);
     timer = create_wall_timer(std::chrono::milliseconds(10), [this] {
       const Inside inside("on_timer", sent);
@@ -72,11 +72,11 @@ int main(int argc, char **argv) {
   {
     const auto source = std::make_shared<Source>();
     const auto one = std::make_shared<Sink>("one"), other = std::make_shared<Sink>("other"), outside = std::make_shared<Sink>("outside", false);
-    one->subscribe<PointStamped::UniquePtr>("moved", "on_moved", 10);
-    one->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared", 10);
-    other->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared_too", 10);
+    one->subscribe<PointStamped::UniquePtr>("moved", "on_moved", count);
+    one->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared", count);
+    other->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared_too", count);
     other->subscribe<PointStamped::UniquePtr>("burst", "on_burst", 2);
-    outside->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared_outside", 10);
+    outside->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared_outside", count);
     await_match([&] { return source->shared->get_subscription_count(); }, 3);
     source->goes = true;
     const auto executor = executor_of(argv[1]);
