@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from recording import Recording
 
 TRACES = ROOT / "tests/fixtures/ctf"
 
@@ -19,6 +20,29 @@ def unpacked(tmp_path):
         return tmp_path / name
 
     return unpack
+
+
+def test_a_trace_of_jazzy_agrees_with_its_program_and_with_tracetools_analysis(tacho):
+    with tarfile.open(TRACES / "jazzy_every_callback.tar.xz") as archive:
+        archive.extractall(tacho.directory)
+    tacho("import", "ctf", "-o", "run")
+    run = Recording(tacho, (tacho.directory / "answers.txt").read_text())
+    run.surrounds("on_timer", "timer", "/source", None)
+    run.surrounds("on_points", "subscription", "/relay", "/points")
+    run.surrounds("on_filtered", "subscription", "/sink", "/filtered")
+    run.surrounds("on_anything", "subscription", "/copier", "/filtered")
+    run.surrounds("on_bytes", "subscription", "/reader", "/copy")
+    run.surrounds("on_request", "service", "/server", "/ask")
+    run.latency_lies_within("/points", "/relay", "on_points")
+    run.latency_lies_within("/filtered", "/sink", "on_filtered")
+    callbacks = run.table("callbacks")
+    ours = {}
+    for row in sorted(run.table("executions"), key=lambda row: row["start_ns"]):
+        ours.setdefault(str(callbacks[row["callback"]]["address"]), []).append(row["end_ns"] - row["start_ns"])
+    theirs = json.loads((tacho.directory / "durations.json").read_text())
+    assert ours == {address: durations for address, durations in theirs.items() if durations}
+    # LTTng writes "(null)" for a callback without a name.
+    assert any(c["symbol"] is None for c in callbacks) and not any("null" in (c["symbol"] or "") for c in callbacks)
 
 
 def test_service_calls_stand_in_the_summary(tacho, unpacked, tmp_path):
