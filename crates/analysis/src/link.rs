@@ -70,14 +70,23 @@ fn find(seen: &Observed, options: &Options) -> Found {
     let takes = by_endpoint(seen);
     let mut publications: Rows<u32> = std::iter::repeat_n(NONE, seen.takes.len()).collect();
     let mut ambiguous = 0;
-    let of_topic = |topic: &OfTopic| {
-        let published = Published::new(seen, &topic.publications);
+    // Gone through once for all topics: those of one lie all over the table.
+    let sent = Grouped::new(topics.len(), || {
+        let named = seen.publications.iter().zip(0..).filter_map(|(p, row)| Some((p.endpoint.filter(|e| *e != INTERNAL)?, p, row)));
+        named.map(|(endpoint, p, row)| (seen.topic_of(endpoint), Sent { row, id: p.id, stamp: p.source_timestamp, rmw_ns: p.rmw_ns }))
+    });
+    let taken = Grouped::new(topics.len(), || {
+        let told = |take: &TakeSeen, row| Taken { row, publication: take.publication, id: take.id, stamp: take.source_timestamp };
+        seen.takes.iter().zip(0..).map(move |(take, row)| (seen.topic_of(take.endpoint), told(take, row)))
+    });
+    let of_topic = |topic: usize| {
+        let published = Published::new(sent.of(topic));
         let mut ambiguous = 0;
-        let own = far_apart(topic.subscriptions.iter().flat_map(|s| takes.of(*s as usize)));
-        let found = own.filter_map(|take| Some((*take, published.of(seen, &seen.takes[*take as usize], options, &mut ambiguous)?)));
+        let own = far_apart(taken.of(topic).iter());
+        let found = own.filter_map(|take| Some((take.row, published.of(seen, take, options, &mut ambiguous)?)));
         (found.collect::<Rows<(u32, u32)>>(), ambiguous)
     };
-    in_order(topics.iter(), of_topic, |(found, of_topic)| {
+    in_order(0..topics.len(), of_topic, |(found, of_topic)| {
         far_apart(found.into_iter()).for_each(|(take, publication)| publications[take as usize] = publication);
         ambiguous += of_topic;
     });
@@ -89,34 +98,55 @@ fn by_endpoint(seen: &Observed) -> Grouped<u32> {
     Grouped::new(seen.endpoints.len(), || seen.takes.iter().zip(0..).map(|(take, index)| (take.endpoint, index)))
 }
 
+/// What tells a publication from others of its topic.
+#[derive(Clone, Copy, Default)]
+struct Sent {
+    row: u32,
+    id: Option<(u64, u64)>,
+    stamp: i64,
+    rmw_ns: Option<i64>,
+}
+
+/// What a take tells of its publication.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    row: u32,
+    publication: Option<u32>,
+    id: Option<(u64, u64)>,
+    stamp: i64,
+}
+
 /// Publications of one topic, by what a take may tell of them.
 struct Published {
     by_id: Rows<((u64, u64), u32)>,
     /// By source timestamp, in order.
     by_stamp: Rows<(i64, u32)>,
+    /// Those that carry no timestamp, by the time of rmw_publish, in order.
     unstamped: Rows<(i64, u32)>,
 }
 
 impl Published {
-    fn new(seen: &Observed, publications: &[u32]) -> Published {
-        let (mut by_id, mut by_stamp) = (Rows::new(), Rows::new());
-        for index in far_apart(publications.iter()) {
-            let publication = &seen.publications[*index as usize];
-            by_id.extend(publication.id.map(|id| (id, *index)));
-            by_stamp.extend(Some((publication.source_timestamp, *index)).filter(|of| of.0 != 0));
+    fn new(sent: &[Sent]) -> Published {
+        let (mut by_id, mut by_stamp, mut unstamped) = (Rows::new(), Rows::new(), Rows::new());
+        for Sent { row, id, stamp, rmw_ns } in far_apart(sent.iter().copied()) {
+            by_id.extend(id.map(|id| (id, row)));
+            match stamp {
+                // tracetools before Jazzy: by the time of rmw_publish.
+                0 => unstamped.extend(rmw_ns.map(|ns| (ns, row))),
+                _ => by_stamp.push((stamp, row)),
+            }
         }
-        let (by_id, by_stamp) = (by_id.sorted_by(Ord::cmp), by_stamp.sorted_by(Ord::cmp));
-        Published { by_id, by_stamp, unstamped: unstamped(&seen.publications, publications) }
+        Published { by_id: by_id.sorted_by(Ord::cmp), by_stamp: by_stamp.sorted_by(Ord::cmp), unstamped: unstamped.sorted_by(Ord::cmp) }
     }
 
-    fn of(&self, seen: &Observed, take: &TakeSeen, options: &Options, ambiguous: &mut u64) -> Option<u32> {
+    fn of(&self, seen: &Observed, take: &Taken, options: &Options, ambiguous: &mut u64) -> Option<u32> {
         let of_id = || {
             let id = take.id?;
             let last = self.by_id.partition_point(|of| of.0 <= id).checked_sub(1)?;
             Some(self.by_id[last]).filter(|of| of.0 == id).map(|of| of.1)
         };
         take.publication.or_else(of_id).or_else(|| {
-            let stamp = take.source_timestamp;
+            let stamp = take.stamp;
             if stamp == 0 {
                 return None;
             }
@@ -167,7 +197,9 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         takes = by_endpoint(seen);
     }
     // Corrected times of several hosts do not stand in the order in which they were read.
-    for topic in &mut topics {
+    let mut before = i64::MIN;
+    let stand_in_order = seen.publications.iter().all(|p| std::mem::replace(&mut before, p.time) <= p.time);
+    for topic in topics.iter_mut().filter(|_| !stand_in_order) {
         let timed: Rows<(i64, u32)> = far_apart(topic.publications.iter()).map(|p| (seen.publications[*p as usize].time, *p)).collect();
         topic.publications = timed.sorted_by(|a, b| a.0.cmp(&b.0)).into_iter().map(|of| of.1).collect();
     }
@@ -186,13 +218,6 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
     Linked { topics, notes, takes }
-}
-
-/// Publications that carry no timestamp (tracetools before Jazzy), by the time of rmw_publish.
-fn unstamped(publications: &[PublicationSeen], of_topic: &[u32]) -> Rows<(i64, u32)> {
-    let rows = far_apart(of_topic.iter()).map(|p| (&publications[*p as usize], *p));
-    let found: Rows<_> = rows.filter(|(p, _)| p.source_timestamp == 0).filter_map(|(p, i)| Some((p.rmw_ns?, i))).collect();
-    found.sorted_by(Ord::cmp)
 }
 
 /// The middleware stamps inside rmw_publish, before that event is written; this much later at most, else it is another's.
