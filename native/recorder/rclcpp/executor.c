@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What rclcpp's executors know and tracetools has no event for: which callbacks share a callback group, so that one of them waits for
- * another; where the handling of a response ends; and, up to 28 (Jazzy), where a service's callback ends that answers later. librclcpp exports these functions and calls them through its procedure linkage
- * table, from Humble to Rolling under the same names; where a build does not, nothing is recorded of them.
+ * another; where the handling of a response ends; and, up to 28 (Jazzy), where a service's callback ends that answers later. librclcpp
+ * exports these functions and calls them through its procedure linkage table, from Humble to Rolling under the same names; where a build
+ * does not, nothing is recorded of them.
  *
  * Members take `this` first, and a shared_ptr by value is passed as the address of one (Itanium C++ ABI).
  */
