@@ -128,3 +128,32 @@ def test_an_unrelated_input_carries_no_chain(tacho, bench, tmp_path):
     links = tmp_path / "links.yaml"
     links.write_text("links:\n  /fusion:\n    /points -> /objects: unrelated\n")
     assert [c["name"] for c in tacho.json("explain", bench, "--links", links)["chains"]] == []
+
+
+def test_of_many_cases_the_worst_are_told_and_all_when_asked_for(tacho, tmp_path):
+    """Five nodes that take 30 ms for what comes every 20 ms."""
+    names = [f"slow{number}" for number in range(5)]
+    slow = "".join(f"  {name}: {{process: all, subscribes: [/points], work: 30 ms}}\n" for name in names)
+    workload = tmp_path / "slow.yaml"
+    workload.write_text(
+        "middleware: inproc\nnodes:\n  sensor: {process: all, publishes: {/points: {size: 64 B, rate: 50 Hz}}}\n"
+        f"{slow}run: {{duration: 2 s}}\n"
+    )
+    run = tmp_path / "run"
+    tacho("bench", workload, "-o", run)
+    finding = next(of for of in tacho.json("explain", run)["findings"] if of["lint"] == "callback-exceeds-period")
+    assert {case["subject"] for case in finding["cases"]} == {f"/{name} /points" for name in names}
+    assert finding["count"] == 5
+
+    def told(*options) -> list[str]:
+        """What is said of the lint, a line a case, further lines joined."""
+        text = tacho("explain", run, *options).stdout.replace("\n  ", " ").splitlines()
+        first = next(place for place, line in enumerate(text) if line.startswith("callback-exceeds-period"))
+        return [line for line in text[first + 1 : first + 8] if line.startswith(("- /slow", "- and", "Next"))]
+
+    worst = [f"- {case['subject']}: {case['evidence']}. Costs: {case['cost']}." for case in finding["cases"]]
+    following = f"Next: {finding['cases'][0]['next']}."
+    assert told()[:4] == [*worst[:2], "- and 3 more: --all shows them, --node NAME those of a node", following]
+    assert told("--all")[:6] == [*worst, following]
+    assert told("--node", "slow3")[:2] == [next(line for line in worst if "/slow3" in line), following]
+    tacho("explain", run, "--all", "--json", expect=2)
