@@ -194,3 +194,16 @@ fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_nu
     let answer = tables.links.iter().find(|l| l.input == "/get_map request").expect("the link at the server");
     assert_eq!((answer.rule, answer.evidence, answer.confidence, answer.followed), (LinkRule::SameCallback, LinkEvidence::Observed, 1.0, 2));
 }
+
+#[test]
+fn a_callback_that_answers_later_ends_where_its_executor_goes_on() {
+    // rclcpp up to Jazzy: no end is told. At the second start it is known that it is such a one.
+    let later = |b: FileBuilder, at| b.at(at).rclcpp_executor_get_next_ready().at(at + 1).callback_start(SERVICE_CALLBACK, false);
+    let tables = tables(&FileBuilder::new().node(3, "map").service().timer(1_000)
+        .with(|b| later(b, 10)).at(20).rclcpp_executor_wait_for_work(-1).with(|b| later(b, 30)).at(40).rclcpp_executor_wait_for_work(-1)
+        .with(|b| later(b, 50)).at(60).rclcpp_executor_execute(TIMER).at(61).callback_start(TIMER_CALLBACK, false).at(70).callback_end(TIMER_CALLBACK));
+    let executions: Vec<_> = tables.executions.iter().map(|e| (e.start_ns, e.end_ns)).collect();
+    assert_eq!(executions, [(11, Some(20)), (31, Some(40)), (51, Some(60)), (61, Some(70))]);
+    let [thread] = &tables.executors[..] else { panic!("{:?}", tables.executors) };
+    assert_eq!(thread.executing_ns, 9 + 9 + 9 + 9);
+}

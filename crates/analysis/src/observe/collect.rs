@@ -38,6 +38,8 @@ pub(crate) struct Collector {
     threads: Vec<Thread>,
     /// Threads that take turns in waiting for work, by process.
     turns: HashMap<u32, u32>,
+    /// Whether ends of a callback are told, by callback; absent where that is not known yet.
+    ends_told: Vec<Option<bool>>,
     /// The last part of each coroutine, by process and task.
     coroutines: HashMap<(u32, Handle), u32>,
 }
@@ -66,6 +68,8 @@ struct Thread {
     idle_since: Option<i64>,
     /// Execution that handles a response to a request.
     responding: Option<u32>,
+    /// Execution inside of which it went on as an executor does, and when it first did.
+    went_on: Option<(u32, i64)>,
     /// Client whose response it took just now, and when, while nothing told that it is an executor.
     responded: Option<(Handle, i64)>,
     /// What was said of the callback that starts next.
@@ -212,6 +216,7 @@ impl Collector {
     fn run(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
         if is_of_executor(&event.payload) {
             self.end_response(stream, now);
+            self.end_untold(stream, now);
             let thread = &mut self.threads[stream];
             thread.executes = true;
             let turns = self.turns.entry(process).or_default();

@@ -23,6 +23,11 @@ impl Collector {
             Some(known) => *known,
             None => handles.new_callback(&mut self.seen, process, callback),
         };
+        let starts_again = |running: &u32| self.seen.executions[*running as usize].callback == callback;
+        if let Some(position) = self.threads[stream].running.iter().position(starts_again) {
+            self.ended_untold(stream, position, callback);
+        }
+        let handles = &mut self.handles[process as usize];
         let execution = self.seen.executions.len() as u32;
         let Beginning { part, response, action } = std::mem::take(&mut self.threads[stream].beginning);
         let resumes = part.and_then(|(task, part)| {
@@ -84,10 +89,49 @@ impl Collector {
         }
     }
 
-    pub(super) fn end(&mut self, process: u32, stream: usize, callback: Handle, now: i64) {
+    /// A service's callback that answers later: up to 28 (Jazzy) rclcpp does not tell its end. One that starts where it runs already, and never ended
+    /// before, is such a one: it had ended when the executor went on.
+    fn ended_untold(&mut self, stream: usize, position: usize, callback: u32) {
+        if self.seen.callbacks[callback as usize].kind == CallbackKind::Service && self.told(callback).is_none_or(|told| !told) {
+            *self.told(callback) = Some(false);
+            let thread = &mut self.threads[stream];
+            let ended = thread.running[position];
+            self.seen.executions[ended as usize].end_ns = thread.went_on.filter(|inside| inside.0 == ended).map(|inside| inside.1);
+            thread.running.truncate(position);
+        }
+    }
+
+    /// The executor goes on: such a callback has ended. Others may spin an executor of their own.
+    pub(super) fn end_untold(&mut self, stream: usize, now: i64) {
+        let Some(running) = self.threads[stream].running.last().copied() else { return };
+        let callback = self.seen.executions[running as usize].callback;
         let thread = &mut self.threads[stream];
-        let known = self.handles[process as usize].callbacks.get(&callback);
-        let of_it = |e: &u32| Some(&self.seen.executions[*e as usize].callback) == known;
+        if thread.went_on.is_none_or(|inside| inside.0 != running) {
+            thread.went_on = Some((running, now));
+        }
+        if self.ends_told.get(callback as usize) == Some(&Some(false)) {
+            self.seen.executions[running as usize].end_ns = Some(now);
+            thread.running.pop();
+            thread.publishing = None;
+            thread.in_callback = None;
+            thread.idle_since = thread.running.is_empty().then_some(now);
+        }
+    }
+
+    fn told(&mut self, callback: u32) -> &mut Option<bool> {
+        if self.ends_told.len() <= callback as usize {
+            self.ends_told.resize(callback as usize + 1, None);
+        }
+        &mut self.ends_told[callback as usize]
+    }
+
+    pub(super) fn end(&mut self, process: u32, stream: usize, callback: Handle, now: i64) {
+        let known = self.handles[process as usize].callbacks.get(&callback).copied();
+        if let Some(callback) = known {
+            *self.told(callback) = Some(true);
+        }
+        let thread = &mut self.threads[stream];
+        let of_it = |e: &u32| Some(self.seen.executions[*e as usize].callback) == known;
         match thread.running.iter().rposition(of_it) {
             Some(position) => {
                 let ended = thread.running[position];
