@@ -333,6 +333,9 @@ impl Fullness {
             let mut words = [0; 16];
             let read = File::open(&path).and_then(|file| file.read_exact_at(&mut words, CHUNKS_MAX as u64));
             let [most, used] = [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|byte| words[at + byte])));
+            // A file may be longer by what ended threads gave back of it.
+            let given_back = recording.max_bytes.map_or(0, |bytes| most.saturating_sub(bytes / CHUNK_SIZE as u64));
+            let (most, used) = (most - given_back, used.saturating_sub(given_back));
             if read.is_ok() && most > 0 && used * 5 > most * 4 && self.told.insert(path.clone()) {
                 let mib = |chunks: u64| chunks * CHUNK_SIZE as u64 >> 20;
                 eprintln!(
