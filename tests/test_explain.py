@@ -83,9 +83,9 @@ def test_any_two_ends_have_a_reaction_time_and_limits_that_fail(tacho, bench):
     way = chain(figures, "/points to /objects")
     assert way["path"] == ["/sensor", "/points", "/fusion", "/objects"]
     braking = chain(figures, "braking")
-    # It ends at the publish call, where the whole chain goes on to the brake.
+    # It ends at the publish call, where the whole chain goes on to the brake; of those that the brake lost, too.
     assert way["instances"] >= braking["instances"] > 0
-    assert way["end_to_end_ms"]["mean"] < braking["end_to_end_ms"]["mean"]
+    assert way["end_to_end_ms"]["min"] < braking["end_to_end_ms"]["min"]
     assert way["reaction_time_ms"]["max"] > way["end_to_end_ms"]["min"]
 
     asked = ["explain", bench, "--from", "/points", "--to", "/brake"]
