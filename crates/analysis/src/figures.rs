@@ -329,7 +329,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut end_to_end = instances(|i| Some(i.end_to_end_ns));
     let mut computation = instances(|i| Some(i.computation_ns));
     let mut preemption = instances(|i| i.preemption_ns);
-    let mut alignment = instances(|i| Some(i.alignment_ns));
+    let mut alignment = instances(|i| i.alignment_ns);
     let mut queueing = instances(|i| Some(i.queueing_ns));
     let mut transport = instances(|i| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();

@@ -180,7 +180,7 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
         for (row, instance) in tables.instances.iter().enumerate() {
             let path = &tables.chains[instance.chain as usize].path;
             found.push((path.clone(), instance.start_ns, instance.end_ns));
-            let parts = [instance.computation_ns, instance.preemption_ns.unwrap_or(0), instance.alignment_ns, instance.queueing_ns, instance.transport_ns];
+            let parts = [instance.computation_ns, instance.preemption_ns.unwrap_or(0), instance.alignment_ns.unwrap_or(0), instance.queueing_ns, instance.transport_ns];
             assert_eq!(parts.iter().sum::<i64>(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
             assert!(parts.iter().all(|ns| *ns >= 0), "seed {seed}: {instance:?}");
             let mut at = instance.start_ns;

@@ -170,7 +170,7 @@ fn preemption_is_split_out_of_computation_and_the_parts_still_add_up() {
     let (with, without) = (scene(true), scene(false));
     let parts = |tables: &Tables| {
         let i = &tables.instances[0];
-        let sum = i.computation_ns + i.preemption_ns.unwrap_or(0) + i.alignment_ns + i.queueing_ns + i.transport_ns;
+        let sum = i.computation_ns + i.preemption_ns.unwrap_or(0) + i.alignment_ns.unwrap_or(0) + i.queueing_ns + i.transport_ns;
         assert_eq!(sum, i.end_to_end_ns, "{i:?}");
         (i.computation_ns / US, i.preemption_ns.map(|ns| ns / US), i.end_to_end_ns / US)
     };

@@ -73,7 +73,8 @@ pub struct PageInstance<'a> {
     /// See `end_to_end_ms`.
     pub computation_ms: f64,
     /// See `end_to_end_ms`.
-    pub alignment_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment_ms: Option<f64>,
     /// See `end_to_end_ms`.
     pub queueing_ms: f64,
     /// See `end_to_end_ms`.
@@ -232,7 +233,7 @@ fn page_instance<'a>(
         rank,
         end_to_end_ms: ms(instance.end_to_end_ns),
         computation_ms: ms(instance.computation_ns),
-        alignment_ms: ms(instance.alignment_ns),
+        alignment_ms: instance.alignment_ns.map(ms),
         queueing_ms: ms(instance.queueing_ns),
         transport_ms: ms(instance.transport_ns),
         hops: hops
@@ -329,7 +330,7 @@ mod tests {
             end_to_end_ns: 4_000_000,
             computation_ns: 2_500_000,
             preemption_ns: Some(1_500_000),
-            alignment_ns: 0,
+            alignment_ns: Some(0),
             queueing_ns: 0,
             transport_ns: 0,
         };

@@ -178,7 +178,7 @@ mod tests {
             end_to_end_ns: 0,
             computation_ns: 0,
             preemption_ns: None,
-            alignment_ns: 0,
+            alignment_ns: Some(0),
             queueing_ns: 0,
             transport_ns: 0,
         };

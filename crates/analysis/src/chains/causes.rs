@@ -186,7 +186,7 @@ impl Explainer<'_> {
         }
         let in_doubt = wait.stream.zip(wait.callback).is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
         let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node.clone() };
-        add(CauseKind::WakeUp, woken, None, None, split.alignment);
+        add(CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
         let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e as usize].callback));
         add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
     }

@@ -148,6 +148,9 @@ impl Trail {
     pub fn instance(&self, chain: u32, preemption_ns: Option<i64>) -> Instance {
         let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
         let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
+        let kept = |wait: &Wait| (wait.start > wait.began).then_some(wait.start - wait.began);
+        let alignments = self.waits.iter().flat_map(|wait| [wait.split.alignment, kept(wait)]).flatten();
+        let alignment_told = self.waits.is_empty() || self.waits.iter().any(|wait| wait.split.alignment.or(kept(wait)).is_some());
         Instance {
             chain,
             start_ns: first.start_ns,
@@ -155,7 +158,7 @@ impl Trail {
             end_to_end_ns: end.output_ns - first.start_ns,
             computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum::<i64>() - preemption_ns.unwrap_or(0),
             preemption_ns,
-            alignment_ns: waits(|w| w.split.alignment + (w.start - w.began)),
+            alignment_ns: alignment_told.then(|| alignments.sum()),
             queueing_ns: waits(|w| w.split.queueing),
             transport_ns: waits(|w| w.split.transport),
         }

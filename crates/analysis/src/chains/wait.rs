@@ -3,7 +3,7 @@
 use crate::chains::busy::Busy;
 use crate::observe::Observed;
 
-/// The time from a publish call to the start of the callback, divided; the three add up to it.
+/// The time from a publish call to the start of the callback, divided; the three add up to it, an absent one is part of transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     /// When the message was there, where the events tell.
@@ -11,7 +11,7 @@ pub(crate) struct Split {
     /// How that is known.
     pub evidence: Arrival,
     pub transport: i64,
-    pub alignment: i64,
+    pub alignment: Option<i64>,
     pub queueing: i64,
 }
 
@@ -73,17 +73,17 @@ pub(crate) fn split(seen: &Observed, busy: &Busy, passage: &Passage) -> Split {
         let arrival = arrival.clamp(published, start);
         let queueing = queueing(arrival);
         let (transport, alignment) = (arrival - published, start - arrival - queueing);
-        return Split { arrival: Some(arrival), evidence, transport, alignment, queueing };
+        return Split { arrival: Some(arrival), evidence, transport, alignment: Some(alignment), queueing };
     }
     let (whole, queueing) = (start - published, queueing(published));
     match stream.filter(|s| !seen.streams[*s as usize].waits.is_empty()) {
         Some(stream) => {
             let transport = busy.waited(seen, stream, callback, published, start);
             let alignment = whole - queueing - transport;
-            Split { arrival: None, evidence: Arrival::Inferred, transport, alignment, queueing }
+            Split { arrival: None, evidence: Arrival::Inferred, transport, alignment: Some(alignment), queueing }
         }
         None => {
-            Split { arrival: None, evidence: Arrival::Unknown, transport: whole - queueing, alignment: 0, queueing }
+            Split { arrival: None, evidence: Arrival::Unknown, transport: whole - queueing, alignment: None, queueing }
         }
     }
 }

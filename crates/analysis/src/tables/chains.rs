@@ -36,8 +36,9 @@ pub struct Instance {
     pub computation_ns: i64,
     /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler events of all of it.
     pub preemption_ns: Option<i64>,
-    /// Message there, executor asleep: waiting for the node to wake (study E).
-    pub alignment_ns: i64,
+    /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is told: without arrivals, events of
+    /// an executor, and callbacks that kept a message for another.
+    pub alignment_ns: Option<i64>,
     /// Message there, executor busy with other callbacks.
     pub queueing_ns: i64,
     /// Publish call to message there.

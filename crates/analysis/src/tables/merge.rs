@@ -154,7 +154,7 @@ mod tests {
                 end_to_end_ns: 4,
                 computation_ns: 1,
                 preemption_ns: None,
-                alignment_ns: 1,
+                alignment_ns: Some(1),
                 queueing_ns: 1,
                 transport_ns: 1,
             }]

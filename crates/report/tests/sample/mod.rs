@@ -128,7 +128,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 end_to_end_ns: 0,
                 computation_ns: 0,
                 preemption_ns: None,
-                alignment_ns: 0,
+                alignment_ns: Some(0),
                 queueing_ns: 0,
                 transport_ns: 0,
             },
@@ -161,7 +161,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
             instance.computation_ns += hop.output_ns - hop.start_ns;
             instance.queueing_ns += hop.queueing_ns;
             instance.transport_ns += hop.arrival_ns.map_or(0, |at| at - ns(published));
-            instance.alignment_ns += hop.arrival_ns.map_or(0, |at| hop.start_ns - at - hop.queueing_ns);
+            *instance.alignment_ns.as_mut().unwrap() += hop.arrival_ns.map_or(0, |at| hop.start_ns - at - hop.queueing_ns);
             tables.hops.push(hop);
             published = output;
         }
@@ -184,7 +184,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         end_to_end_ms: of(|i| i.end_to_end_ns),
         repeat_means_ms: distribution(repeat_means(tables)),
         computation_ms: of(|i| i.computation_ns),
-        alignment_ms: of(|i| i.alignment_ns),
+        alignment_ms: of(|i| i.alignment_ns.unwrap()),
         queueing_ms: of(|i| i.queueing_ns),
         transport_ms: of(|i| i.transport_ns),
         ..ChainFigures::default()
