@@ -184,7 +184,7 @@ impl<'a> Tracer<'a> {
                 false => followed.push(*output),
             }
         }
-        let told = (!keeps_all).then(|| told::told(&tables.instances, path.deadline_ns));
+        let told = (!keeps_all).then(|| told::told(&tables.instances));
         for instance in told.iter().flatten() {
             // Once more: it leads where it led before.
             if let Ok(Some(trail)) = self.follow(&path, &ties, followed[*instance as usize]) {
@@ -337,7 +337,7 @@ impl Traced {
     /// Drops the hops of instances that are not told one by one.
     fn leave_told(&mut self) {
         let Some(of) = self.of.as_mut().filter(|of| of.made_of[0].told.is_none()) else { return };
-        let told = told::told(&of.instances, self.path.deadline_ns);
+        let told = told::told(&of.instances);
         let nodes = self.path.nodes.len();
         let hops_of = |instance: &u32| &of.hops[*instance as usize * nodes..(*instance as usize + 1) * nodes];
         of.hops = far_apart(told.iter()).flat_map(hops_of).copied().collect();

@@ -94,7 +94,7 @@ pub struct Finding {
     pub finds: String,
     /// Cases.
     pub count: u64,
-    /// They, worst first; of more than 1,000 the worst.
+    /// The cases, worst first; where there are more than 1,000, those that are worst.
     pub cases: Vec<FindingCase>,
 }
 

@@ -29,14 +29,14 @@ pub(super) fn sample(of_chain: Range<u32>) -> impl Iterator<Item = u32> {
     of_chain.step_by(step)
 }
 
-/// All of these of one chain, in order, with its best, median and worst, which the page draws.
-pub(super) fn told(instances: &[Instance], deadline_ns: Option<i64>) -> Vec<u32> {
+/// All of these of one chain that nobody named, and which so has no deadline, in order, with its best, median and worst, which the page draws.
+pub(super) fn told(instances: &[Instance]) -> Vec<u32> {
     let all = 0..instances.len() as u32;
     let mut by_length: Vec<u32> = all.clone().collect();
     by_length.sort_by_key(|row| (instances[*row as usize].end_to_end_ns, *row));
     let drawn = [Some(0), by_length.len().checked_sub(1).map(|last| last / 2), by_length.len().checked_sub(1)];
     let mut rows: Vec<u32> = drawn.into_iter().flatten().filter_map(|place| by_length.get(place).copied()).collect();
-    rows.extend(late(instances, all.clone(), deadline_ns));
+    rows.extend(late(instances, all.clone(), None));
     rows.extend(sample(all));
     rows.sort_unstable();
     rows.dedup();

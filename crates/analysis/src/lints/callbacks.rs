@@ -42,7 +42,7 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
                 over.len(), ran.len(), percent(over.len(), ran.len()), time(period), time(longest)
             ),
             cost: match next_late {
-                Some(late) => format!("the execution after one of them started up to {} after it was due", time(late)),
+                Some(late) => format!("the execution after one of them started up to {} later than a period after it", time(late)),
                 None => "its executions overlap, each on a thread of its own".into(),
             },
             next: "a longer period, less work a call, or the work moved to a callback of its own".into(),

@@ -10,7 +10,7 @@ const FULL: f64 = 0.8;
 
 pub const BOTTLENECK: Lint = Lint {
     name: "single-threaded-bottleneck",
-    finds: "one thread runs several callbacks and has less than a fifth of its time left",
+    finds: "one thread runs several callbacks and has a fifth of its time left or less",
     check: |facts| {
         let window = facts.window_ns();
         let waits = message_waits(facts);
@@ -31,7 +31,7 @@ pub const BOTTLENECK: Lint = Lint {
                 subject: format!("process {} thread {tid}", facts.tables.processes[process as usize].pid),
                 evidence: format!("{:.0} % of {} inside {} callbacks: {}", share(busy), time(window), most.len(), names.join(", ")),
                 cost: match mean {
-                    Some(mean) => format!("messages that are there wait {} for their callback on the average", time(mean)),
+                    Some(mean) => format!("messages wait {} for their callback on the average, from their arrival or, where that is not recorded, publish call", time(mean)),
                     None => format!("{} are left for whatever else comes to it", time(window - busy)),
                 },
                 next: format!("{} in a callback group and thread (or process) of its own", facts.callback(most[0].0)),

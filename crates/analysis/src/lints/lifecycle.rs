@@ -19,6 +19,14 @@ pub const NOT_ACTIVE: Lint = Lint {
     finds: "a managed node ended in another state than active",
     check: |facts| {
         let tables = facts.tables;
+        // Start of each chain's last instance.
+        let mut last_start = vec![i64::MIN; tables.chains.len()];
+        if !facts.states.is_empty() {
+            for instance in &tables.instances {
+                let last = &mut last_start[instance.chain as usize];
+                *last = instance.start_ns.max(*last);
+            }
+        }
         let case = |(node, stretches): (usize, &Vec<(&str, i64, i64)>)| {
             let (state, _, end) = *stretches.last()?;
             let in_active: i64 = stretches.iter().filter(|s| s.0 == ACTIVE).map(|s| s.2 - s.1).sum();
@@ -30,9 +38,8 @@ pub const NOT_ACTIVE: Lint = Lint {
             }
             let name = &tables.nodes[node].name;
             let on_path = |chain: &crate::tables::Chain| chain.path.iter().step_by(2).any(|of| of == name);
-            let came = |chain: usize| tables.instances.iter().any(|i| i.chain as usize == chain && i.start_ns >= left);
-            let silent = tables.chains.iter().enumerate().filter(|(row, chain)| on_path(chain) && !came(*row));
-            let mut chains: Vec<&str> = silent.map(|(_, chain)| chain.name.as_str()).collect();
+            let silent = tables.chains.iter().zip(&last_start).filter(|(chain, last)| on_path(chain) && **last < left);
+            let mut chains: Vec<&str> = silent.map(|(chain, _)| chain.name.as_str()).collect();
             chains.sort_unstable();
             chains.dedup();
             let more = chains.len().saturating_sub(NAMED);

@@ -2,9 +2,10 @@
 
 use crate::rows::{relieve, Rows};
 
-/// Values of a group that are placed at once, where there are no more groups than this.
+/// Values of a group that are placed at once, where there are no more groups than this; fewer where those that wait for it would take more memory.
 const TOGETHER: usize = 256;
 const MOST_TOGETHER: usize = 1 << 14;
+const MOST_WAITING_BYTES: usize = 16 << 20;
 /// Values after which it is asked whether to give pages back.
 const ASKED: usize = 1024;
 
@@ -34,7 +35,10 @@ impl<T: Copy + Default> Grouped<T> {
             places[group] += values.len() as u32;
         };
         // Single values here and there would make many pages resident for little.
-        let together = if groups <= MOST_TOGETHER { TOGETHER } else { 1 };
+        let together = match groups {
+            1..=MOST_TOGETHER => (MOST_WAITING_BYTES / (groups * size_of::<T>())).clamp(1, TOGETHER),
+            _ => 1,
+        };
         let mut waiting: Vec<Vec<T>> = vec![Vec::new(); if together > 1 { groups } else { 0 }];
         for (step, (group, value)) in of().enumerate() {
             match waiting.get_mut(group as usize) {

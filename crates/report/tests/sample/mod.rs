@@ -255,7 +255,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         });
     }
     Summary {
-        services: Default::default(),
+        services: Vec::new(),
         actions: Vec::new(),
         points: vec![Point {
             middleware: "ros2".into(),
