@@ -14,7 +14,7 @@ def wait_for(condition, what: str, process: subprocess.Popen | None = None):
     deadline = time.monotonic() + LIMIT_S
     while not (found := condition()):
         if process and process.poll() is not None:
-            out, err = process.communicate()
+            out, err = finished(process)
             raise AssertionError(f"ended with {process.returncode} before {what}\n{out}\n{err}")
         assert time.monotonic() < deadline, f"waited {LIMIT_S} s for {what}"
         time.sleep(0.02)

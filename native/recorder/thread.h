@@ -19,7 +19,7 @@ struct cursor {
   uint64_t *end;       /* end of the chunk */
   uint64_t base_ticks; /* of the chunk */
   uint64_t busy;       /* 1 while writing: a signal handler that fires an event now is dropped, and counted */
-  uint64_t claim;      /* a chunk reserved for this thread and not yet usable, where `claimed` */
+  uint64_t claim;      /* the number of its chunk; where `claimed`, of one that is reserved for it and not yet usable */
   uint64_t sequence;   /* of the thread's next chunk */
   _Atomic uint64_t dropped; /* since its previous chunk; atomic towards the thread's own signal handlers */
   uint32_t tid;        /* 0: not asked for yet */

@@ -241,7 +241,7 @@ enum tacho_kind {
   /* of rclcpp, where tracetools has no event (native/recorder/rclcpp) */
   TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
   TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor turns to a client, takes a response and handles it; or handles what it took of an action client */
-  TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client */
+  TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client; in older recordings, with any waitable, too */
 
   /* of rcl_action, where tracetools has none, written by the recorder, which stands before its functions. action_handle:
    * rcl_action_client_t or rcl_action_server_t; service: enum tacho_action_service; gids and goal ids are two words. client_gid is 0 where the
