@@ -4,13 +4,13 @@
 //! costs what is written meanwhile, however long the run has been going.
 
 use crate::clock::Clock;
-use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNKS_RESERVED, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
 use crate::payload::Payload;
 use crate::reader::{Error, Event, ProcessFacts, ProcessIndex, StreamIndex, ThreadId};
 use crate::record::{Cursor, Step};
 use crate::text::Texts;
 use crate::RunDirectory;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -18,6 +18,8 @@ use std::path::PathBuf;
 
 /// Readings of a counter that are kept: more would make its line no better for the present.
 const READINGS: usize = 64;
+/// Of a ring, so many chunks before the end may have been handed out and not written into yet; earlier ones were let go of.
+const MAY_BE_NEW: u64 = 1024;
 
 /// Follows the event files of a run.
 #[derive(Default)]
@@ -38,8 +40,10 @@ struct Followed {
     file: Option<File>,
     /// Chunks that are not read to their end, in the order of the file.
     open: Vec<Chunk>,
-    /// Chunks that were found.
+    /// Chunks that were looked at.
     found: u64,
+    /// Handed out to a thread that has not written into it yet.
+    unused: BTreeSet<u64>,
     /// Stream and last chunk's sequence of each thread.
     threads: HashMap<u32, u32>,
     /// What a ring kept of chunks that were let go of before.
@@ -98,7 +102,7 @@ impl Follower {
             let counter = (header.ticks, header.boot_id.clone());
             self.readings.entry(counter).or_default().push(header.start);
             self.processes.push(ProcessFacts { file: path, header });
-            self.files.push(Followed { file: Some(file), open: Vec::new(), found: 0, threads: HashMap::new(), kept_was_read: false });
+            self.files.push(Followed { file: Some(file), open: Vec::new(), found: 0, unused: BTreeSet::new(), threads: HashMap::new(), kept_was_read: false });
         }
         Ok(())
     }
@@ -140,42 +144,23 @@ impl Follower {
         let clock = Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
         let Some(clock) = clock else { return Ok(()) };
 
-        let length = file.metadata()?.len();
-        let chunks = length.saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
-        while followed.found < chunks {
-            let at = HEADER_SIZE as u64 + followed.found * CHUNK_SIZE as u64;
-            let mut head = [0; crate::layout::CHUNK_HEADER_SIZE];
-            file.read_exact_at(&mut head, at)?;
-            let Ok(Some(chunk)) = ChunkHeader::read(&head) else {
-                // Chunks are handed out in order: behind one that is not in use yet, none is for long. One that a ring let go of is a hole.
-                let next = match header.kept_from_ns {
-                    Some(_) => crate::holes::next_data(file, at)?.unwrap_or(at),
-                    None => at,
-                };
-                let next = (next - HEADER_SIZE as u64) / CHUNK_SIZE as u64;
-                if next <= followed.found || next >= chunks {
-                    break;
-                }
-                followed.found = next;
-                continue;
-            };
-            let stream = match followed.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
-                Some(stream) => stream,
-                None => {
-                    self.streams += 1;
-                    self.streams - 1
-                }
-            };
-            followed.threads.insert(chunk.tid, stream);
-            followed.open.push(Chunk { index: followed.found, tid: chunk.tid, stream, cursor: Cursor::new(chunk.base_ticks) });
-            followed.found += 1;
-        }
+        followed.find_chunks(header.kept_from_ns.is_some(), &mut self.streams)?;
+        let Some(file) = &followed.file else { return Ok(()) };
 
         // A thread that has a later chunk writes into the earlier one no more.
-        let last: HashMap<u32, u64> = followed.open.iter().map(|chunk| (chunk.tid, chunk.index)).collect();
+        let mut last: HashMap<u32, u64> = HashMap::new();
+        for chunk in &followed.open {
+            let latest = last.entry(chunk.tid).or_default();
+            *latest = chunk.index.max(*latest);
+        }
         for chunk in &mut followed.open {
             let start = chunk.cursor.offset();
-            let count = read_at(file, &mut bytes[start..], HEADER_SIZE as u64 + chunk.index * CHUNK_SIZE as u64 + start as u64)?;
+            let mut head = [0; 8];
+            // Of threads that ended there may be thousands, each with a chunk that nothing follows in.
+            if read_at(file, &mut head, offset(chunk.index) + start as u64)? < head.len() || head == [0; 8] {
+                continue;
+            }
+            let count = read_at(file, &mut bytes[start..], offset(chunk.index) + start as u64)?;
             let written = &bytes[..start + count];
             loop {
                 match chunk.cursor.next(written, &mut self.texts) {
@@ -211,6 +196,61 @@ impl Follower {
         }
         Ok(())
     }
+}
+
+impl Followed {
+    /// Finds the chunks that were written into for the first time since the last look.
+    fn find_chunks(&mut self, is_ring: bool, streams: &mut u32) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let mut reserved = [0; 8];
+        file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64)?;
+        let stored = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
+        let chunks = stored.min(u64::from_le_bytes(reserved));
+        let mut fresh = Vec::new();
+        let mut look = |index: u64| -> io::Result<bool> {
+            let mut head = [0; CHUNK_HEADER_SIZE];
+            file.read_exact_at(&mut head, offset(index))?;
+            let chunk = ChunkHeader::read(&head).ok().flatten();
+            fresh.extend(chunk.map(|chunk| (index, chunk)));
+            Ok(chunk.is_some())
+        };
+        for index in std::mem::take(&mut self.unused) {
+            if !look(index)? && !(is_ring && index + MAY_BE_NEW < chunks) {
+                self.unused.insert(index);
+            }
+        }
+        while self.found < chunks {
+            let index = self.found;
+            self.found += 1;
+            if look(index)? {
+                continue;
+            }
+            if is_ring {
+                // What it let go of is a hole.
+                let next = crate::holes::next_data(file, offset(index))?.map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
+                self.found = next.clamp(self.found, chunks);
+            }
+            let may_be_new = if is_ring { chunks.saturating_sub(MAY_BE_NEW).max(index) } else { index };
+            self.unused.extend(may_be_new..self.found);
+        }
+        for (index, chunk) in fresh {
+            let stream = match self.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
+                Some(stream) => stream,
+                None => {
+                    *streams += 1;
+                    *streams - 1
+                }
+            };
+            self.threads.insert(chunk.tid, stream);
+            self.open.push(Chunk { index, tid: chunk.tid, stream, cursor: Cursor::new(chunk.base_ticks) });
+        }
+        Ok(())
+    }
+}
+
+/// Where a chunk begins.
+fn offset(chunk: u64) -> u64 {
+    HEADER_SIZE as u64 + chunk * CHUNK_SIZE as u64
 }
 
 fn header(file: &File) -> io::Result<Option<FileHeader>> {
@@ -280,5 +320,25 @@ mod tests {
         assert_eq!(follower.processes().len(), 2);
         assert!(new_events(&mut follower).is_empty());
         assert!(follower.files.iter().all(|followed| followed.open.len() <= 3), "finished chunks are let go");
+    }
+
+    #[test]
+    fn a_chunk_that_was_handed_out_and_never_used_holds_up_nobody() {
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::create_dir(folder.path().join("events")).expect("events");
+        let mut events = file(folder.path(), 1);
+        for (tid, time) in [(1, 10), (2, 20)] {
+            events.put(tid, time, 22, &[1, 2], &[]).expect("put");
+        }
+        events.flush().expect("flush");
+        let handed_out = File::options().read(true).write(true).open(folder.path().join("events/1-0.events")).expect("file");
+        let mut head = [0; 8];
+        handed_out.read_exact_at(&mut head, offset(0)).expect("read");
+        handed_out.write_all_at(&[0; 8], offset(0)).expect("write");
+        let mut follower = Follower::new(&RunDirectory::new(folder.path()));
+        assert_eq!(new_events(&mut follower), [(2, 20)]);
+        handed_out.write_all_at(&head, offset(0)).expect("write");
+        assert_eq!(new_events(&mut follower), [(1, 10)]);
+        assert!(new_events(&mut follower).is_empty());
     }
 }
