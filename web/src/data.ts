@@ -369,7 +369,8 @@ export interface Instance {
   rank: Rank;
   end_to_end_ms: number;
   computation_ms: number;
-  alignment_ms: number;
+  /** Absent where the events tell nothing of it. */
+  alignment_ms?: number;
   queueing_ms: number;
   transport_ms: number;
   hops: Hop[];

@@ -283,6 +283,8 @@ struct ChainSoFar {
     evidence: Vec<String>,
     means_ms: Vec<f64>,
     worst_ns: Option<i64>,
+    /// Whether the events tell alignment of any instance.
+    tells_alignment: bool,
 }
 
 pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
@@ -309,6 +311,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         for instance in &tables.instances {
             let index = index_of[instance.chain as usize] as usize;
             so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
+            so_far[index].tells_alignment |= instance.alignment_ns.is_some();
             sums[index] = (sums[index].0 + 1, sums[index].1 + instance.end_to_end_ns as f64 / NS_PER_MS);
         }
         for (chain, (count, sum)) in so_far.iter_mut().zip(sums).filter(|(_, (count, _))| *count > 0) {
@@ -316,22 +319,28 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         }
         of_rows.push(index_of);
     }
-    let instances = |part: fn(&Instance) -> Option<i64>| {
+    // Of one that tells none, in a chain whose others do, it is part of transport as in all: the parts' means add up, too.
+    let told: Vec<Option<i64>> = so_far.iter().map(|chain| chain.tells_alignment.then_some(0)).collect();
+    let instances = |part: fn(&Instance, Option<i64>) -> Option<i64>| {
+        let told = &told;
         let of = || {
             repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
-                let value = move |i: &Instance| Some((index_of[i.chain as usize], part(i)? as f64 / NS_PER_MS));
+                let value = move |i: &Instance| {
+                    let chain = index_of[i.chain as usize];
+                    Some((chain, part(i, told[chain as usize])? as f64 / NS_PER_MS))
+                };
                 tables.instances.iter().filter_map(value)
             })
         };
         let mut values = Grouped::new(order.len(), of);
         (0..order.len()).map(|chain| Distribution::of_slice(values.of_mut(chain))).collect::<Vec<_>>().into_iter()
     };
-    let mut end_to_end = instances(|i| Some(i.end_to_end_ns));
-    let mut computation = instances(|i| Some(i.computation_ns));
-    let mut preemption = instances(|i| i.preemption_ns);
-    let mut alignment = instances(|i| i.alignment_ns);
-    let mut queueing = instances(|i| Some(i.queueing_ns));
-    let mut transport = instances(|i| Some(i.transport_ns));
+    let mut end_to_end = instances(|i, _| Some(i.end_to_end_ns));
+    let mut computation = instances(|i, _| Some(i.computation_ns));
+    let mut preemption = instances(|i, _| i.preemption_ns);
+    let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
+    let mut queueing = instances(|i, _| Some(i.queueing_ns));
+    let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
     let critical = most.and_then(|most| so_far.iter().position(|chain| chain.worst_ns == Some(most)));
     let several = repeats.len() > 1;

@@ -76,6 +76,21 @@ fn without_any_executor_events_alignment_cannot_be_told_from_transport() {
 }
 
 #[test]
+fn means_of_the_parts_add_up_where_some_instances_alone_tell_alignment() {
+    let mut tables = tables(&three_nodes()
+        .process(1).at(1_000).start_timer().at(1_100).publish(1).at(1_110).end_timer()
+        .process(2).at(1_150).start_taking(1).at(1_190).publish(2).at(1_200).end_taking()
+        .process(3).at(1_300).start_taking(2).at(1_320).end_taking());
+    let alignment = |tables: &Tables| summarise(&[Repeat { tables, options: Default::default(), info: None }], None).chains.remove(0).alignment_ms;
+    assert_eq!(alignment(&tables), None);
+    let whole = tables.instances[0];
+    tables.instances.push(Instance { alignment_ns: Some(60), transport_ns: whole.transport_ns - 60, ..whole });
+    // 60 and, as part of transport, none.
+    let told = alignment(&tables).expect("told of one");
+    assert_eq!((told.count, told.min, told.max), (2, 0.0, 60e-6));
+}
+
+#[test]
 fn a_timer_driven_node_is_tied_to_the_latest_message_taken_before() {
     // fusion keeps the latest of /points and publishes on its own timer.
     let builder = FileBuilder::new()
