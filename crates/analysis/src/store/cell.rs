@@ -103,6 +103,10 @@ impl<V: Value> Cell for Option<V> {
         levels.values.extend(self.as_ref().map(V::store));
     }
     fn read(levels: Levels<V::Stored>) -> Result<Vec<Option<V>>, ParquetError> {
+        // REQUIRED in a table of a time before it could be absent.
+        if levels.definition.is_empty() {
+            return levels.values.into_iter().map(|value| V::restore(value).map(Some)).collect();
+        }
         let mut values = levels.values.into_iter();
         let cell = |defined: i16| match defined {
             0 => Ok(None),
@@ -216,4 +220,32 @@ impl<'a> Columns<'a> {
 /// Fewer values than rows.
 pub(super) fn short() -> ParquetError {
     ParquetError::EOF("a column ends before its rows do".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::file::writer::SerializedFileWriter;
+
+    #[test]
+    fn a_column_that_may_be_absent_by_now_is_read_from_a_table_in_which_it_could_not() {
+        let mut file = tempfile::tempfile().expect("file");
+        let columns = vec![Arc::new(i64::schema("a").expect("a")), Arc::new(<Option<u32>>::schema("b").expect("b"))];
+        let schema = Arc::new(Type::group_type_builder("table").with_fields(columns).build().expect("schema"));
+        let mut writer = SerializedFileWriter::new(file.try_clone().expect("file"), schema, Default::default()).expect("writer");
+        let mut group = writer.next_row_group().expect("group");
+        write(&mut group, [0i64, -7, 3].iter()).expect("a");
+        write(&mut group, [None, Some(5u32), None].iter()).expect("b");
+        group.close().expect("group");
+        writer.close().expect("file");
+        std::io::Seek::rewind(&mut file).expect("file");
+        let reader = SerializedFileReader::new(file).expect("reader");
+        let group = reader.get_row_group(0).expect("group");
+        let columns = Columns::new(&*group, 3);
+        assert_eq!(columns.read::<Option<i64>>("a").expect("a"), [Some(0), Some(-7), Some(3)]);
+        assert_eq!(columns.read::<i64>("a").expect("a"), [0, -7, 3]);
+        assert_eq!(columns.read::<Option<u32>>("b").expect("b"), [None, Some(5), None]);
+        assert_eq!(columns.read::<Option<u32>>("c").expect("none"), [None; 3]);
+    }
 }
