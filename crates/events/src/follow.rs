@@ -179,7 +179,7 @@ impl Follower {
         // What a ring had let go of before it was followed; read behind the chunks, so that none is let go of in between.
         if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
             let Some(path) = crate::kept::path_of(&self.processes[index].file) else { return Ok(()) };
-            let kept = match std::fs::read(path) {
+            let kept = match crate::regular::read(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 kept => kept?,
             };

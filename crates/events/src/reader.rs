@@ -19,7 +19,6 @@ use crate::time::{Duration, Time};
 use memmap2::{Mmap, UncheckedAdvice};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Chunks that are read before the memory of all that were is given back.
@@ -177,10 +176,10 @@ impl Reader {
         }
         let mut process_of: Vec<u32> = (0..files.len() as u32).collect();
         for (process, facts) in processes.iter().enumerate().filter(|(_, facts)| facts.header.kept_from_ns.is_some()) {
-            let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.is_file()) else { continue };
+            let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.symlink_metadata().is_ok()) else { continue };
             let io = |source| Error::Io { path: path.clone(), source };
             // SAFETY: such a file is replaced, never changed.
-            files.push(unsafe { Mmap::map(&File::open(&path).map_err(io)?) }.map_err(io)?);
+            files.push(unsafe { Mmap::map(&regular::open(&path).map_err(io)?) }.map_err(io)?);
             process_of.push(process as u32);
         }
         let mut reader = Reader {

@@ -104,3 +104,13 @@ fn who_follows_later_reads_the_same() {
     assert!(calls[0] <= from);
     assert_eq!(calls, (calls[0]..EVENTS).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_stands_in_the_place_of_the_kept_events_and_is_no_file_is_named() {
+    let (_folder, run, path) = run();
+    let_go(&path, 8, true);
+    let kept = tacho_events::kept::path_of(&path).expect("path");
+    std::fs::remove_file(&kept).and_then(|()| std::fs::create_dir(&kept)).expect("folder");
+    let error = Reader::open(&run).err().expect("no file").to_string();
+    assert!(error.contains("kept/5-0.events") && error.contains("expected a file"), "{error}");
+}
