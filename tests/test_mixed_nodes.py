@@ -51,9 +51,12 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
             theirs = {int(row["sequence"]): row for row in csv.DictReader(file)}
         assert ours.keys() == theirs.keys() and len(theirs) >= 5
         for sequence, row in theirs.items():
-            # The stamp is read just before the publish call, and the other in the first line of the callback.
+            # The stamp is read just before the publish call, and the other just before the callback's event.
             assert int(row["stamp_ns"]) - ERROR_NS <= ours[sequence]["publish_ns"] <= ours[sequence]["take_ns"]
-            assert ours[sequence]["publish_ns"] < int(row["received_ns"]) and ours[sequence]["callback_ns"] <= int(row["received_ns"]) + ERROR_NS
+            assert ours[sequence]["publish_ns"] < int(row["received_ns"]) <= ours[sequence]["callback_ns"] + ERROR_NS
+        # Between these two the thread may lose its CPU.
+        apart = [ours[sequence]["callback_ns"] - int(row["received_ns"]) for sequence, row in theirs.items()]
+        assert sum(ns > ERROR_NS for ns in apart) * 5 <= len(apart), apart
         received[topic] = theirs
     # An instance begins in the source's callback, and ends in the sink's, after what its clock read first.
     instances = sorted(table("instances"), key=lambda instance: instance["start_ns"])
