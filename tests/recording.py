@@ -61,3 +61,14 @@ class Recording:
             assert message["callback_ns"] <= first_line + ERROR_NS, name
             after = published.get(sequence + 1)
             assert after is None or message["publish_ns"] <= after + ERROR_NS, name
+
+    def agrees_with_every_callback(self):
+        """Of the program every_callback: what was recorded lies around each callback, and within each message's way, but for the client's."""
+        self.surrounds("on_timer", "timer", "/source", None)
+        self.surrounds("on_points", "subscription", "/relay", "/points")
+        self.surrounds("on_filtered", "subscription", "/sink", "/filtered")
+        self.surrounds("on_anything", "subscription", "/copier", "/filtered")
+        self.surrounds("on_bytes", "subscription", "/reader", "/copy")
+        self.surrounds("on_request", "service", "/server", "/ask")
+        self.latency_lies_within("/points", "/relay", "on_points")
+        self.latency_lies_within("/filtered", "/sink", "on_filtered")

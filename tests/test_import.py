@@ -27,14 +27,7 @@ def test_a_trace_of_jazzy_agrees_with_its_program_and_with_tracetools_analysis(t
         archive.extractall(tacho.directory)
     tacho("import", "ctf", "-o", "run")
     run = Recording(tacho, (tacho.directory / "answers.txt").read_text())
-    run.surrounds("on_timer", "timer", "/source", None)
-    run.surrounds("on_points", "subscription", "/relay", "/points")
-    run.surrounds("on_filtered", "subscription", "/sink", "/filtered")
-    run.surrounds("on_anything", "subscription", "/copier", "/filtered")
-    run.surrounds("on_bytes", "subscription", "/reader", "/copy")
-    run.surrounds("on_request", "service", "/server", "/ask")
-    run.latency_lies_within("/points", "/relay", "on_points")
-    run.latency_lies_within("/filtered", "/sink", "on_filtered")
+    run.agrees_with_every_callback()
     callbacks = run.table("callbacks")
     ours = {}
     for row in sorted(run.table("executions"), key=lambda row: row["start_ns"]):

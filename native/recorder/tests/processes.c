@@ -34,10 +34,10 @@ void test_exec(void)
   free(found);
 }
 
-/* vfork and posix_spawn run no handlers of fork: the parent goes on as if there had been no child. */
-void test_spawn(void)
+/* The parent has events before and after its two children, which have a file each. */
+static void finish_with_two_children(const char *how)
 {
-  finish(start("spawn", 1000, 0, NULL));
+  finish(start(how, 1000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 3 && found->closed == 3, "%llu files, %llu closed", (unsigned long long)found->files,
          (unsigned long long)found->closed);
@@ -45,6 +45,17 @@ void test_spawn(void)
          "%llu %llu %llu", (unsigned long long)found->events[0], (unsigned long long)found->events[1],
          (unsigned long long)found->events[2]);
   free(found);
+}
+
+void test_fork(void)
+{
+  finish_with_two_children("fork");
+}
+
+/* vfork and posix_spawn run no handlers of fork: the parent goes on as if there had been no child. */
+void test_spawn(void)
+{
+  finish_with_two_children("spawn");
 }
 
 /* Somebody removes the run while it is recorded: the program goes on, and its file grows on without a name. */

@@ -6,6 +6,7 @@
 #define TACHO_RECORDER_TESTS_PROCESSES_H_
 
 void test_exec(void);
+void test_fork(void);
 void test_spawn(void);
 void test_removed(void);
 void test_locked(void);

@@ -95,18 +95,6 @@ static void test_monotonic(void)
   free(found);
 }
 
-static void test_fork(void)
-{
-  finish(start("fork", 1000, 0, NULL));
-  struct found *found = read_all(events, victim, false);
-  EXPECT(found->files == 3 && found->closed == 3, "%llu files, %llu closed", (unsigned long long)found->files,
-         (unsigned long long)found->closed);
-  EXPECT(found->events[0] == 2000 && found->events[1] == 1000 && found->events[2] == 1000 && found->dropped == 0,
-         "%llu %llu %llu", (unsigned long long)found->events[0], (unsigned long long)found->events[1],
-         (unsigned long long)found->events[2]);
-  free(found);
-}
-
 /* Beyond 16 MiB a file is more than one mapping: the child must not keep any of them. */
 static void test_fork_large(void)
 {
