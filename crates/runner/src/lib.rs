@@ -45,3 +45,4 @@ mod signals;
 mod starting_again;
 mod tracefs;
 mod window;
+mod writers;
