@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tacho/private_folder.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,8 +34,9 @@ double seconds() {
 }
 
 int opened(const std::string &path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) fail("ros1: %s: %s", path.c_str(), std::strerror(errno));
+  char error[TACHO_ERROR_SIZE];
+  const int file = tacho_private_open(path.c_str(), O_RDWR, error);
+  if (file < 0) fail("ros1: %.900s", error);
   return file;
 }
 
@@ -63,9 +65,9 @@ std::string key(uint32_t domain, const std::string &address) {
     if (stat("/proc/self/ns/net", &ns) != 0) fail("ros1: /proc/self/ns/net: %s", std::strerror(errno));
     place = std::to_string(ns.st_ino);
   }
-  const char *temporary = std::getenv("TMPDIR");
-  return std::string(temporary && *temporary ? temporary : "/tmp") + "/tacho-ros1-" + std::to_string(getuid()) + "-" +
-         std::to_string(domain) + "-" + place;
+  char path[512], error[TACHO_ERROR_SIZE];
+  if (!tacho_private_path("ros1", path, sizeof path, error) || !tacho_private_made(path, error)) fail("ros1: %.900s", error);
+  return std::string(path) + "/" + std::to_string(domain) + "-" + place;
 }
 
 // The environment of the master: ours, without what would preload into it or give it another address.
