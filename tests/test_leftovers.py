@@ -119,6 +119,14 @@ def test_the_next_run_removes_it(shared):
     assert there and left(shared) == [] and f"removed {len(there)} objects" in said, said
 
 
+def test_files_of_ended_masters_go_and_the_next_run_finds_its_own(shared):
+    (shared.tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware="ros1", transport="tcpros", duration="1 s"))
+    folder = shared.tmp / f"tacho-{os.geteuid()}" / "ros1"
+    for run in ("one", "two"):
+        shared.tacho("bench", "w.yaml", "-o", run, before=shared.before)
+        wait_for(lambda: clean(shared) and not list(folder.iterdir()), "the end of the master and its files")
+
+
 def test_a_second_interrupt_leaves_nothing_that_stays(shared):
     process = started(shared)
     pids = nodes(process)

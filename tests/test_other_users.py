@@ -186,3 +186,18 @@ def test_zenoh_leaves_no_lock_in_shared_memory_and_another_users_does_not_stop_i
         shared.tacho("bench", "w.yaml", "-o", "run", before=shared.before)
         holder.stdin.close()
     assert not [path.name for path in shared.shm.iterdir() if "tacho" in path.name]
+
+
+def test_the_roudi_of_another_user_is_not_used(shared):
+    """Whoever answers at RouDi's place hands out memory; its socket is of that user."""
+    workload(shared.tacho, "cyclonedds", "shm")
+    poses = "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind('/tmp/roudi'); print('bound', flush=True); sys.stdin.read()"
+    poser = subprocess.Popen(
+        [*map(str, shared.before), sys.executable, "-c", "import os, sys; os.setuid(int(sys.argv[1])); exec(sys.argv[2])", str(OTHER), poses],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    with poser:
+        assert poser.stdout.readline() == "bound\n"
+        said = shared.tacho("bench", "w.yaml", "-o", "run", expect=3, before=shared.before).stderr
+        assert f"/tmp/roudi is of user {OTHER}" in said, said
+        poser.stdin.close()

@@ -40,6 +40,12 @@ int opened(const std::string &path) {
   return file;
 }
 
+// `tacho doctor --clean` removes these files while it has them locked: a lock on a file that is gone tells nobody anything.
+bool is_gone(int file) {
+  struct stat found;
+  return fstat(file, &found) == 0 && found.st_nlink == 0;
+}
+
 std::string content(int file) {
   char text[600];
   const ssize_t size = pread(file, text, sizeof text, 0);
@@ -123,9 +129,11 @@ Master::Master(uint32_t domain, const std::string &address) {
     fail("ros1: domain %u is too high for a port of its own; expected 0 to %u", domain, LAST_DOMAIN);
   const uint32_t port = FIRST_PORT + domain;
   const std::string ip = address.empty() ? "127.0.0.1" : address, files = key(domain, address), users = files + ".users";
-  users_ = std::make_unique<Descriptor>(opened(users));
-  while (flock(users_->number, LOCK_SH) != 0) // waits for a master that is just ending
-    if (errno != EINTR) fail("ros1: locking %s: %s", users.c_str(), std::strerror(errno));
+  do {
+    users_ = std::make_unique<Descriptor>(opened(users));
+    while (flock(users_->number, LOCK_SH) != 0) // waits for a master that is just ending
+      if (errno != EINTR) fail("ros1: locking %s: %s", users.c_str(), std::strerror(errno));
+  } while (is_gone(users_->number));
 
   bool started = false;
   for (const double until = seconds() + START_S; uri_.empty(); nanosleep(&pause, nullptr)) {

@@ -7,6 +7,7 @@
 
 mod held;
 mod iceoryx;
+mod masters;
 mod note;
 mod segments;
 
@@ -48,7 +49,10 @@ pub enum Mode {
 
 /// What runs of this user left that are gone.
 pub fn leftovers(mode: Mode) -> io::Result<Vec<Leftover>> {
-    in_folder(&tacho_private::folder()?, mode)
+    let private = tacho_private::folder()?;
+    let mut found = in_folder(&private, mode)?;
+    found.extend(masters::leftovers(&private, mode)?);
+    Ok(found)
 }
 
 fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
@@ -75,7 +79,7 @@ fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
 
 /// Before a run: what earlier ones left is removed, and said. What stays is not: `tacho doctor` says it.
 pub fn remove_before_a_run() {
-    match leftovers(Mode::Remove) {
+    match tacho_private::folder().and_then(|private| in_folder(&private, Mode::Remove)) {
         Ok(found) => {
             let removed: Vec<_> = found.iter().filter(|leftover| leftover.stays.is_none()).collect();
             if let Some(first) = removed.first() {
