@@ -1,33 +1,36 @@
 """DDS domains for tests that run at once, and beside runs of `tacho`."""
 
-import fcntl
 import functools
 import itertools
 import os
-import tempfile
-from pathlib import Path
-from typing import TextIO
+import socket
 
 _numbers = itertools.count(os.getpid())
 
 
-def hold_domain() -> tuple[int, TextIO]:
-    """A DDS domain of 1..100 that is nobody else's until this is closed: by the locks with which `tacho` chooses one, too
+def hold_domain() -> tuple[int, socket.socket]:
+    """A DDS domain of 1..100 that is nobody else's until this is closed: by the sockets with which `tacho` chooses one, too
     (crates/runner/src/domain.rs)."""
     for number in itertools.islice(_numbers, 100):
         domain = 1 + number % 100
-        lock = open(Path(tempfile.gettempdir()) / f"tacho-domain-{domain}.lock", "a")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            continue
-        return domain, lock
+        if taken := take(domain):
+            return domain, taken
     raise RuntimeError("all DDS domains of 1..100 are taken")
 
 
+def take(domain: int) -> socket.socket | None:
+    """What says that this domain is taken, until it is closed; None where somebody else has it."""
+    taken = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        taken.bind(f"\0tacho-domain-{domain}")
+        return taken
+    except OSError:
+        taken.close()
+        return None
+
+
 @functools.cache
-def _of_this_process() -> tuple[int, TextIO]:
+def _of_this_process() -> tuple[int, socket.socket]:
     return hold_domain()
 
 

@@ -4,10 +4,14 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Doctor;
 use crate::{explain, runs};
 use std::path::Path;
-use tacho_runner::doctor::{diagnose, render, Facts};
+use tacho_runner::doctor::{diagnose, render, size, Facts};
+use tacho_runner::leftovers::{leftovers, Leftover, Mode};
 use tacho_runner::machine::machine;
 
 pub fn run(options: Doctor) -> Outcome {
+    if options.clean {
+        return clean(options.json);
+    }
     let facts = Facts::read(Path::new("runs"));
     let diagnosis = diagnose(&facts, machine(), &options.allow).map_err(|error| Failure::Usage(error.to_string()))?;
     if options.json {
@@ -20,4 +24,23 @@ pub fn run(options: Doctor) -> Outcome {
     } else {
         Err(Failure::Code(1))
     }
+}
+
+/// What killed runs left goes, as far as nothing is in doubt; each object is a line.
+fn clean(json: bool) -> Outcome {
+    let found = leftovers(Mode::Remove)?;
+    if json {
+        return runs::print_json(&found);
+    }
+    let line = |left: &Leftover| match &left.stays {
+        None => format!("removed  {}  {}, of {}\n", left.what, size(left.bytes), left.run.trim_end_matches(',')),
+        Some(why) => format!("stays    {}  {why}\n", left.what),
+    };
+    let removed = found.iter().filter(|left| left.stays.is_none());
+    let (count, bytes) = removed.fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes));
+    let sum = match found.len() {
+        0 => "killed runs of this user left nothing\n".to_owned(),
+        all => format!("{count} objects removed ({}), {} stay\n", size(bytes), all - count),
+    };
+    runs::print_text(&format!("{}{sum}", found.iter().map(line).collect::<String>()))
 }

@@ -1,4 +1,5 @@
-//! ^C: the first asks the work under way to stop in order, the second ends the program as usual.
+//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the terminal asks the same,
+//! however often it is told: the shell and the kernel both tell it.
 
 use crate::exit::{self, Failure, Outcome};
 use std::io;
@@ -20,14 +21,32 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// Catches SIGINT and SIGTERM from now on; the flag is set by the first.
-pub fn catch() -> io::Result<&'static AtomicBool> {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only touches an atomic and calls async-signal-safe functions.
-        let previous = unsafe { libc::signal(signal, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
-        if previous == libc::SIG_ERR {
-            return Err(io::Error::last_os_error());
+extern "C" fn on_hangup(signal: libc::c_int) {
+    // Told often, it stays one: only a failed exchange finds another there.
+    let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+    ASKED.store(true, Ordering::Relaxed);
+    for number in 0..=libc::STDERR_FILENO {
+        // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place for the answer.
+        unsafe {
+            let mut found: libc::termios = std::mem::zeroed();
+            // Of a terminal that is gone: what is still printed is nobody's, and no error.
+            if libc::tcgetattr(number, &mut found) != 0 && *libc::__errno_location() == libc::EIO {
+                let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+                libc::dup2(nowhere, number);
+                libc::close(nowhere);
+            }
         }
+    }
+}
+
+/// Catches SIGINT, SIGTERM and SIGHUP from now on; the flag is set by the first. Under nohup(1), SIGHUP stays ignored.
+pub fn catch() -> io::Result<&'static AtomicBool> {
+    let on_signal = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    let on_hangup = on_hangup as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    set(libc::SIGINT, on_signal)?;
+    set(libc::SIGTERM, on_signal)?;
+    if set(libc::SIGHUP, on_hangup)? == libc::SIG_IGN {
+        set(libc::SIGHUP, libc::SIG_IGN)?;
     }
     Ok(&ASKED)
 }
@@ -47,30 +66,41 @@ pub fn whole(outcome: Outcome) -> Outcome {
 
 /// From now on the first ends the program as usual: nothing is left that must stop in order.
 pub fn release() -> io::Result<()> {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the default disposition.
-        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
-            return Err(io::Error::last_os_error());
-        }
+    set(libc::SIGINT, libc::SIG_DFL)?;
+    set(libc::SIGTERM, libc::SIG_DFL)?;
+    if set(libc::SIGHUP, libc::SIG_DFL)? == libc::SIG_IGN {
+        set(libc::SIGHUP, libc::SIG_IGN)?;
     }
     Ok(())
+}
+
+/// Sets what a signal does; gives what it did.
+fn set(signal: libc::c_int, action: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
+    // SAFETY: the handlers only touch an atomic and call async-signal-safe functions.
+    match unsafe { libc::signal(signal, action) } {
+        libc::SIG_ERR => Err(io::Error::last_os_error()),
+        previous => Ok(previous),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn what_was_caught_ends_the_program_again_once_it_is_released() {
-        let disposition = || {
+        let disposition = |signal| {
             // SAFETY: asks only; a zeroed sigaction is a valid place for the answer.
             unsafe {
                 let mut now: libc::sigaction = std::mem::zeroed();
-                assert_eq!(libc::sigaction(libc::SIGINT, std::ptr::null(), &mut now), 0);
+                assert_eq!(libc::sigaction(signal, std::ptr::null(), &mut now), 0);
                 now.sa_sigaction
             }
         };
+        let ignored = disposition(libc::SIGHUP) == libc::SIG_IGN; // under nohup(1)
         super::catch().unwrap();
-        assert_ne!(disposition(), libc::SIG_DFL);
+        assert_ne!(disposition(libc::SIGINT), libc::SIG_DFL);
+        assert!(ignored || disposition(libc::SIGHUP) != libc::SIG_DFL);
         super::release().unwrap();
-        assert_eq!(disposition(), libc::SIG_DFL);
+        assert_eq!(disposition(libc::SIGINT), libc::SIG_DFL);
+        assert_eq!(disposition(libc::SIGHUP) == libc::SIG_IGN, ignored);
     }
 }

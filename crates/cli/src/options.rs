@@ -390,6 +390,9 @@ pub struct Doctor {
     /// Leave this finding out, by its name; more than once for several
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
+    /// Remove what runs that were killed left in shared memory, and say what; nothing is diagnosed
+    #[arg(long, conflicts_with = "allow")]
+    pub clean: bool,
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,

@@ -21,11 +21,12 @@ impl Background {
     pub fn start(program: &Path, threads: u32) -> Result<Background> {
         let mut command = std::process::Command::new(program);
         command.arg(format!("{OPTION}{threads}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // As nodes: ended with the runner, and deaf to the terminal's ^C.
+        // As nodes: ended with the runner, and deaf to the terminal's ^C and end.
         // SAFETY: prctl and signal are async-signal-safe.
         unsafe {
             command.pre_exec(|| {
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
+                libc::signal(libc::SIGHUP, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
                     0 => Ok(()),
                     _ => Err(io::Error::last_os_error()),

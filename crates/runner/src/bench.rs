@@ -8,6 +8,7 @@ use crate::machine::machine;
 use crate::board_wire::BoardWire;
 use crate::micro::Network;
 use crate::instant::now_ns;
+use crate::leftovers::{self, Note};
 use crate::node_process::{NodeProcess, Place};
 use crate::patience;
 use crate::planning::{plan, Parts, Plans, ProcessPlan};
@@ -92,6 +93,12 @@ impl Bench<'_> {
         if let Some(folder) = &clock {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
+        leftovers::remove_before_a_run();
+        let note = Note::begin();
+        if let Err(error) = &note {
+            crate::eprintln!("tacho: should this run be killed, `tacho doctor --clean` will not find what it leaves: {error}");
+        }
+        let mut note = note.ok();
         let domain = Domain::choose(workload.run.domain)?;
         let clock = clock.map(|folder| folder.canonicalize()).transpose()?;
         let network = Network::of(workload)?;
@@ -122,7 +129,7 @@ impl Bench<'_> {
             false => None,
         };
         let environment = recording.as_ref().map(Recording::environment).unwrap_or_default();
-        let result = self.run_processes(&processes, &environment, workload, &network, run, &mut info, progress);
+        let result = self.run_processes(&processes, &environment, workload, &network, run, &mut info, &mut note, progress);
         info.scheduler = recording.as_mut().map(Recording::finish_scheduler_events).transpose()?.flatten();
         let recorded = recording.map(Recording::finish).transpose()?.unwrap_or_default();
         info.duration_s = started.elapsed().as_secs_f64();
@@ -152,6 +159,7 @@ impl Bench<'_> {
         network: &Network,
         run: &RunDirectory,
         info: &mut RunInfo,
+        note: &mut Option<Note>,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(Vec<NodeFigures>, Vec<String>)> {
         progress(Progress { what: "starting nodes", done: 0.0 });
@@ -178,6 +186,7 @@ impl Bench<'_> {
             let place = Place { environment, namespaces: hosts.namespaces(network.place(host)), wire };
             let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
+            note.iter_mut().for_each(|note| note.started(process.pid()));
             processes.add(process);
             if at_once {
                 let start_ns = now_ns();
@@ -189,7 +198,12 @@ impl Bench<'_> {
 
         let mut usage = Usage::of(processes.pids(), &run.events());
         let stage = if at_once { Stage::Ready } else { Stage::Matched };
-        if let Err(error) = processes.wait_until(stage, info, progress) {
+        let reached = processes.wait_until(stage, info, &mut |reached| {
+            note.iter_mut().for_each(Note::look_now_and_then);
+            progress(reached);
+        });
+        note.iter_mut().for_each(Note::look); // before the window: during it, nobody is disturbed
+        if let Err(error) = reached {
             info.missing = vec![format!("the run never started: {error:#}")];
             info.processes = processes.end_all(&usage)?;
             return Err(error);

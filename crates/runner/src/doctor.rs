@@ -72,7 +72,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
 pub(crate) const LARGEST_MESSAGE: u64 = 2 << 20;
 
 /// `208 KiB`, `23.8 GiB`: to a tenth, for people.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for next in ["KiB", "MiB", "GiB", "TiB"] {
         if value < 1024.0 {

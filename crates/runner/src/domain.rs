@@ -1,8 +1,12 @@
 //! A domain of the middleware that no other run on this machine uses.
+//!
+//! What domains share are the ports of the network, of all users. So what says that a domain is taken has the same scope: an abstract
+//! UNIX socket of its name, one a network namespace. The kernel removes it with its process, however that ends; it is no file, so nothing
+//! stays, and no user's permissions keep another one's domain taken.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 /// DDS maps domains above 100 to ports that other programs are given.
 const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
@@ -12,30 +16,34 @@ const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
 pub struct Domain {
     /// Its number.
     pub id: u32,
-    /// The lock that says so, unless the user chose the domain.
-    _lock: Option<File>,
+    /// The socket that says so, unless the user chose the domain. Nobody connects; nodes do not inherit it.
+    _taken: Option<UnixListener>,
 }
 
 impl Domain {
-    /// The one asked for, else one that is free: a file a domain in the folder for temporary files, locked.
+    /// The one asked for, else one that is free.
     pub fn choose(asked: Option<u32>) -> io::Result<Domain> {
         if let Some(id) = asked {
-            return Ok(Domain { id, _lock: None });
+            return Ok(Domain { id, _taken: None });
         }
         let count = DOMAINS.end() - DOMAINS.start() + 1;
         let first = std::process::id() % count;
         for offset in 0..count {
             let id = DOMAINS.start() + (first + offset) % count;
-            let path = std::env::temp_dir().join(format!("tacho-domain-{id}.lock"));
-            // Another user's file may not be opened for writing: then the domain is taken.
-            let Ok(file) = File::options().write(true).create(true).truncate(false).open(&path) else { continue };
-            // SAFETY: the descriptor is open; the lock goes with it.
-            if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-                return Ok(Domain { id, _lock: Some(file) });
+            match take(id) {
+                Ok(taken) => return Ok(Domain { id, _taken: Some(taken) }),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                Err(error) => return Err(io::Error::new(error.kind(), format!("the socket that marks DDS domain {id} as taken: {error}"))),
             }
         }
-        Err(io::Error::other("all DDS domains from 1 to 100 are in use by other runs of tacho; expected a free one"))
+        let found = "all DDS domains from 1 to 100 are in use by other runs of tacho on this machine";
+        Err(io::Error::other(format!("{found} (ss -xl | grep tacho-domain); expected a free one, or `domain` in the workload")))
     }
+}
+
+/// Also known to tests/domains.py.
+fn take(id: u32) -> io::Result<UnixListener> {
+    UnixListener::bind_addr(&SocketAddr::from_abstract_name(format!("tacho-domain-{id}"))?)
 }
 
 #[cfg(test)]
@@ -47,5 +55,17 @@ mod tests {
         let (a, b) = (Domain::choose(None).unwrap(), Domain::choose(None).unwrap());
         assert_ne!(a.id, b.id);
         assert_eq!(Domain::choose(Some(a.id)).unwrap().id, a.id);
+    }
+
+    #[test]
+    fn a_domain_is_free_again_when_its_run_has_ended_and_only_then() {
+        let domain = Domain::choose(None).unwrap();
+        assert_eq!(take(domain.id).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        let id = domain.id;
+        drop(domain);
+        // Another run of this machine may have it now, and gives it back.
+        while take(id).is_err() {
+            std::thread::yield_now();
+        }
     }
 }

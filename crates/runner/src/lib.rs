@@ -23,6 +23,7 @@ mod domain;
 mod hosts;
 pub mod install;
 pub mod instant;
+pub mod leftovers;
 pub mod machine;
 pub mod micro;
 pub mod node;

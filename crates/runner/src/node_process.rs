@@ -69,7 +69,7 @@ impl NodeProcess {
             BoardWire::Tap(fd) | BoardWire::Switch(fd) => Some(fd),
             BoardWire::User => None,
         };
-        // No node outlives its runner; and ^C in a terminal, which reaches every process of the group, is the runner's to act on.
+        // No node outlives its runner; and what a terminal says to every process of the group, ^C or its end, is the runner's to act on.
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
         // Another namespace of mounts begins at its root.
         let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
@@ -86,6 +86,7 @@ impl NodeProcess {
                     return Err(io::Error::last_os_error());
                 }
                 libc::signal(libc::SIGINT, libc::SIG_IGN);
+                libc::signal(libc::SIGHUP, libc::SIG_IGN);
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
                     0 => descriptors::restore(),
                     _ => Err(io::Error::last_os_error()),

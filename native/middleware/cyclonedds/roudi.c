@@ -19,13 +19,16 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <tacho/middleware.h>
+#include <tacho/private_folder.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NEEDED "/tmp/tacho-roudi.needed"
-#define STARTING "/tmp/tacho-roudi.starting"
-#define LOG "/tmp/tacho-roudi.log"
-enum { PATIENCE_S = 20 }; // it sets aside some 400 MB first
+// All three in the private folder: RouDi serves one user.
+#define NEEDED "roudi.needed"
+#define STARTING "roudi.starting"
+#define LOG "roudi.log"
+#define SOCKET "/tmp/roudi" // RouDi's own, on which it hears of new processes
+enum { PATIENCE_S = 20, PATH = 512 }; // it sets aside some 400 MB first
 
 // Chunks for study A's largest message (2 MiB) and twice that, of which the pools that RouDi has by itself hold none.
 static const char pools[] =
@@ -39,41 +42,49 @@ static const char pools[] =
     "[[segment.mempool]]\nsize = 2101248\ncount = 60\n"
     "[[segment.mempool]]\nsize = 4202496\ncount = 10\n";
 
-// $1: NEEDED, $2: LOG, $3: the pools. RouDi goes with the keeper, too, should that be killed.
+// $1: NEEDED, $2: the pools. RouDi goes with the keeper, too, should that be killed.
 static const char keeper[] =
-    "exec 9<\"$1\" >\"$2\" 2>&1; "
-    "printf %s \"$3\" | setpriv --pdeathsig TERM iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
+    "exec 9<\"$1\"; "
+    "printf %s \"$2\" | setpriv --pdeathsig TERM iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
     "flock 9; kill -TERM $roudi; wait $roudi";
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
 static int needed = -1;                                   // NEEDED, locked until this process ends
 
-// Its socket, on which it hears of new processes.
 static bool answers(void) {
-  const struct sockaddr_un roudi = {.sun_family = AF_UNIX, .sun_path = "/tmp/roudi"};
+  const struct sockaddr_un roudi = {.sun_family = AF_UNIX, .sun_path = SOCKET};
   int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   bool connected = probe >= 0 && connect(probe, (const struct sockaddr *)&roudi, sizeof roudi) == 0;
   if (probe >= 0) close(probe);
   return connected;
 }
 
-// Opened without O_CREAT first: where other users have made it, the kernel refuses that in a folder like /tmp.
-static int locked(const char *path, int kind, char *error) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0 && errno == ENOENT) {
-    file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file < 0 && errno == EEXIST) file = open(path, O_RDONLY | O_CLOEXEC);
+// Whose RouDi it is: that of another user gives us no memory, or memory that he chose, and ends when he likes. Root's may serve all.
+static bool ours(char *error) {
+  struct stat found;
+  if (lstat(SOCKET, &found) != 0 || found.st_uid == geteuid() || found.st_uid == 0) return true;
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": " SOCKET " is of user %u, whose RouDi serves no other user; expected that of "
+           "user %u, or root's: wait until it has ended, remove the socket if it stays, or use \"udp\"", found.st_uid, geteuid());
+  return false;
+}
+
+static int locked(const char *name, int kind, char *path, char *error) {
+  char cause[TACHO_ERROR_SIZE];
+  int file = tacho_private_path(name, path, PATH, cause) ? tacho_private_open(path, O_RDONLY, cause) : -1;
+  if (file < 0) {
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %.900s", cause);
+    return -1;
   }
   int result = -1;
-  while (file >= 0 && (result = flock(file, kind)) < 0 && errno == EINTR) {}
+  while ((result = flock(file, kind)) < 0 && errno == EINTR) {}
   if (result == 0) return file;
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %s cannot be locked: %s", path, strerror(errno));
-  if (file >= 0) close(file);
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %.500s cannot be locked: %s", path, strerror(errno));
+  close(file);
   return -1;
 }
 
 // A session of its own, with nothing of ours: neither ^C, nor our descriptors, nor a recorder in its environment.
-static bool spawn_keeper(void) {
+static bool spawn_keeper(const char *needed_path, const char *log) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
   sigset_t none;
@@ -82,10 +93,12 @@ static bool spawn_keeper(void) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawn_file_actions_init(&files);
-  for (int file = 0; file < 3; file++) posix_spawn_file_actions_addopen(&files, file, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   // The outer shell ends at once, so that the keeper is nobody's child and leaves no zombie.
-  char *const arguments[] = {"sh", "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, NEEDED, LOG, (char *)pools, NULL};
+  char *const arguments[] = {"sh", "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, (char *)needed_path, (char *)pools, NULL};
   char *const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
   pid_t shell;
   int status = -1;
@@ -100,31 +113,39 @@ static bool installed(void) {
   return access("/usr/bin/iox-roudi", X_OK) == 0 || access("/usr/local/bin/iox-roudi", X_OK) == 0;
 }
 
-static bool start(char *error) {
+static bool start(const char *needed_path, char *error) {
+  char log[PATH], cause[TACHO_ERROR_SIZE];
   if (!installed()) {
     snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" needs the daemon of iceoryx, iox-roudi, which is not "
              "installed: apt-get install iceoryx, or use \"udp\"");
     return false;
   }
-  if (spawn_keeper())
+  if (!tacho_private_path(LOG, log, sizeof log, cause)) {
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %.900s", cause);
+    return false;
+  }
+  if (spawn_keeper(needed_path, log))
     for (time_t until = time(NULL) + PATIENCE_S; time(NULL) < until;) {
       if (answers()) return true;
       nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
   snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": iox-roudi was started and did not answer within %d s; "
-           "what it said is in " LOG ". It needs 500 MB in /dev/shm", PATIENCE_S);
+           "what it said is in %.400s. It needs 500 MB in /dev/shm", PATIENCE_S, log);
   return false;
 }
 
 bool roudi_runs(char *error) {
+  static char needed_path[PATH];
+  char starting_path[PATH];
   pthread_mutex_lock(&mutex);
-  if (needed < 0) needed = locked(NEEDED, LOCK_SH, error); // waits while a keeper ends one that nobody needed
+  if (needed < 0) needed = locked(NEEDED, LOCK_SH, needed_path, error); // waits while a keeper ends one that nobody needed
   bool there = needed >= 0;
   if (there && !answers()) {
-    int starting = locked(STARTING, LOCK_EX, error);
-    there = starting >= 0 && (answers() || start(error));
+    int starting = locked(STARTING, LOCK_EX, starting_path, error);
+    there = starting >= 0 && (answers() || (ours(error) && start(needed_path, error)));
     if (starting >= 0) close(starting);
   }
+  there = there && ours(error);
   pthread_mutex_unlock(&mutex);
   return there;
 }

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tacho/private_folder.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,9 +34,16 @@ double seconds() {
 }
 
 int opened(const std::string &path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) fail("ros1: %s: %s", path.c_str(), std::strerror(errno));
+  char error[TACHO_ERROR_SIZE];
+  const int file = tacho_private_open(path.c_str(), O_RDWR, error);
+  if (file < 0) fail("ros1: %.900s", error);
   return file;
+}
+
+// `tacho doctor --clean` removes these files while it has them locked: a lock on a file that is gone tells nobody anything.
+bool is_gone(int file) {
+  struct stat found;
+  return fstat(file, &found) == 0 && found.st_nlink == 0;
 }
 
 std::string content(int file) {
@@ -63,9 +71,9 @@ std::string key(uint32_t domain, const std::string &address) {
     if (stat("/proc/self/ns/net", &ns) != 0) fail("ros1: /proc/self/ns/net: %s", std::strerror(errno));
     place = std::to_string(ns.st_ino);
   }
-  const char *temporary = std::getenv("TMPDIR");
-  return std::string(temporary && *temporary ? temporary : "/tmp") + "/tacho-ros1-" + std::to_string(getuid()) + "-" +
-         std::to_string(domain) + "-" + place;
+  char path[512], error[TACHO_ERROR_SIZE];
+  if (!tacho_private_path("ros1", path, sizeof path, error) || !tacho_private_made(path, error)) fail("ros1: %.900s", error);
+  return std::string(path) + "/" + std::to_string(domain) + "-" + place;
 }
 
 // The environment of the master: ours, without what would preload into it or give it another address.
@@ -121,9 +129,11 @@ Master::Master(uint32_t domain, const std::string &address) {
     fail("ros1: domain %u is too high for a port of its own; expected 0 to %u", domain, LAST_DOMAIN);
   const uint32_t port = FIRST_PORT + domain;
   const std::string ip = address.empty() ? "127.0.0.1" : address, files = key(domain, address), users = files + ".users";
-  users_ = std::make_unique<Descriptor>(opened(users));
-  while (flock(users_->number, LOCK_SH) != 0) // waits for a master that is just ending
-    if (errno != EINTR) fail("ros1: locking %s: %s", users.c_str(), std::strerror(errno));
+  do {
+    users_ = std::make_unique<Descriptor>(opened(users));
+    while (flock(users_->number, LOCK_SH) != 0) // waits for a master that is just ending
+      if (errno != EINTR) fail("ros1: locking %s: %s", users.c_str(), std::strerror(errno));
+  } while (is_gone(users_->number));
 
   bool started = false;
   for (const double until = seconds() + START_S; uri_.empty(); nanosleep(&pause, nullptr)) {

@@ -24,7 +24,7 @@ os.sched_setaffinity(0, range(os.cpu_count()))
 
 
 def end_with_the_last_user():
-    fcntl.flock(os.open(users, os.O_RDWR), fcntl.LOCK_EX)
+    fcntl.flock(os.open(users, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC), fcntl.LOCK_EX)
     os._exit(0)
 
 

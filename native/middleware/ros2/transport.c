@@ -2,6 +2,7 @@
 #include "transport.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <pthread.h>
 #include <rmw/rmw.h>
@@ -132,7 +133,7 @@ static bool give_profile(enum transport asked, const char *interface, char *erro
   const int length = snprintf(text, sizeof text, participant, *interface ? interface : this_machine,
                               shared_memory ? USES("shm") : "", udp ? USES("udp") : "", asked == DATA_SHARING ? data_sharing : "");
   const int path = snprintf(profile, sizeof profile, "%s/tacho-fastdds-XXXXXX.xml", folder && *folder ? folder : "/tmp");
-  const int file = path < (int)sizeof profile ? mkstemps(profile, (int)strlen(".xml")) : -1;
+  const int file = path < (int)sizeof profile ? mkostemps(profile, (int)strlen(".xml"), O_CLOEXEC) : -1;
   const bool written = file >= 0 && length < (int)sizeof text && write(file, text, (size_t)length) == length;
   if (!written) {
     snprintf(error, TACHO_ERROR_SIZE, "ros2: %.200s: the profile for Fast DDS could not be written: %m; expected a writable TMPDIR",

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <tacho/private_folder.h>
 
 #include <atomic>
 #include <cerrno>
@@ -53,21 +54,16 @@ bool decode(const char *bytes, size_t size, Endpoint *endpoint) {
 
 // Ours alone: whoever may write there may pose as a peer.
 std::string own_folder() {
-  const char *base = std::getenv("TMPDIR");
-  std::string folder = std::string(base && *base ? base : "/tmp") + "/tacho-socket-" + std::to_string(getuid());
-  struct stat found;
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) fail("socket: %s: cannot be made: %m", folder.c_str());
-  if (lstat(folder.c_str(), &found) != 0) fail("socket: %s: %m", folder.c_str());
-  if (!S_ISDIR(found.st_mode) || found.st_uid != getuid() || (found.st_mode & 077))
-    fail("socket: %s is no folder of this user alone; remove it, or set TMPDIR to another place", folder.c_str());
-  return folder;
+  char path[512], error[TACHO_ERROR_SIZE];
+  if (!tacho_private_path("socket", path, sizeof path, error) || !tacho_private_made(path, error)) fail("socket: %.700s", error);
+  return path;
 }
 
 sockaddr_un address(const std::string &path) {
   sockaddr_un made{};
   made.sun_family = AF_UNIX;
   if (path.size() >= sizeof made.sun_path)
-    fail("socket: %s: longer than the %zu bytes of a UNIX socket's path; set TMPDIR to a shorter one", path.c_str(),
+    fail("socket: %s: longer than the %zu bytes of a UNIX socket's path; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path.c_str(),
          sizeof made.sun_path - 1);
   std::memcpy(made.sun_path, path.c_str(), path.size() + 1);
   return made;
@@ -99,7 +95,7 @@ Rendezvous::~Rendezvous() {
 }
 
 void Rendezvous::join(const std::string &folder, const std::string &prefix) {
-  Descriptor lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (lock < 0) fail("socket: %s: %m", folder.c_str());
   while (flock(lock, LOCK_EX) != 0)
     if (errno != EINTR) fail("socket: %s: cannot be locked: %m", folder.c_str());

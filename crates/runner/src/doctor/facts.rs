@@ -1,5 +1,6 @@
 //! What is known of a machine. `None`: could not be read.
 
+use crate::leftovers::Leftover;
 use crate::preemption::Preemption;
 use std::path::PathBuf;
 
@@ -203,6 +204,8 @@ pub struct Storage {
     pub shm: Option<FileSystem>,
     /// That of the folder where runs are written by default.
     pub runs: Option<FileSystem>,
+    /// What runs that were killed left; why that is not known.
+    pub leftovers: Option<Result<Vec<Leftover>, String>>,
 }
 
 /// A file system.

@@ -7,6 +7,7 @@ use super::{Plugin, PluginState, SelfCheck, Software};
 use crate::domain::Domain;
 use crate::install::Installation;
 use crate::board_wire::BoardWire;
+use crate::leftovers::Note;
 use crate::node_process::{NodeProcess, Place, Said};
 use crate::protocol::{Answer, NodePlan, Plan};
 use crate::recording::{RecordedProcess, Recording};
@@ -78,9 +79,10 @@ fn try_built(installation: &Installation, names: &[String]) -> anyhow::Result<(V
         environment.push(("ROS_AUTOMATIC_DISCOVERY_RANGE".into(), "LOCALHOST".into()));
     }
     let domain = Domain::choose(None)?;
+    let mut note = Note::begin().ok();
     let tried = names
         .iter()
-        .map(|name| Ok(try_one(&installation.program(name)?, plan(installation, name, domain.id), &environment, folder.path())?))
+        .map(|name| Ok(try_one(&installation.program(name)?, plan(installation, name, domain.id), &environment, folder.path(), &mut note)?))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let check = match recording.and_then(Recording::finish) {
         Ok(recorded) => judge(&tried, &recorded),
@@ -119,11 +121,18 @@ fn plan(installation: &Installation, middleware: &str, domain: u32) -> Plan {
     }
 }
 
-fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], folder: &Path) -> std::io::Result<Tried> {
+fn try_one(
+    program: &Path,
+    plan: Plan,
+    environment: &[(OsString, OsString)],
+    folder: &Path,
+    note: &mut Option<Note>,
+) -> std::io::Result<Tried> {
     let (sender, said) = channel();
     let plugin = plan.middleware.clone();
     let log = folder.join(format!("{plugin}.log"));
     let mut process = NodeProcess::start(program, &plugin, 0, &plan, &Place { environment, namespaces: None, wire: BoardWire::User }, log, sender)?;
+    note.iter_mut().for_each(|note| note.started(process.pid()));
     let end = Instant::now() + OPENING_LIMIT;
     let opened = loop {
         match said.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -134,6 +143,7 @@ fn try_one(program: &Path, plan: Plan, environment: &[(OsString, OsString)], fol
             Err(RecvTimeoutError::Timeout) => break Some(Err(format!("no session within {} s", OPENING_LIMIT.as_secs()))),
         }
     };
+    note.iter_mut().for_each(Note::look);
     process.close();
     let exit = process.exit_soon()?;
     let state = match opened {

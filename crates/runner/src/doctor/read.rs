@@ -4,6 +4,7 @@ use super::kernel::chosen;
 use super::{probe, software, Boards, Cpu, Facts, FileSystem, Kernel, Network, Quota, Realtime, Software, Storage};
 use crate::clock::{tick_source, TickSource};
 use crate::install::Installation;
+use crate::leftovers::{leftovers, Mode};
 use crate::preemption;
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -21,7 +22,8 @@ const DATAGRAM_LIMIT: Duration = Duration::from_secs(2);
 impl Facts {
     /// Of this machine, of the installation that the running program belongs to, and of the folder where runs are written by default.
     pub fn read(runs: &Path) -> Facts {
-        Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage: storage(runs), boards: Boards::read() }
+        let storage = storage(runs); // before plugins are tried, which may remove what others left
+        Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage, boards: Boards::read() }
     }
 }
 
@@ -285,7 +287,7 @@ fn multicast() -> io::Result<()> {
 
 fn storage(runs: &Path) -> Storage {
     let shm = Path::new("/dev/shm");
-    Storage { shm: shm.is_dir().then(|| file_system(shm)), runs: Some(file_system(runs)) }
+    Storage { shm: shm.is_dir().then(|| file_system(shm)), runs: Some(file_system(runs)), leftovers: Some(leftovers(Mode::List).map_err(|error| error.to_string())) }
 }
 
 /// The file system of a folder, or of the first above it that is there.

@@ -1,6 +1,7 @@
 //! Lints on file systems: shared memory, and where runs are written.
 
 use super::{size, FileSystem, Finding, Storage, LARGEST_MESSAGE};
+use crate::leftovers::Leftover;
 
 /// Study A's largest system: 64 nodes, each with one of its largest messages in shared memory.
 const SHARED_MEMORY: u64 = 64 * LARGEST_MESSAGE;
@@ -8,7 +9,7 @@ const SHARED_MEMORY: u64 = 64 * LARGEST_MESSAGE;
 const EVENTS_OF_A_PROCESS: u64 = 1 << 30;
 
 pub(crate) fn findings(facts: &Storage) -> Vec<Finding> {
-    vec![shared_memory(facts), run_directory(facts)]
+    vec![shared_memory(facts), run_directory(facts), leftovers(facts)]
 }
 
 fn shared_memory(facts: &Storage) -> Finding {
@@ -31,7 +32,7 @@ fn shared_memory(facts: &Storage) -> Finding {
     let cost = "less than 64 nodes with one message of 2 MiB each take (study A): shared-memory transports fail, or fall back to UDP unseen";
     let finding = Finding::costs(name, found, cost);
     if total >= SHARED_MEMORY {
-        finding.mend("ls -l /dev/shm   # and remove what processes that were killed left behind")
+        finding.mend("tacho doctor --clean").mend("ls -l /dev/shm   # for what other programs left behind")
     } else {
         finding.mend("mount -o remount,size=1G /dev/shm").mend("docker run --shm-size=1g ...   # in a container")
     }
@@ -71,6 +72,23 @@ fn run_directory(facts: &Storage) -> Finding {
     }
 }
 
+fn leftovers(facts: &Storage) -> Finding {
+    let name = "leftovers";
+    let found = match &facts.leftovers {
+        Some(Ok(found)) => found,
+        Some(Err(error)) => return Finding::unknown(name, format!("what killed runs left is not known: {error}")),
+        None => return Finding::unknown(name, "what killed runs left is not known"),
+    };
+    let bytes = |of: &[&Leftover]| size(of.iter().map(|leftover| leftover.bytes).sum());
+    let (stay, go): (Vec<_>, Vec<_>) = found.iter().partition(|leftover| leftover.stays.is_some());
+    let kept = if stay.is_empty() { String::new() } else { format!("; {} more ({}) may be in use", stay.len(), bytes(&stay)) };
+    if go.is_empty() {
+        return Finding::ok(name, format!("killed runs of this user left nothing{kept}"));
+    }
+    let cost = "memory until it is removed, or the machine starts again; the next run removes it, too";
+    Finding::costs(name, format!("killed runs of this user left {} objects ({}){kept}", go.len(), bytes(&go)), cost).mend("tacho doctor --clean")
+}
+
 fn is_remote(kind: &str) -> bool {
     kind.starts_with("nfs") || kind.starts_with("fuse") || ["cifs", "smb3", "9p", "virtiofs", "ceph", "vboxsf"].contains(&kind)
 }
@@ -82,19 +100,30 @@ mod tests {
 
     #[test]
     fn shared_memory_holds_a_message_of_every_node() {
-        let of = |size, free| shared_memory(&Storage { shm: Some(FileSystem { size: Some(size), free: Some(free), ..FileSystem::default() }), runs: None });
+        let of = |size, free| shared_memory(&Storage { shm: Some(FileSystem { size: Some(size), free: Some(free), ..FileSystem::default() }), ..Storage::default() });
         assert_eq!(of(8 << 30, 8 << 30).verdict, Verdict::Ok);
         assert!(of(64 << 20, 64 << 20).verdict == Verdict::Costs && of(64 << 20, 64 << 20).mend[0].starts_with("mount -o remount"));
-        assert!(of(8 << 30, 1 << 20).mend[0].starts_with("ls"));
+        assert!(of(8 << 30, 1 << 20).mend[1].starts_with("ls"));
         assert_eq!(shared_memory(&Storage::default()).verdict, Verdict::Costs);
-        assert_eq!(shared_memory(&Storage { shm: Some(FileSystem::default()), runs: None }).verdict, Verdict::Unknown);
+        assert_eq!(shared_memory(&Storage { shm: Some(FileSystem::default()), ..Storage::default() }).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn what_killed_runs_left_costs_and_what_may_be_in_use_does_not() {
+        let left = |stays: Option<&str>| Leftover { what: "/dev/shm/x".into(), bytes: 1024, run: "one".into(), stays: stays.map(str::to_owned) };
+        let of = |found| leftovers(&Storage { leftovers: Some(found), ..Storage::default() });
+        assert_eq!(of(Ok(vec![])).verdict, Verdict::Ok);
+        assert_eq!(of(Ok(vec![left(Some("process 7 uses it"))])).verdict, Verdict::Ok);
+        let both = of(Ok(vec![left(None), left(Some("process 7 uses it"))]));
+        assert!(both.verdict == Verdict::Costs && both.mend == ["tacho doctor --clean"] && both.found.contains("left 1 objects"), "{both:?}");
+        assert_eq!(of(Err("no".into())).verdict, Verdict::Unknown);
     }
 
     #[test]
     fn runs_cost_nothing_in_memory_alone() {
         let of = |kind: &str, free, writable| {
             let runs = FileSystem { kind: Some(kind.into()), free: Some(free), writable: Some(writable), ..FileSystem::default() };
-            run_directory(&Storage { shm: None, runs: Some(runs) })
+            run_directory(&Storage { runs: Some(runs), ..Storage::default() })
         };
         assert_eq!(of("tmpfs", 8 << 30, true).verdict, Verdict::Ok);
         assert_eq!(of("ext4", 8 << 30, true).verdict, Verdict::Costs);

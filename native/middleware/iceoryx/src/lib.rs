@@ -12,6 +12,9 @@ mod wake;
 
 use iceoryx2::prelude::*;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
 use tacho_seam::{Endpoint, Error, Middleware, OnData, Result, Say, SessionConfig};
 
 /// Ports and samples may change threads, as middleware.h allows.
@@ -22,15 +25,38 @@ struct Iceoryx {
     domain: u32,
 }
 
+/// Sockets of iceoryx2 lie in its folder: their paths must not be longer than a UNIX socket's, and this much is their names.
+const LONGEST_ROOT: usize = 107 - 64;
+
+/// The folder of iceoryx2's files, locked shared from now to the end of this process: whoever gets the exclusive lock (`tacho doctor --clean`)
+/// knows that nobody uses them, nor the shared memory of the same prefix.
+fn root() -> Result<&'static str> {
+    static ROOT: OnceLock<Result<(String, File)>> = OnceLock::new();
+    let found = ROOT.get_or_init(|| {
+        let path = tacho_private::subfolder("iceoryx").map_err(|error| Error::new(error.to_string()))?;
+        let text = path.to_str().filter(|text| text.len() <= LONGEST_ROOT).ok_or_else(|| {
+            Error::new(format!("{}: expected at most {LONGEST_ROOT} bytes of UTF-8; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path.display()))
+        })?;
+        let folder = File::open(&path).say(|| text.to_owned())?;
+        // SAFETY: the descriptor is open.
+        while unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_SH) } != 0 {
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                return Err(error).say(|| format!("{text} cannot be locked"));
+            }
+        }
+        Ok((text.to_owned(), folder))
+    });
+    found.as_ref().map(|(path, _)| path.as_str()).map_err(Clone::clone)
+}
+
 /// All domains share files of one name, apart by user, so that whoever comes next removes what a killed process left behind.
 fn config() -> Result<Config> {
-    // SAFETY: getuid() has no conditions.
-    let user = unsafe { libc::getuid() };
     let mut config = Config::default();
     let name = |text: String| FileName::new(text.as_bytes()).say(|| text.clone());
-    config.global.prefix = name(format!("tacho_{user}_"))?;
-    let root = format!("/tmp/tacho_iceoryx_{user}");
-    config.global.set_root_path(&Path::new(root.as_bytes()).say(|| root.clone())?);
+    config.global.prefix = name(format!("tacho_{}_", tacho_private::own_user()))?;
+    let root = root()?;
+    config.global.set_root_path(&Path::new(root.as_bytes()).say(|| root.to_owned())?);
     Ok(config)
 }
 

@@ -1,0 +1,219 @@
+"""What runs that were killed leave in shared memory and in temporary folders, and how it goes: by the next run, or `tacho doctor --clean`."""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from shared_places import OTHER, SharedPlaces, as_other, why_not
+from waiting import finished, wait_for, wait_for_window
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
+
+WORKLOAD = """
+middleware: {middleware}
+transport: {transport}
+nodes:
+  source: {{publishes: {{/points: {{size: 64 KiB, rate: 20 Hz, depth: 10}}}}}}
+  sink: {{subscribes: {{/points: {{depth: 10}}}}}}
+run: {{duration: {duration}}}
+"""
+LEAVING = [
+    ("ros2", "default"), ("ros2", "data-sharing"), ("fastdds", "shm"), ("cyber", "default"), ("socket", "tcp"), ("iceoryx", "shm"), ("zenoh", "shm"),
+    ("cyclonedds", "shm"),
+]
+
+
+@pytest.fixture
+def shared():
+    made = SharedPlaces(dict(os.environ))
+    yield made
+    made.end()
+
+
+def started(shared, middleware="fastdds", transport="shm", run="run", **options) -> subprocess.Popen:
+    """A run of ten minutes that measures by now."""
+    (shared.tacho.directory / f"{run}.yaml").write_text(WORKLOAD.format(middleware=middleware, transport=transport, duration="600 s"))
+    process = shared.tacho.start("bench", f"{run}.yaml", "-o", run, before=shared.before, **options)
+    wait_for_window(shared.tacho.directory / run, process)
+    return process
+
+
+def nodes(process: subprocess.Popen) -> list[int]:
+    return [int(pid) for task in Path(f"/proc/{process.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+def goes_on(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] not in "ZX"
+    except OSError:
+        return False
+
+
+def segments(pids: list[int]) -> list[str]:
+    """System V shared memory that these processes made."""
+    lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    return [words[1] for words in lines if int(words[4]) in pids]
+
+
+def left(shared, pids: list[int] = []) -> list[str]:
+    """Shared memory, and sockets and their locks."""
+    tmp = [path for path in shared.tmp.rglob("*") if path.is_socket() or path.suffix == ".lock" or "/iceoryx/" in str(path)]
+    return [str(path) for path in [*shared.shm.iterdir(), *tmp] if not path.is_dir()] + segments(pids)
+
+
+def killed(shared, process: subprocess.Popen) -> list[int]:
+    """Ends tacho at once, and waits for the end of its nodes; their process ids."""
+    pids = nodes(process)
+    assert pids
+    process.kill()
+    process.wait()
+    wait_for(lambda: not any(map(goes_on, pids)), "the end of nodes without a runner")
+    return pids
+
+
+def clean(shared, *words) -> str:
+    return shared.tacho("doctor", "--clean", *words, before=shared.before).stdout
+
+
+@pytest.mark.parametrize("middleware, transport", LEAVING)
+def test_what_a_killed_run_left_is_removed_and_listed(shared, middleware, transport):
+    pids = killed(shared, started(shared, middleware, transport))
+    there = left(shared, pids)
+    assert there
+    listed = []
+
+    def nothing_is_left():  # RouDi, which ends by itself, removes its own
+        listed.extend(json.loads(clean(shared, "--json")))
+        return not left(shared, pids)
+
+    wait_for(nothing_is_left, "nothing to be left")
+    gone = [entry["what"] for entry in listed if "stays" not in entry]
+    if middleware != "cyclonedds":
+        assert len(gone) == len(there)
+    assert clean(shared) == "killed runs of this user left nothing\n"
+
+
+def test_the_doctor_lists_and_removes_nothing(shared):
+    pids = killed(shared, started(shared))
+    there = left(shared, pids)
+    found = {finding["name"]: finding for finding in json.loads(shared.tacho("doctor", "--json", before=shared.before).stdout)["findings"]}
+    assert found["leftovers"]["verdict"] == "costs" and found["leftovers"]["mend"] == ["tacho doctor --clean"]
+    assert f"{len(there)} objects" in found["leftovers"]["found"], (found["leftovers"], there)
+    assert set(there) <= set(left(shared, pids))
+    assert clean(shared).count("removed  /dev/shm/") == len(there)
+
+
+def test_the_next_run_removes_it(shared):
+    killed(shared, started(shared))
+    there = left(shared)
+    (shared.tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware="inproc", transport="default", duration="1 s").replace("transport: default\n", ""))
+    said = shared.tacho("bench", "w.yaml", "-o", "next", before=shared.before).stderr
+    assert there and left(shared) == [] and f"removed {len(there)} objects" in said, said
+
+
+def test_files_of_ended_masters_go_and_the_next_run_finds_its_own(shared):
+    (shared.tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware="ros1", transport="tcpros", duration="1 s"))
+    folder = shared.tmp / f"tacho-{os.geteuid()}" / "ros1"
+    for run in ("one", "two"):
+        shared.tacho("bench", "w.yaml", "-o", run, before=shared.before)
+        wait_for(lambda: clean(shared) and not list(folder.iterdir()), "the end of the master and its files")
+
+
+def test_a_second_interrupt_leaves_nothing_that_stays(shared):
+    process = started(shared)
+    pids = nodes(process)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    wait_for(lambda: not any(map(goes_on, pids)), "the end of nodes without a runner")
+    clean(shared)
+    assert left(shared) == []
+
+
+def test_a_killed_node_leaves_nothing_behind_its_run(shared):
+    process = started(shared)
+    for pid in nodes(process):
+        os.kill(pid, signal.SIGKILL)
+    finished(process)
+    assert left(shared) == []
+
+
+def test_what_a_living_run_or_another_process_uses_stays(shared):
+    living = started(shared, run="living")
+    its = set(left(shared))
+    killed(shared, started(shared, run="killed"))
+    used = next(Path(path) for path in left(shared) if path not in its and path.endswith("_el"))
+    with subprocess.Popen(["sleep", "1000"], stdin=used.open(), **as_other()) as other:
+        entries = json.loads(clean(shared, "--json"))
+        reasons = {Path(entry["what"]).name: entry["stays"] for entry in entries if "stays" in entry}
+        assert f"process {other.pid} uses it" in reasons[used.name]
+        assert its <= set(left(shared)) and used.exists()
+        other.kill()
+    clean(shared)
+    assert set(left(shared)) == its
+    living.terminate()
+    out, err = finished(living)
+    assert living.returncode == 0, err
+    assert left(shared) == []
+
+
+def test_another_user_removes_nothing_of_ours(shared):
+    killed(shared, started(shared))
+    there = left(shared)
+    other = shared.of_other()
+    before = ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"]
+    try:
+        said = other("doctor", "--clean", before=[*shared.before, *before]).stdout
+    finally:
+        other.end()
+    assert said == "killed runs of this user left nothing\n" and left(shared) == there
+    clean(shared)
+    assert left(shared) == []
+
+
+def test_a_hangup_ends_a_run_as_a_termination_does(shared):
+    ends = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        process = started(shared, run=number.name)
+        process.send_signal(number)
+        finished(process)
+        info = json.loads((shared.tacho.directory / number.name / "run.json").read_text())
+        ends[number] = (process.returncode, info["cut_short"], info["missing"], sorted(exit["code"] for exit in info["processes"]))
+    assert ends[signal.SIGHUP] == ends[signal.SIGTERM]
+    assert left(shared) == []
+
+
+def test_the_end_of_the_terminal_ends_a_run_in_order(shared):
+    ours, terminal = pty.openpty()
+
+    def control():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    process = started(shared, stdin=terminal, stdout=terminal, stderr=terminal, preexec_fn=control)
+    os.close(terminal)
+    os.close(ours)
+    process.wait()
+    info = json.loads((shared.tacho.directory / "run" / "run.json").read_text())
+    assert info["missing"] == ["interrupted by the user"] and [exit["code"] for exit in info["processes"]] == [0, 0]
+    assert (shared.tacho.directory / "run" / "tables").is_dir() or process.returncode == 0
+    assert left(shared) == []
+
+
+def test_under_nohup_a_run_goes_on(shared):
+    process = started(shared, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    ignored = int(next(line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigIgn")).split()[1], 16)
+    assert ignored >> (signal.SIGHUP - 1) & 1 and process.poll() is None
+    process.terminate()
+    finished(process)
+    assert process.returncode == 0
