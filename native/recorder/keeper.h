@@ -23,6 +23,10 @@ void keeper_forget(void);
 
 void keeper_wake(void);
 
+/* From now on the keeper ends, as soon as the program has but one thread besides: one that has left, or can no longer end this one with itself.
+ * Otherwise the process would stay for the keeper's sake. Callable by any thread, and makes one system call at most. */
+void keeper_stay_not_alone(void);
+
 /* A thread reserved this chunk. Never waits. */
 static inline void keeper_note(uint64_t chunk)
 {
