@@ -37,6 +37,7 @@ mod processes;
 pub mod protocol;
 mod recorded;
 pub mod recording;
+mod remarks;
 pub mod resources;
 pub mod ring;
 pub mod scheduler_events;
