@@ -36,6 +36,7 @@ pub mod preload;
 mod processes;
 pub mod protocol;
 mod recorded;
+mod recorder_library;
 pub mod recording;
 mod remarks;
 pub mod resources;
