@@ -40,17 +40,24 @@ void keeper_wake(void)
 
 static atomic_bool leaves_when_alone;
 
+/* Threads of this process, with a first one that has ended: it stays until the last one has. Each is a link of this directory. 0: not known. */
+static unsigned long threads(void)
+{
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
+}
+
 void keeper_stay_not_alone(void)
 {
   atomic_store_explicit(&leaves_when_alone, true, memory_order_relaxed);
   keeper_wake();
 }
 
-/* Whether there is one thread besides, which may have ended: a first thread stays until the last one has. Each is a link of this directory. */
-static bool is_alone(void)
+void keeper_leave_to(void)
 {
-  struct stat tasks;
-  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink <= 2 + 2;
+  const struct timespec rest = {0, 100000};
+  keeper_stay_not_alone();
+  for (int i = 0; i < 1000 && threads() == 2; i++) nanosleep(&rest, NULL);
 }
 
 static uint64_t at_least(uint64_t value, uint64_t least)
@@ -110,7 +117,7 @@ static void *keep(void *unused)
     /* An exchange: what was reserved before the wake-up that this takes is seen below. */
     atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
     const bool may_leave = atomic_load_explicit(&leaves_when_alone, memory_order_relaxed);
-    if (may_leave && is_alone()) return NULL;
+    if (may_leave && threads() == 2) return NULL;
     ended_give_back();
     keep_ahead(&seen, &populated, &given_back);
     uint64_t now = clock_ns(CLOCK_MONOTONIC);

@@ -266,8 +266,7 @@ void thread_mute(bool muted)
   if (thread_cursor.tid != 0 && thread_cursor.tid != (uint32_t)syscall(SYS_gettid)) return;
   thread_leave_chunk();
   thread_cursor.muted = muted;
-  /* Who ends now ends its thread alone. */
-  if (muted && state_now() == RECORDING) keeper_stay_not_alone();
+  if (muted && state_now() == RECORDING) keeper_leave_to();
 }
 
 /* A fresh chunk for this thread, or false where none is usable yet; what was reserved is kept for the next try. */
