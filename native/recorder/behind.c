@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include "release.h"
 
@@ -14,8 +16,11 @@ static void nothing(void) {}
 void behind_find(const struct behind_entry *entries, size_t count)
 {
   static _Atomic int tries = 32;
-  if (atomic_exchange(&seeking, 1) != 0) return;
   int saved = errno;
+  sigset_t all, signals;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals); /* as in release.c */
+  if (atomic_exchange(&seeking, 1) != 0) goto done;
   /* Another preloaded library's, or tracetools's where the program is linked with it; else rclpy's, which is loaded
    * with RTLD_LOCAL, where RTLD_NEXT does not look. */
   void *library = RTLD_NEXT;
@@ -28,8 +33,10 @@ void behind_find(const struct behind_entry *entries, size_t count)
       atomic_store_explicit(entries[i].called, known, memory_order_release);
     }
   }
-  errno = saved;
   atomic_store(&seeking, 0);
+done:
+  pthread_sigmask(SIG_SETMASK, &signals, NULL);
+  errno = saved;
 }
 
 void behind_forget_seekers(void)

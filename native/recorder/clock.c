@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -28,8 +29,22 @@ static bool kernel_keeps_time_by(const char *const *names)
   return false;
 }
 
+bool clock_without_tsc, clock_tsc_may_be_forbidden;
+
+bool clock_tsc_is_forbidden(void)
+{
+#if defined(__x86_64__)
+  int may = PR_TSC_ENABLE;
+  return prctl(PR_GET_TSC, &may, 0, 0, 0) == 0 && may == PR_TSC_SIGSEGV;
+#else
+  return false;
+#endif
+}
+
 enum tacho_clock clock_choose(void)
 {
+  clock_without_tsc = clock_tsc_is_forbidden();
+  if (clock_without_tsc) return TACHO_CLOCK_MONOTONIC;
   const char *wanted = getenv("TACHO_EVENTS_CLOCK");
   if (wanted != NULL && strcmp(wanted, "monotonic") == 0) return TACHO_CLOCK_MONOTONIC;
 #if defined(__x86_64__)

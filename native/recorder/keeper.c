@@ -7,8 +7,10 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@
 #define BEHIND_RESIDENT 512u  /* 16 MiB at most of what was written stay resident in the program */
 #define STEP_MAX 8192u       /* chunks a growth: 256 MiB */
 #define STACK_SIZE (256u * 1024u)
+#define LOOK_AGAIN UINT64_C(20000000) /* ns until it is seen that all others have ended */
 
 _Atomic uint64_t keeper_wake_at = UINT64_MAX;
 static _Atomic uint32_t wanted;
@@ -33,6 +36,28 @@ void keeper_wake(void)
   if (atomic_exchange_explicit(&wanted, 1, memory_order_acq_rel) == 0) {
     syscall(SYS_futex, &wanted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   }
+}
+
+static atomic_bool leaves_when_alone;
+
+/* Threads of this process, with a first one that has ended: it stays until the last one has. Each is a link of this directory. 0: not known. */
+static unsigned long threads(void)
+{
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
+}
+
+void keeper_stay_not_alone(void)
+{
+  atomic_store_explicit(&leaves_when_alone, true, memory_order_relaxed);
+  keeper_wake();
+}
+
+void keeper_leave_to(void)
+{
+  const struct timespec rest = {0, 100000};
+  keeper_stay_not_alone();
+  for (int i = 0; i < 1000 && threads() == 2; i++) nanosleep(&rest, NULL);
 }
 
 static uint64_t at_least(uint64_t value, uint64_t least)
@@ -91,6 +116,8 @@ static void *keep(void *unused)
   for (;;) {
     /* An exchange: what was reserved before the wake-up that this takes is seen below. */
     atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
+    const bool may_leave = atomic_load_explicit(&leaves_when_alone, memory_order_relaxed);
+    if (may_leave && threads() == 2) return NULL;
     ended_give_back();
     keep_ahead(&seen, &populated, &given_back);
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -101,6 +128,7 @@ static void *keep(void *unused)
       due = syncs < 3 ? start + first_syncs[syncs] : now + first_syncs[2];
     }
     uint64_t rest = due > now ? due - now : 0;
+    if (may_leave && rest > LOOK_AGAIN) rest = LOOK_AGAIN;
     struct timespec wait = {(time_t)(rest / 1000000000u), (long)(rest % 1000000000u)};
     syscall(SYS_futex, &wanted, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
   }
@@ -153,4 +181,5 @@ void keeper_forget(void)
 {
   atomic_store_explicit(&keeper_wake_at, UINT64_MAX, memory_order_relaxed);
   atomic_store_explicit(&wanted, 0, memory_order_relaxed);
+  atomic_store_explicit(&leaves_when_alone, false, memory_order_relaxed);
 }

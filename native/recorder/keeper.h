@@ -23,6 +23,14 @@ void keeper_forget(void);
 
 void keeper_wake(void);
 
+/* From now on the keeper ends, as soon as the program has but one thread besides: one that has left. Otherwise the process would stay for the
+ * keeper's sake. */
+void keeper_stay_not_alone(void);
+
+/* The same before the calling thread can no longer end the keeper with itself. Of the only thread of a program waits until the keeper has ended,
+ * 0.1 s at most: the last one to end gives the program's exit code. */
+void keeper_leave_to(void);
+
 /* A thread reserved this chunk. Never waits. */
 static inline void keeper_note(uint64_t chunk)
 {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ void release_describe(struct tacho_file_header *header)
 {
   const char *distribution = getenv("ROS_DISTRO");
   snprintf(header->ros_distro, sizeof header->ros_distro, "%s", distribution != NULL ? distribution : "");
-  look();
+  if (!complete) look(); /* in a child there is no need for the linker's locks, which another thread may have held */
   header->tracetools = release_known();
   memcpy(header->rmw_implementation, rmw_implementation, sizeof header->rmw_implementation);
 }
@@ -160,16 +161,22 @@ void release_seek(void)
 {
   static _Atomic int tries = 32; /* a program without either must not pay for ever */
   if (atomic_load_explicit(&complete, memory_order_relaxed)) return;
-  if (atomic_load_explicit(&tries, memory_order_relaxed) <= 0 || atomic_exchange(&seeking, 1) != 0) return;
+  if (atomic_load_explicit(&tries, memory_order_relaxed) <= 0) return;
   int saved = errno, cancel;
+  sigset_t all, signals;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals); /* a handler that does not return would leave the linker's locks held */
+  if (atomic_exchange(&seeking, 1) != 0) goto done;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   atomic_fetch_sub_explicit(&tries, 1, memory_order_relaxed);
   look();
   struct tacho_file_header *header = storage_header;
   atomic_store_explicit((_Atomic uint32_t *)&header->tracetools, release_known(), memory_order_relaxed);
   memcpy(header->rmw_implementation, rmw_implementation, sizeof rmw_implementation);
-  atomic_store(&seeking, 0);
   pthread_setcancelstate(cancel, NULL);
+  atomic_store(&seeking, 0);
+done:
+  pthread_sigmask(SIG_SETMASK, &signals, NULL);
   errno = saved;
 }
 

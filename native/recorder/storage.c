@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -15,11 +16,13 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "descriptor.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+#define MAX_BYTES (UINT64_C(1) << 30)
 #define SEGMENT_SIZE ((uint64_t)SEGMENT_CHUNKS * TACHO_CHUNK_SIZE)
 #define MAPPING_SIZE (SEGMENT_SIZE + TACHO_HEADER_SIZE)
 #define GROWTH_STEP 128u     /* chunks, 4 MiB: the kernel keeps other threads from growing the file during each */
@@ -31,10 +34,10 @@ _Atomic(char *) *_Atomic storage_blocks[BLOCKS_MAX];
 /* The last growth failed, but for the limit: the program's threads try no more until one of the keeper's went well. */
 static atomic_bool refused;
 
-/* The file stays open for fallocate and further mappings, on a high descriptor that programs which close or reuse low
- * ones leave alone. Programs may still close it: it is looked at before each use, and opened again by path if need be. */
+/* The file stays open for fallocate and further mappings, unless that would take one of the program's last descriptors. Programs may close
+ * it: it is looked at before each use, and opened again by path if need be. */
 static struct {
-  _Atomic int fd;
+  _Atomic int fd; /* -1: none is kept */
   bool zeros_are_written; /* no fallocate here */
   dev_t device;
   ino_t inode;
@@ -50,47 +53,37 @@ static bool is_our_file(int fd)
   return fd >= 0 && fstat(fd, &found) == 0 && found.st_dev == file.device && found.st_ino == file.inode;
 }
 
-/* Moves a descriptor out of the way of programs that count on getting low ones. */
-static int move_high(int fd)
+/* A descriptor of the file; -1: errno says why not. `passing`: to be closed after use. */
+static int borrow_file(bool *passing)
 {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
-  long lowest = limit.rlim_cur > 1024 ? 1000 : (long)limit.rlim_cur - 8;
-  int high = lowest > fd ? fcntl(fd, F_DUPFD_CLOEXEC, (int)lowest) : -1;
-  if (high < 0) return fd;
-  close(fd);
-  return high;
-}
-
-static bool reopen_if_closed(void)
-{
-  int closed = atomic_load(&file.fd);
-  if (is_our_file(closed)) return true;
-  int fd = open(file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  bool keep;
+  int kept = atomic_load(&file.fd);
+  *passing = false;
+  if (is_our_file(kept)) return kept;
+  int fd = descriptor_open(file.path, O_RDWR | O_NOFOLLOW, 0, &keep);
   if (!is_our_file(fd)) {
     int cause = fd < 0 ? errno : ESTALE;
     if (fd >= 0) close(fd);
     errno = cause;
-    return false;
+    return -1;
   }
-  fd = move_high(fd);
-  if (!atomic_compare_exchange_strong(&file.fd, &closed, fd)) close(fd);
-  return true;
+  *passing = !keep || !atomic_compare_exchange_strong(&file.fd, &kept, fd);
+  return fd;
 }
 
 /* fallocate, and where the file system has none (NFS 3), zeros written out. Storage must be there before it is mapped
  * and used: a write to a mapping that the disk has no room for is SIGBUS. What is in use already stays as it is, but for zeros. */
-static int allocate(uint64_t from, uint64_t to)
+static int allocate(int fd, uint64_t from, uint64_t to)
 {
   static const char zeros[65536];
   if (!file.zeros_are_written) {
-    if (fallocate(file.fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
+    if (fallocate(fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
     if (from > 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return errno;
     file.zeros_are_written = true; /* found with the header, before there is any other thread */
   }
   while (from < to) {
     size_t size = to - from < sizeof zeros ? to - from : sizeof zeros;
-    ssize_t written = pwrite(file.fd, zeros, size, (off_t)from);
+    ssize_t written = pwrite(fd, zeros, size, (off_t)from);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     from += (uint64_t)written;
@@ -113,7 +106,7 @@ static _Atomic(char *) *segment_slot(uint64_t segment)
 }
 
 /* Maps a segment, unless it is. Threads may do so at once: one's mapping stays. False: errno says why. */
-static bool map(uint64_t segment)
+static bool map(int fd, uint64_t segment)
 {
   _Atomic(char *) *_Atomic *block = &storage_blocks[segment / BLOCK_SEGMENTS];
   _Atomic(char *) *no_page = NULL;
@@ -125,7 +118,7 @@ static bool map(uint64_t segment)
   }
   char *none = NULL;
   if (*segment_slot(segment) != NULL) return true;
-  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)(segment * SEGMENT_SIZE));
+  void *at = mmap(NULL, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(segment * SEGMENT_SIZE));
   if (at == MAP_FAILED) return false;
   if (!atomic_compare_exchange_strong(segment_slot(segment), &none, at)) munmap(at, MAPPING_SIZE);
   return true;
@@ -150,11 +143,11 @@ static uint64_t chunks_granted(uint64_t wanted, int *cause)
 }
 
 /* Backs chunks [have, chunks) with storage and maps them, or as many of them as can be. How many there are then in all. */
-static uint64_t make_chunks(uint64_t have, uint64_t chunks, int *cause)
+static uint64_t make_chunks(int fd, uint64_t have, uint64_t chunks, int *cause)
 {
   /* A nearly full disk is used to its last chunk: halve the step until it fits. */
   while (chunks > have) {
-    int error = allocate(TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
+    int error = allocate(fd, TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
     if (error == 0) break;
     if (error != EINTR) {
       *cause = error;
@@ -164,7 +157,7 @@ static uint64_t make_chunks(uint64_t have, uint64_t chunks, int *cause)
   /* The segment that the last of those before lies in was mapped with it, and may be unmapped again by now. */
   uint64_t segment = (have + SEGMENT_CHUNKS - 1) / SEGMENT_CHUNKS;
   for (; chunks > have && segment <= (chunks - 1) / SEGMENT_CHUNKS; segment++) {
-    if (!map(segment)) {
+    if (!map(fd, segment)) {
       *cause = errno;
       chunks = segment * SEGMENT_CHUNKS;
     }
@@ -179,19 +172,22 @@ bool storage_grow(uint64_t wanted)
   if (wanted <= have) return true;
   int cause = 0;
   uint64_t granted = chunks_granted(wanted, &cause);
-  if (granted > have && !reopen_if_closed()) {
+  bool passing = false;
+  int fd = granted > have ? borrow_file(&passing) : -1;
+  if (granted > have && fd < 0) {
     cause = errno;
     granted = have;
   }
   while (have < granted) {
     uint64_t step = granted - have > GROWTH_STEP ? have + GROWTH_STEP : granted;
-    uint64_t made = make_chunks(have, step, &cause);
+    uint64_t made = make_chunks(fd, have, step, &cause);
     /* Who else grows the file began no further than there was storage: the greatest count is true of all. */
     while (have < made && !atomic_compare_exchange_weak_explicit(allocated, &have, made, memory_order_release, memory_order_relaxed)) {
     }
     if (made < step) break;
     if (have < made) have = made;
   }
+  if (passing) close(fd);
   if (cause != 0) atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)cause, memory_order_relaxed);
   bool grown = atomic_load_explicit(allocated, memory_order_acquire) >= wanted;
   atomic_store_explicit(&refused, !grown, memory_order_relaxed);
@@ -333,6 +329,19 @@ static void describe_process(struct tacho_file_header *header)
   }
 }
 
+uint64_t storage_max_bytes(void)
+{
+  const char *text = getenv("TACHO_EVENTS_MAX_BYTES");
+  if (text == NULL || *text == '\0') return MAX_BYTES;
+  char *end;
+  errno = 0;
+  unsigned long long bytes = strtoull(text, &end, 10);
+  if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9') return bytes;
+  fprintf(stderr, "tacho: TACHO_EVENTS_MAX_BYTES is '%s', a number of bytes was expected: using %llu\n", text,
+          (unsigned long long)MAX_BYTES);
+  return MAX_BYTES;
+}
+
 int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size)
 {
   uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -347,25 +356,33 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
              file.path, TACHO_HEADER_SIZE + TACHO_CHUNK_SIZE);
     return EFBIG;
   }
-  int fd = open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+  bool keep;
+  int fd = descriptor_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644, &keep);
+  const bool is_new = fd >= 0;
   struct stat made;
   if (fd < 0 || fstat(fd, &made) != 0) goto failed;
-  file.fd = fd = move_high(fd);
   file.device = made.st_dev;
   file.inode = made.st_ino;
 
   file.zeros_are_written = false;
   atomic_store(&refused, false);
-  int error_of_header = allocate(0, TACHO_HEADER_SIZE);
-  if (error_of_header != 0 || !map(0)) {
+  int error_of_header = allocate(fd, 0, TACHO_HEADER_SIZE);
+  if (error_of_header != 0 || !map(fd, 0)) {
     errno = error_of_header != 0 ? error_of_header : errno;
     goto failed;
+  }
+  if (keep) {
+    file.fd = fd;
+  } else {
+    close(fd); /* before the next one is needed, which may be the program's last */
+    fd = -1;
   }
   struct tacho_file_header *header = (struct tacho_file_header *)atomic_load(segment_slot(0));
   header->header_size = TACHO_HEADER_SIZE;
   header->chunk_size = TACHO_CHUNK_SIZE;
   header->chunks_max = (max_bytes - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
   if (header->chunks_max > TACHO_CHUNKS_LIMIT) header->chunks_max = TACHO_CHUNKS_LIMIT;
+  if (!keep) header->remarks = TACHO_REMARK_FEW_DESCRIPTORS;
   describe_process(header);
   storage_header = header;
   storage_grow(ahead);
@@ -377,10 +394,8 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
 
 failed:;
   int cause = errno;
-  if (fd >= 0) {
-    close(fd);
-    unlink(file.path);
-  }
+  if (fd >= 0) close(fd);
+  if (is_new) unlink(file.path);
   file.fd = -1;
   snprintf(error, error_size, "%s: %s", file.path, strerror(cause));
   return cause;

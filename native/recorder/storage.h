@@ -24,6 +24,9 @@ extern struct tacho_file_header *storage_header;
  * once nobody needs them any more. */
 extern _Atomic(char *) *_Atomic storage_blocks[BLOCKS_MAX];
 
+/* What TACHO_EVENTS_MAX_BYTES says; what it says wrongly is told on stderr. */
+uint64_t storage_max_bytes(void);
+
 /* Makes `directory`/<pid>-<ns>.events with `ahead` chunks and fills in its header up to, but not with, the magic.
  * 0, or an errno with what failed written to `error`. */
 int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size);

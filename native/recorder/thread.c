@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,84 +16,84 @@
 #include "behind.h"
 #include "ended.h"
 #include "keeper.h"
+#include "left.h"
 #include "release.h"
 #include "storage.h"
 
-#define MAX_BYTES (UINT64_C(1) << 30)
 /* 8 MiB: over 60,000 events of a start-up, texts included, before a thread of the program has to make storage. */
 #define CHUNKS_AT_START 256u
 
 _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
-enum tacho_clock thread_clock = TACHO_CLOCK_MONOTONIC;
 bool thread_cpu_time;
 
+/* `opening` is held while the first event makes the file. The other threads' first events wait for that, once: to drop them would lose the
+ * start, which is what everything later is understood by. Zeros are an unlocked mutex. */
+union of_process thread_process __attribute__((aligned(THREAD_PAGE), visibility("hidden")));
 enum state { UNDECIDED, RECORDING, OFF };
-static _Atomic int state = UNDECIDED;
-/* Held while the first event makes the file. The other threads' first events wait for that, once: to drop them would
- * lose the start, which is what everything later is understood by. */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t nested_while_opening;
+/* Not of zeros in a child: whether a file is open, here or, if the state says nothing of it, in the parent; and whether there shall be none. */
+static bool file_is_open, is_off;
+static struct cursor *of_main; /* the first thread's; in a child, that of the thread which forked */
+static _Atomic uint64_t nested_while_opening, muted_while_opening;
 
-static uint64_t max_bytes(void)
+static inline int state_now(void)
 {
-  const char *text = getenv("TACHO_EVENTS_MAX_BYTES");
-  if (text == NULL || *text == '\0') return MAX_BYTES;
-  char *end;
-  errno = 0;
-  unsigned long long bytes = strtoull(text, &end, 10);
-  if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9') return bytes;
-  fprintf(stderr, "tacho: TACHO_EVENTS_MAX_BYTES is '%s', a number of bytes was expected: using %llu\n", text,
-          (unsigned long long)MAX_BYTES);
-  return MAX_BYTES;
+  return atomic_load_explicit(&thread_process.state, memory_order_acquire);
 }
 
 static void before_fork(void)
 {
-  pthread_mutex_lock(&opening);
+  pthread_mutex_lock(&thread_process.opening);
 }
 
 static void after_fork_in_parent(void)
 {
-  pthread_mutex_unlock(&opening);
+  pthread_mutex_unlock(&thread_process.opening);
 }
 
-/* The child is a process of its own: it makes its own file, at its own first event. Where a signal handler forked, the
- * event that it interrupted is finished as it was begun, into memory that nobody reads (see settle). */
-static void after_fork_in_child(void)
+/* The child is a process of its own: it makes its own file, at its own first event. `writing`: a signal handler forked; the event that it
+ * interrupted is finished as it was begun, into memory that nobody reads (see settle). */
+static void leave_to_parent(bool writing)
 {
-  int saved = errno;
   struct cursor *cursor = &thread_cursor;
-  bool writing = cursor->busy != 0;
-  pthread_mutex_init(&opening, NULL);
   storage_leave_to_parent(writing);
   keeper_forget();
   ended_forget();
   release_forget_seekers();
   behind_forget_seekers();
-  struct cursor fresh = {.busy = writing, .forked = writing};
+  struct cursor fresh = {.busy = cursor->busy, .forked = writing};
   if (writing) {
     fresh.next = cursor->next; /* `end` is NULL: no further event fits */
     fresh.base_ticks = cursor->base_ticks;
   }
   *cursor = fresh;
-  if (atomic_load_explicit(&state, memory_order_relaxed) == RECORDING) {
-    atomic_store_explicit(&state, UNDECIDED, memory_order_relaxed);
-  }
+  of_main = cursor;
+  file_is_open = false;
+}
+
+static void after_fork_in_child(void)
+{
+  int saved = errno;
+  pthread_mutex_init(&thread_process.opening, NULL);
+  leave_to_parent(thread_cursor.busy != 0);
+  /* The kernel has done so already, where it has MADV_WIPEONFORK. */
+  atomic_store_explicit(&thread_process.state, UNDECIDED, memory_order_relaxed);
+  thread_process.clock = 0;
   errno = saved;
 }
 
 static bool open_file(const char *directory)
 {
   static char error[4400]; /* by one thread, which may have little stack */
-  uint64_t limit = max_bytes();
-  thread_clock = clock_choose();
+  uint64_t limit = storage_max_bytes();
+  enum tacho_clock clock = clock_choose();
   if (storage_open(directory, limit, CHUNKS_AT_START, error, sizeof error) != 0) {
     fprintf(stderr, "tacho: this process (%d) is not recorded: %s\n", (int)getpid(), error);
     return false;
   }
   struct tacho_file_header *header = storage_header;
-  struct clock_reading now = clock_read_all(thread_clock);
-  header->clock = thread_clock;
+  struct clock_reading now = clock_read_all(clock);
+  header->clock = clock;
+  if (clock_without_tsc) header->remarks |= TACHO_REMARK_NO_TSC;
   header->start_ticks = now.ticks;
   header->start_monotonic_ns = now.monotonic_ns;
   header->start_realtime_ns = now.realtime_ns;
@@ -100,18 +101,29 @@ static bool open_file(const char *directory)
   release_describe(header);
   atomic_thread_fence(memory_order_release);
   memcpy(header->magic, TACHO_MAGIC, sizeof header->magic);
+  thread_process.clock = clock;
   return true;
 }
 
-/* Takes over what signal handlers dropped while the state was undecided. Whoever adds to that looks at the state afterwards,
- * whoever decides it looks there afterwards: one of the two sees the other. */
-static void count_nested_while_opening(void)
+static void remark(enum tacho_remark what)
 {
-  atomic_fetch_add_explicit(storage_live(&storage_header->dropped), atomic_exchange(&nested_while_opening, 0),
-                            memory_order_relaxed);
+  atomic_fetch_or_explicit(storage_live(&storage_header->remarks), what, memory_order_relaxed);
 }
 
-/* Without signals: a handler that forks here would leave the child a file half made, and the keeper must get none. */
+/* Takes over what was dropped while the state was undecided. Whoever adds to that looks at the state afterwards, whoever decides it looks
+ * there afterwards: one of the two sees the other. */
+static void count_dropped_while_opening(void)
+{
+  struct tacho_file_header *header = storage_header;
+  uint64_t nested = atomic_exchange(&nested_while_opening, 0), muted = atomic_exchange(&muted_while_opening, 0);
+  atomic_fetch_add_explicit(storage_live(&header->dropped), nested + muted, memory_order_relaxed);
+  atomic_fetch_add_explicit(storage_live(&header->dropped_nested), nested, memory_order_relaxed);
+  if (muted > 0) remark(TACHO_REMARK_STRICT_SECCOMP);
+}
+
+/* Without signals: a handler that forks here would leave the child a file half made, and the keeper must get none.
+ * A child that ran none of fork's handlers comes here, too, with its first event: it records as any other, but makes no thread, since locks of
+ * the C library may be held by threads that the child does not have. */
 static void decide(void)
 {
   int cancel;
@@ -119,54 +131,92 @@ static void decide(void)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  pthread_mutex_lock(&opening);
-  if (atomic_load_explicit(&state, memory_order_relaxed) == UNDECIDED) {
+  pthread_mutex_lock(&thread_process.opening);
+  if (state_now() == UNDECIDED) {
+    const bool is_raw_child = file_is_open;
+    if (is_raw_child) leave_to_parent(false);
+    madvise(&thread_process, sizeof thread_process, MADV_WIPEONFORK);
     const char *directory = getenv("TACHO_EVENTS_DIR");
-    bool recording = directory != NULL && *directory != '\0' && open_file(directory);
+    bool recording = !is_off && directory != NULL && *directory != '\0' && open_file(directory);
     if (recording) storage_populate(0, 1);
-    atomic_store(&state, recording ? RECORDING : OFF);
-    if (recording) {
-      count_nested_while_opening();
-      keeper_start();
-    }
+    file_is_open = recording;
+    is_off = !recording;
+    atomic_store(&thread_process.state, recording ? RECORDING : OFF);
+    if (recording) count_dropped_while_opening();
+    if (recording && !is_raw_child) keeper_start();
   }
-  pthread_mutex_unlock(&opening);
+  pthread_mutex_unlock(&thread_process.opening);
   pthread_setcancelstate(cancel, NULL);
   pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
 bool thread_recording(void)
 {
-  int now = atomic_load_explicit(&state, memory_order_acquire);
+  int now = state_now();
   if (__builtin_expect(now != UNDECIDED, 1)) return now == RECORDING;
   const char *directory = getenv("TACHO_EVENTS_DIR");
-  return directory != NULL && *directory != '\0';
+  return !is_off && directory != NULL && *directory != '\0';
 }
 
-void thread_drop_nested(void)
+static void count_drop(struct cursor *cursor)
 {
-  if (atomic_load_explicit(&state, memory_order_acquire) == RECORDING) {
-    atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&thread_cursor.dropped, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&cursor->dropped, 1, memory_order_relaxed);
+}
+
+static void drop_nested(void)
+{
+  if (state_now() == RECORDING) {
+    count_drop(&thread_cursor);
+    atomic_fetch_add_explicit(storage_live(&storage_header->dropped_nested), 1, memory_order_relaxed);
   } else {
     atomic_fetch_add(&nested_while_opening, 1);
-    if (atomic_load(&state) == RECORDING) count_nested_while_opening();
+    if (state_now() == RECORDING) count_dropped_while_opening();
   }
+}
+
+/* Brings the cursor, left anywhere in the writing of an event, to where the next one goes. */
+static void put_right(struct cursor *cursor)
+{
+  if (cursor->forked) {
+    *cursor = (struct cursor){.busy = cursor->busy};
+  } else if (cursor->claimed) { /* left while it took a chunk, which is taken again */
+    cursor->next = cursor->end = NULL;
+    if (state_now() != RECORDING || cursor->claim >= atomic_load(storage_live(&storage_header->chunks_allocated))) return;
+    const struct tacho_chunk_header *chunk = (struct tacho_chunk_header *)storage_chunk(cursor->claim);
+    if (chunk->magic == TACHO_CHUNK_MAGIC) cursor->sequence = chunk->sequence;
+  } else if (cursor->next != NULL && cursor->end != NULL && state_now() == RECORDING) {
+    /* Its head may be there, then it is whole; if not, what there is of its words must not be read as heads. */
+    if (cursor->next < cursor->end && *cursor->next != 0) cursor->next += 1 + (*cursor->next & TACHO_MAX_WORDS);
+    size_t left = (size_t)((char *)cursor->end - (char *)cursor->next), record = (1 + TACHO_MAX_WORDS) * sizeof(uint64_t);
+    memset(cursor->next, 0, left < record ? left : record);
+  }
+}
+
+bool thread_enter_busy(void)
+{
+  struct cursor *cursor = &thread_cursor;
+  int saved = errno;
+  const bool left = left_for_ever(cursor->busy);
+  errno = saved;
+  if (left) {
+    put_right(cursor);
+  } else {
+    drop_nested();
+  }
+  return left;
 }
 
 /* Forgets what was the parent's, where the event that a fork interrupted is done. */
 static void settle(struct cursor *cursor)
 {
-  if (cursor->forked) *cursor = (struct cursor){.busy = 1};
+  if (cursor->forked) *cursor = (struct cursor){.busy = cursor->busy};
 }
 
 static bool begin(struct cursor *cursor)
 {
-  if (cursor->busy != 0) {
-    thread_drop_nested();
-    return false;
-  }
-  cursor->busy = 1;
+  if (cursor->busy != 0 && !thread_enter_busy()) return false;
+  thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
   settle(cursor);
   return true;
@@ -184,15 +234,39 @@ static pthread_key_t end_of_thread;
 static bool end_is_told;
 #define FIRST_KEYS 32u /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
+static void leave_chunk(struct cursor *cursor)
+{
+  uint64_t *next = cursor->next, *end_of_chunk = cursor->end;
+  cursor->next = cursor->end = NULL;
+  if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - (uint64_t)((char *)end_of_chunk - (char *)next));
+}
+
 /* What fires an event behind this, another destructor, has a new chunk, and ends again. */
 static void thread_ends(void *of_thread)
 {
   struct cursor *cursor = of_thread;
-  if (!begin(cursor)) return;
-  uint64_t *next = cursor->next, *end_of_chunk = cursor->end;
-  cursor->next = cursor->end = NULL;
-  if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - (uint64_t)((char *)end_of_chunk - (char *)next));
+  if (cursor == of_main) keeper_stay_not_alone(); /* it has left by pthread_exit: the last thread ends the program */
+  if (state_now() != RECORDING || !begin(cursor)) return;
+  leave_chunk(cursor);
   end(cursor);
+}
+
+void thread_leave_chunk(void)
+{
+  struct cursor *cursor = &thread_cursor;
+  if (state_now() != RECORDING || !begin(cursor)) return;
+  leave_chunk(cursor);
+  cursor->tid = 0;
+  end(cursor);
+}
+
+void thread_mute(bool muted)
+{
+  /* Of a vfork's child the memory is its parent's, and the strict mode its own. */
+  if (thread_cursor.tid != 0 && thread_cursor.tid != (uint32_t)syscall(SYS_gettid)) return;
+  thread_leave_chunk();
+  thread_cursor.muted = muted;
+  if (muted && state_now() == RECORDING) keeper_leave_to();
 }
 
 /* A fresh chunk for this thread, or false where none is usable yet; what was reserved is kept for the next try. */
@@ -203,20 +277,24 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
   if (!cursor->claimed) {
     if (storage_is_used_up()) return false;
     cursor->claim = atomic_fetch_add_explicit(storage_live(&header->chunks_reserved), 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
     cursor->claimed = true;
   }
   keeper_note(cursor->claim);
   uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_acquire);
   if (cursor->claim >= allocated && !storage_make(cursor->claim)) return false;
 
+  uint32_t tid = (uint32_t)syscall(SYS_gettid);
   if (cursor->tid == 0) {
-    cursor->tid = (uint32_t)syscall(SYS_gettid);
+    cursor->tid = tid;
     prctl(PR_GET_NAME, cursor->name);
+  } else if (cursor->tid != tid) {
+    remark(TACHO_REMARK_SHARED_THREAD);
   }
   struct tacho_chunk_header *chunk = (struct tacho_chunk_header *)storage_chunk(cursor->claim);
   uint64_t dropped = atomic_load_explicit(&cursor->dropped, memory_order_relaxed);
   chunk->tid = cursor->tid;
-  chunk->sequence = cursor->sequence++;
+  chunk->sequence = cursor->sequence;
   chunk->base_ticks = ticks;
   chunk->dropped_before = dropped;
   memcpy(chunk->thread_name, cursor->name, sizeof chunk->thread_name);
@@ -225,42 +303,76 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
   cursor->base_ticks = ticks;
   cursor->next = (uint64_t *)(chunk + 1);
   cursor->end = (uint64_t *)((char *)chunk + TACHO_CHUNK_SIZE);
+  cursor->sequence++;
+  atomic_signal_fence(memory_order_seq_cst); /* a signal handler may leave for ever anywhere: see put_right */
   cursor->claimed = false;
   if (end_is_told) pthread_setspecific(end_of_thread, cursor);
   return true;
 }
 
 /* Makes sure that `needed` words fit; counts a drop where they cannot. */
-static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool count_drop)
+static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool counts)
 {
+  if (thread_process.clock == 0) return false; /* a handler of signals forked raw, inside here */
   bool fits = cursor->next != NULL && cursor->next + needed <= cursor->end && (ticks - cursor->base_ticks) >> 48 == 0;
   if (fits || next_chunk(cursor, ticks)) return true;
-  if (count_drop) {
-    atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&cursor->dropped, 1, memory_order_relaxed);
-  }
+  if (counts) count_drop(cursor);
   return false;
 }
 
-static bool recording_decided(void)
+/* Whether this thread's event is written; if not, it is counted. A thread in strict mode is asked nothing: a system call would end it. */
+static bool is_recorded(struct cursor *cursor)
 {
-  if (atomic_load_explicit(&state, memory_order_acquire) == UNDECIDED) decide();
-  return atomic_load_explicit(&state, memory_order_acquire) == RECORDING;
+  if (__builtin_expect(cursor->muted, 0)) {
+    atomic_fetch_add(&muted_while_opening, 1);
+    if (state_now() == RECORDING) count_dropped_while_opening();
+    return false;
+  }
+  if (state_now() == UNDECIDED) decide();
+  if (state_now() != RECORDING) return false;
+  if (cursor->tid != 0 || clock_without_tsc || !clock_tsc_is_forbidden()) return true;
+  remark(TACHO_REMARK_NO_TSC);
+  count_drop(cursor);
+  return false;
 }
 
-void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count)
+void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, const struct thread_moment *at)
 {
   struct cursor *cursor = &thread_cursor;
   settle(cursor);
-  if (atomic_load_explicit(&state, memory_order_relaxed) != OFF) {
+  if (state_now() != OFF) {
     int saved = errno;
-    if (recording_decided()) {
-      uint64_t ticks = clock_ticks(thread_clock);
+    if (is_recorded(cursor)) {
+      uint64_t ticks = at == NULL ? 0 : thread_process.clock == TACHO_CLOCK_MONOTONIC ? at->ns : at->ticks;
+      if (ticks == 0) ticks = clock_ticks(thread_process.clock);
       if (make_room(cursor, ticks, 1 + count, true)) thread_write(cursor, ticks, kind, words, count);
     }
     errno = saved;
   }
   end(cursor);
+}
+
+struct thread_moment thread_first_moment(void)
+{
+  if (clock_tsc_may_be_forbidden || thread_cursor.muted) return (struct thread_moment){0};
+  const enum tacho_clock clock = thread_process.clock;
+  const uint64_t ticks = clock_ticks(clock != 0 ? clock : CLOCK_COUNTER);
+  return (struct thread_moment){NULL, ticks, clock != 0 ? ticks : clock_ns(CLOCK_MONOTONIC)};
+}
+
+void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *words, uint32_t count)
+{
+  struct cursor *cursor = &thread_cursor;
+  if (!begin(cursor)) return;
+  const bool holds = moment->ticks != 0 && moment->next == cursor->next;
+  if (holds && thread_process.clock != 0 && cursor->next + count < cursor->end && (moment->ticks - cursor->base_ticks) >> 48 == 0) {
+    thread_write(cursor, moment->ticks, kind, words, count);
+    end(cursor);
+  } else {
+    thread_put_slowly(kind, words, count, holds ? moment : NULL);
+    if (!holds) moment->ticks = 0; /* where one event is of now, no other may be of before */
+  }
+  moment->next = cursor->next;
 }
 
 /* One stretch of bytes as TACHO_TEXT records, handed over piece by piece. */
@@ -299,7 +411,7 @@ static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *word
   for (uint32_t i = 0; i < text_count; i++) bytes += texts[i] != NULL ? strnlen(texts[i], TACHO_TEXT_MAX) + 1 : 1;
   size_t text_words = (bytes + 7) / 8;
   size_t heads = (text_words + TACHO_MAX_WORDS - 1) / TACHO_MAX_WORDS + 1;
-  uint64_t ticks = clock_ticks(thread_clock);
+  uint64_t ticks = clock_ticks(thread_process.clock);
   if (!make_room(cursor, ticks, text_words + heads + count, true)) return;
 
   struct text_writer writer = {.cursor = cursor, .ticks = ticks};
@@ -321,9 +433,9 @@ void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, cons
                       uint32_t text_count)
 {
   struct cursor *cursor = &thread_cursor;
-  if (atomic_load_explicit(&state, memory_order_relaxed) == OFF || !begin(cursor)) return;
+  if (state_now() == OFF || !begin(cursor)) return;
   int saved = errno;
-  if (recording_decided()) {
+  if (is_recorded(cursor)) {
     release_seek();
     put_texts(cursor, kind, words, count, texts, text_count);
   }
@@ -335,9 +447,10 @@ void thread_seek_release(void)
 {
   struct cursor *cursor = &thread_cursor;
   /* Busy: a signal handler's event, which is going to be dropped, and counted then. */
-  if (atomic_load_explicit(&state, memory_order_relaxed) == OFF || cursor->busy != 0 || !begin(cursor)) return;
+  if (state_now() == OFF || cursor->busy != 0 || cursor->muted || !begin(cursor)) return;
   int saved = errno;
-  if (recording_decided()) release_seek();
+  if (state_now() == UNDECIDED) decide();
+  if (state_now() == RECORDING) release_seek();
   errno = saved;
   end(cursor);
 }
@@ -345,9 +458,9 @@ void thread_seek_release(void)
 void thread_put_clock(void)
 {
   struct cursor *cursor = &thread_cursor;
-  if (atomic_load_explicit(&state, memory_order_acquire) != RECORDING || !begin(cursor)) return;
+  if (state_now() != RECORDING || !begin(cursor)) return;
   int saved = errno;
-  struct clock_reading now = clock_read_all(thread_clock);
+  struct clock_reading now = clock_read_all(thread_process.clock);
   const uint64_t words[] = {now.monotonic_ns, now.realtime_ns, now.bound_ns};
   if (make_room(cursor, now.ticks, 4, false)) thread_write(cursor, now.ticks, TACHO_CLOCK_SYNC, words, 3);
   errno = saved;
@@ -363,14 +476,17 @@ __attribute__((constructor)) static void prepare(void)
   thread_cpu_time = cpu_time != NULL && strcmp(cpu_time, "1") == 0;
   end_is_told = pthread_key_create(&end_of_thread, thread_ends) == 0;
   if (end_is_told && end_of_thread >= FIRST_KEYS) end_is_told = pthread_key_delete(end_of_thread) != 0;
+  of_main = &thread_cursor;
+  if (end_is_told) pthread_setspecific(end_of_thread, of_main); /* with or without events */
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   keeper_note_cpus();
+  clock_tsc_may_be_forbidden = clock_tsc_is_forbidden();
 }
 
 /* The program ends in order. Other threads, and destructors after this one, may still write: nothing is taken away. */
 __attribute__((destructor)) static void close_file(void)
 {
-  if (atomic_load_explicit(&state, memory_order_acquire) != RECORDING) return;
-  thread_put_clock();
+  if (state_now() != RECORDING) return;
+  if (!thread_cursor.muted && (clock_without_tsc || !clock_tsc_is_forbidden())) thread_put_clock();
   atomic_store_explicit(storage_live(&storage_header->closed), 1, memory_order_release);
 }

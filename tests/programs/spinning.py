@@ -22,3 +22,6 @@ def spin_until(done, executor_name, nodes):
     if not done.done():
         sys.exit(f"{sys.argv[0]}: not done within {LIMIT_S} s")
     executor.shutdown()
+    if executor_name == "multi":
+        # Up to Jazzy's rclpy, shutdown returns while callbacks are under way on the executor's threads: what they note would come too late.
+        executor._executor.shutdown(wait=True)

@@ -76,6 +76,10 @@ pub struct FileHeader {
     pub start: Sync,
     /// Events not written, all threads.
     pub dropped: u64,
+    /// Of these, those that signal handlers fired inside the writing of another.
+    pub dropped_nested: u64,
+    /// Bits of [`remark`]: what the recorder could not do as usual.
+    pub remarks: u64,
     /// Whether the process ended in order; absent where the source of the events does not tell (an imported trace).
     pub closed: Option<bool>,
     /// errno that stopped the file from growing; 0: none.
@@ -94,6 +98,18 @@ pub struct FileHeader {
     pub executable: String,
     /// Arguments joined by spaces.
     pub command: String,
+}
+
+/// Bits of [`FileHeader::remarks`], `enum tacho_remark` of `events.h`.
+pub mod remark {
+    /// No descriptor of the file is kept: the program had hardly any left.
+    pub const FEW_DESCRIPTORS: u64 = 1;
+    /// PR_SET_TSC forbids the TSC: the clock is read by a system call, or events of a thread are dropped.
+    pub const NO_TSC: u64 = 2;
+    /// Events of a thread in seccomp's strict mode are dropped.
+    pub const STRICT_SECCOMP: u64 = 4;
+    /// Another task wrote with a thread's memory: its events stand among that thread's.
+    pub const SHARED_THREAD: u64 = 8;
 }
 
 /// Why a header could not be read: name of the problem, offset, what was found and expected.
@@ -124,6 +140,8 @@ const CLOSED: usize = 96;
 /// `closed` where it is not known.
 const NOT_TOLD: u64 = 2;
 const STORAGE_ERROR: usize = 104;
+const DROPPED_NESTED: usize = 120;
+const REMARKS: usize = 128;
 const BOOT_ID: Range<usize> = 136..176;
 const HOST: Range<usize> = 176..240;
 const ROS_DISTRO: Range<usize> = 240..272;
@@ -179,6 +197,8 @@ impl FileHeader {
                 bound_ns: u64_at(page, START + 24),
             },
             dropped: u64_at(page, DROPPED),
+            dropped_nested: u64_at(page, DROPPED_NESTED),
+            remarks: u64_at(page, REMARKS),
             closed: match u64_at(page, CLOSED) {
                 NOT_TOLD => None,
                 closed => Some(closed != 0),
@@ -224,6 +244,8 @@ impl FileHeader {
             put(START + 32 + 8 * i, &word.to_le_bytes());
         }
         put(KEPT_FROM, &(self.kept_from_ns.unwrap_or(0) as u64).to_le_bytes());
+        put(DROPPED_NESTED, &self.dropped_nested.to_le_bytes());
+        put(REMARKS, &self.remarks.to_le_bytes());
         for (range, text) in [
             (BOOT_ID, &self.boot_id),
             (HOST, &self.host),
@@ -344,6 +366,8 @@ mod tests {
         assert_eq!(at("chunks_reserved").start, CHUNKS_RESERVED);
         assert_eq!(at("chunks_allocated").start, CHUNKS_ALLOCATED);
         assert_eq!(at("kept_from_ns").start, KEPT_FROM);
+        assert_eq!(at("dropped_nested").start, DROPPED_NESTED);
+        assert_eq!(at("remarks").start, REMARKS);
         assert_eq!(at("unmap"), UNMAP..UNMAP + 8 * UNMAP_SLOTS);
         assert_eq!(at("boot_id"), BOOT_ID);
         assert_eq!(at("host"), HOST);

@@ -91,6 +91,8 @@ impl FileBuilder {
                         tracetools: Some((8, 6, 0)),
                         start: Sync { ticks: 0, monotonic_ns: 0, realtime_ns: 0, bound_ns: 50 },
                         dropped: 0,
+                        dropped_nested: 0,
+                        remarks: 0,
                         closed: Some(true),
                         storage_error: 0,
                         kept_from_ns: None,

@@ -70,6 +70,8 @@ fn facts(origin: Origin, host: &Host, trace: &Path, ns: i64, name: String) -> Pr
         tracetools: None,
         start,
         dropped: 0,
+        dropped_nested: 0,
+        remarks: 0,
         closed: None,
         storage_error: 0,
         kept_from_ns: None,

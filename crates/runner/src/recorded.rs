@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use tacho_events::layout::{FileHeader, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
+use tacho_events::layout::{FileHeader, TickSource, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
 
 /// A process that was recorded, from its event file.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,12 @@ pub struct RecordedProcess {
     pub ros_distro: Option<String>,
     /// Events that were not written.
     pub dropped_events: u64,
+    /// Of these, those that signal handlers fired inside the writing of another.
+    pub dropped_nested: u64,
+    /// Bits of `tacho_events::layout::remark`.
+    pub remarks: u64,
+    /// What its ticks count.
+    pub ticks: TickSource,
     /// What stopped its file from growing, where something did.
     pub storage_error: Option<String>,
     /// Whether it ended in order.
@@ -43,6 +49,9 @@ impl RecordedProcess {
             rmw_implementation: told(header.rmw_implementation),
             ros_distro: told(header.ros_distro),
             dropped_events: header.dropped,
+            dropped_nested: header.dropped_nested,
+            remarks: header.remarks,
+            ticks: header.ticks,
             storage_error: Some(header.storage_error)
                 .filter(|error| *error != 0)
                 .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
@@ -53,7 +62,7 @@ impl RecordedProcess {
 
     /// What is missing of this process's events, and why.
     pub(crate) fn missing(&self) -> Vec<String> {
-        let mut missing = Vec::new();
+        let mut missing = self.remarks();
         missing.extend(self.dropped());
         let who = format!("process {} ({})", self.pid, self.command);
         if self.running {
@@ -64,9 +73,8 @@ impl RecordedProcess {
 
     /// That events were dropped, if they were.
     pub(crate) fn dropped(&self) -> Option<String> {
-        let why = self.storage_error.as_deref().unwrap_or("more than --max-mib (TACHO_EVENTS_MAX_BYTES), or faster than storage could grow");
-        (self.dropped_events > 0)
-            .then(|| format!("{} events of process {} ({}) were dropped: {why}", self.dropped_events, self.pid, self.command))
+        let (count, pid, command) = (self.dropped_events, self.pid, &self.command);
+        (count > 0).then(|| format!("{count} events of process {pid} ({command}) were dropped: {}", self.why_dropped()))
     }
 
     /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.

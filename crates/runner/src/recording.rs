@@ -6,6 +6,7 @@ use crate::clock::ClockSync;
 use crate::descriptors;
 use crate::machine::machine;
 use crate::preload;
+use crate::recorder_library;
 use crate::ring;
 use crate::recorded::{cut_tail, versions};
 pub use crate::recorded::RecordedProcess;
@@ -87,6 +88,7 @@ impl Recording {
         if recorder.as_os_str().as_bytes().iter().any(|byte| b" :\t\n".contains(byte)) {
             return Err(refused("LD_PRELOAD takes no path with a blank or a colon; move or link it elsewhere".into()));
         }
+        recorder_library::check(&recorder, &[]).map_err(refused)?;
         let events = run.events();
         fs::create_dir_all(&events).map_err(at(&events))?;
         let events = events.canonicalize().map_err(at(&events))?;
@@ -132,9 +134,12 @@ impl Recording {
     }
 
     /// With the calls of roscpp, where the build can record them. Nodes of our own on ROS 1 emit their events themselves.
-    pub fn with_ros1(self) -> Recording {
+    pub fn with_ros1(self) -> Result<Recording, Error> {
         let ros1 = Some(self.recorder.with_file_name(RECORDER_OF_ROS1)).filter(|path| path.is_file());
-        Recording { ros1, ..self }
+        if let Some(path) = &ros1 {
+            recorder_library::check(path, &[&self.recorder]).map_err(|found| Error::Recorder { path: path.clone(), found })?;
+        }
+        Ok(Recording { ros1, ..self })
     }
 
     /// What a process, and all that it starts, needs in its environment to be recorded here.
@@ -253,7 +258,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
         ring::block_signal();
     }
     let recording = Recording::start(run, recorder)?
-        .with_ros1()
+        .with_ros1()?
         .with_max_bytes(wanted.max_bytes)
         .with_cpu_time(wanted.cpu_time)
         .with_scheduler_events(wanted.scheduler)?;

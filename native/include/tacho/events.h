@@ -63,6 +63,14 @@ enum tacho_action_role {
   TACHO_ACTION_ON_CANCEL_RESPONSE = 8, /* at the client */
 };
 
+/* What the recorder could not do as usual in this process. */
+enum tacho_remark {
+  TACHO_REMARK_FEW_DESCRIPTORS = 1,  /* it keeps no descriptor of its file: the program has hardly any left */
+  TACHO_REMARK_NO_TSC = 2,           /* PR_SET_TSC forbids the TSC: the clock is read by a system call, or the thread's events are dropped */
+  TACHO_REMARK_STRICT_SECCOMP = 4,   /* events of a thread in seccomp's strict mode are dropped */
+  TACHO_REMARK_SHARED_THREAD = 8,    /* another task wrote with a thread's memory (clone with CLONE_VM): its events stand among that thread's */
+};
+
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
 struct tacho_file_header {
   char magic[8]; /* TACHO_MAGIC, written last: without it the process ended before it could record anything */
@@ -84,7 +92,8 @@ struct tacho_file_header {
   uint64_t closed;             /* live: 1 once the process ended in order; 2: not known (an imported trace) */
   uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none did */
   uint64_t kept_from_ns;       /* live: CLOCK_MONOTONIC from which on all events are there; 0: all are (docs/event-file.md, "Rings") */
-  uint64_t reserved[2];
+  uint64_t dropped_nested;     /* live: of `dropped`, those that signal handlers fired inside the writing of another event */
+  uint64_t remarks;            /* live: bits of enum tacho_remark */
   char boot_id[40];
   char host[64];
   char ros_distro[32];

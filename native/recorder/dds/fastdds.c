@@ -78,7 +78,7 @@ static struct original original_guid = {READER_GUID, LIBRARY, NULL, NULL};
 EXPORT uintptr_t fastdds_send_2(void *self, const void *bytes, uint32_t size, void *from, void *to, const void *deadline)
 {
   if (samples_recording()) {
-    samples_sent(&(struct iovec){(void *)bytes, size}, 1, size, TACHO_TRANSPORT_SHARED_MEMORY);
+    samples_sent(&(struct iovec){(void *)bytes, size}, 1, size, TACHO_TRANSPORT_SHARED_MEMORY, thread_moment());
   }
   return ((send_2 *)original_of(&original_send_2))(self, bytes, size, from, to, deadline);
 }
@@ -93,7 +93,7 @@ EXPORT uintptr_t fastdds_send_3(void *self, const struct vector *buffers, uint32
     for (const struct network_buffer *b = buffers->begin; b != buffers->end && count < 16; b++) {
       pieces[count++] = (struct iovec){(void *)b->bytes, b->size};
     }
-    samples_sent(pieces, count, size, TACHO_TRANSPORT_SHARED_MEMORY);
+    samples_sent(pieces, count, size, TACHO_TRANSPORT_SHARED_MEMORY, thread_moment());
   }
   return ((send_3 *)original_of(&original_send_3))(self, buffers, size, from, to, deadline);
 }

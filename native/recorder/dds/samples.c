@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../thread.h"
 #include "rtps.h"
 
 _Atomic int samples_state = SAMPLES_UNDECIDED;
@@ -23,16 +22,13 @@ bool samples_decide(void)
   return on;
 }
 
-static void put(enum tacho_kind kind, const struct rtps_sample *sample, enum tacho_transport transport)
-{
-  const uint64_t words[] = {
-    sample->writer[0],      sample->writer[1], (uint64_t)sample->sequence, (uint64_t)sample->source_timestamp_ns,
-    sample->first_fragment, sample->fragments, sample->of_fragments,       (uint64_t)transport,
-  };
-  thread_put(kind, words, sizeof words / sizeof *words);
-}
+#define WORDS(sample, transport)                                                                                       \
+  {                                                                                                                    \
+    (sample).writer[0], (sample).writer[1], (uint64_t)(sample).sequence, (uint64_t)(sample).source_timestamp_ns,       \
+      (sample).first_fragment, (sample).fragments, (sample).of_fragments, (uint64_t)(transport)                        \
+  }
 
-void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport)
+void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport, struct thread_moment at)
 {
   struct rtps_reader reader;
   struct rtps_sample sample;
@@ -41,7 +37,8 @@ void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum t
     const uint64_t sent[] = {sample.writer[0], sample.writer[1], (uint64_t)sample.sequence, sample.first_fragment};
     if (memcmp(sent, last_sent, sizeof sent) == 0) continue;
     memcpy(last_sent, sent, sizeof sent);
-    put(TACHO_DDS_SEND, &sample, transport);
+    const uint64_t words[] = WORDS(sample, transport);
+    thread_put_at(&at, TACHO_DDS_SEND, words, sizeof words / sizeof *words);
   }
 }
 
@@ -51,7 +48,10 @@ void samples_received(const struct iovec *buffers, size_t count, size_t size, en
   struct rtps_sample sample;
   if (!rtps_open(&reader, buffers, count, size)) return;
   if (transport == TACHO_TRANSPORT_SOCKET) last_received = buffers[0].iov_base;
-  while (rtps_next(&reader, &sample)) put(TACHO_DDS_RECEIVE, &sample, transport);
+  while (rtps_next(&reader, &sample)) {
+    const uint64_t words[] = WORDS(sample, transport);
+    thread_put(TACHO_DDS_RECEIVE, words, sizeof words / sizeof *words);
+  }
 }
 
 bool samples_came_by_socket(const void *buffer)

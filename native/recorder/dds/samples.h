@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "../thread.h"
 #include "tacho/events.h"
 
 enum samples_state { SAMPLES_UNDECIDED, SAMPLES_ON, SAMPLES_OFF };
@@ -26,8 +27,8 @@ static inline bool samples_recording(void)
   return __builtin_expect(state == SAMPLES_UNDECIDED, 0) ? samples_decide() : state == SAMPLES_ON;
 }
 
-/* A message of `size` bytes is handed to a transport. Of a sample that goes to several places in one go, the first is told. */
-void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport);
+/* A message of `size` bytes was handed to a transport at that moment. Of a sample that goes to several places in one go, the first is told. */
+void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport, struct thread_moment at);
 
 /* A transport handed this message over. */
 void samples_received(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The C library's datagram calls, seen by any DDS of any version. All other traffic is let through unread: a message whose first
- * four bytes are not those of RTPS costs a comparison.
+ * four bytes are not those of RTPS costs a reading of the clock and a comparison.
+ *
+ * A program's memory is read after the kernel has read it, or written to it: a program that passes addresses of nothing gets EFAULT and lives.
+ * What was sent is of the moment before the call, as its receiver may have it before the call returns.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -35,9 +39,9 @@ __attribute__((constructor)) static void find_originals(void)
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) original_of(all[i]);
 }
 
-static inline bool is_rtps(const struct msghdr *message)
+static size_t least(size_t a, size_t b)
 {
-  return message->msg_iovlen > 0 && rtps_begins(message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
+  return a < b ? a : b;
 }
 
 static size_t room(const struct iovec *buffers, size_t count)
@@ -47,39 +51,55 @@ static size_t room(const struct iovec *buffers, size_t count)
   return size;
 }
 
+/* A message of which the kernel took the first `size` bytes. */
+static inline void sent(const struct iovec *buffers, size_t count, size_t size, struct thread_moment at)
+{
+  if (count == 0 || buffers[0].iov_base == NULL || !rtps_begins(buffers[0].iov_base, least(buffers[0].iov_len, size))) return;
+  samples_sent(buffers, count, least(size, room(buffers, count)), TACHO_TRANSPORT_SOCKET, at);
+}
+
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-  if (samples_recording() && message != NULL && is_rtps(message)) {
-    samples_sent(message->msg_iov, message->msg_iovlen, room(message->msg_iov, message->msg_iovlen), TACHO_TRANSPORT_SOCKET);
-  }
-  return ((ssize_t(*)(int, const struct msghdr *, int))original_of(&original_sendmsg))(fd, message, flags);
+  const bool looks = samples_recording();
+  const struct thread_moment before = looks ? thread_moment() : (struct thread_moment){0};
+  ssize_t size = ((ssize_t(*)(int, const struct msghdr *, int))original_of(&original_sendmsg))(fd, message, flags);
+  if (looks && size > 0) sent(message->msg_iov, message->msg_iovlen, (size_t)size, before);
+  return size;
 }
 
 EXPORT ssize_t sendto(int fd, const void *bytes, size_t size, int flags, const struct sockaddr *to, socklen_t to_size)
 {
-  if (samples_recording() && rtps_begins(bytes, size)) {
-    const struct iovec buffer = {(void *)bytes, size};
-    samples_sent(&buffer, 1, size, TACHO_TRANSPORT_SOCKET);
-  }
-  return ((ssize_t(*)(int, const void *, size_t, int, const struct sockaddr *, socklen_t))original_of(&original_sendto))(
-    fd, bytes, size, flags, to, to_size);
+  const bool looks = samples_recording();
+  const struct thread_moment before = looks ? thread_moment() : (struct thread_moment){0};
+  ssize_t taken = ((ssize_t(*)(int, const void *, size_t, int, const struct sockaddr *, socklen_t))original_of(
+    &original_sendto))(fd, bytes, size, flags, to, to_size);
+  if (looks && taken > 0) sent(&(struct iovec){(void *)bytes, size}, 1, (size_t)taken, before);
+  return taken;
+}
+
+static bool is_of_datagrams(int fd)
+{
+  int kind = 0, saved = errno;
+  socklen_t size = sizeof kind;
+  bool is = getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_DGRAM;
+  errno = saved;
+  return is;
 }
 
 /* A datagram that was cut (MSG_TRUNC) fills its buffers, whatever length it had. Of a stream, that flag throws bytes away, and there need
  * be no buffer. What the error queue returns was sent, not received. */
-static inline void received(const struct iovec *buffers, size_t count, ssize_t size, int flags)
+static inline void received(int fd, const struct iovec *buffers, size_t count, ssize_t size, int flags)
 {
-  if (size <= 0 || count == 0 || buffers[0].iov_base == NULL || flags & (MSG_PEEK | MSG_ERRQUEUE)) return;
-  const size_t first = buffers[0].iov_len;
-  if (!rtps_begins(buffers[0].iov_base, (size_t)size < first ? (size_t)size : first) || !samples_recording()) return;
-  const size_t fits = room(buffers, count);
-  samples_received(buffers, count, (size_t)size < fits ? (size_t)size : fits, TACHO_TRANSPORT_SOCKET);
+  if (size <= 0 || count == 0 || buffers[0].iov_base == NULL || flags & (MSG_PEEK | MSG_ERRQUEUE) || !samples_recording()) return;
+  if (flags & MSG_TRUNC && !is_of_datagrams(fd)) return;
+  if (!rtps_begins(buffers[0].iov_base, least((size_t)size, buffers[0].iov_len))) return;
+  samples_received(buffers, count, least((size_t)size, room(buffers, count)), TACHO_TRANSPORT_SOCKET);
 }
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
   ssize_t size = ((ssize_t(*)(int, struct msghdr *, int))original_of(&original_recvmsg))(fd, message, flags);
-  if (size > 0) received(message->msg_iov, message->msg_iovlen, size, flags);
+  if (size > 0) received(fd, message->msg_iov, message->msg_iovlen, size, flags);
   return size;
 }
 
@@ -87,7 +107,7 @@ EXPORT ssize_t recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 {
   ssize_t got = ((ssize_t(*)(int, void *, size_t, int, struct sockaddr *, socklen_t *))original_of(&original_recvfrom))(
     fd, bytes, size, flags, from, from_size);
-  received(&(struct iovec){bytes, size}, 1, got, flags);
+  received(fd, &(struct iovec){bytes, size}, 1, got, flags);
   return got;
 }
 
@@ -96,6 +116,6 @@ EXPORT ssize_t __recvfrom_chk(int fd, void *bytes, size_t size, size_t space, in
 {
   ssize_t got = ((ssize_t(*)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *))original_of(
     &original_recvfrom_chk))(fd, bytes, size, space, flags, from, from_size);
-  received(&(struct iovec){bytes, size}, 1, got, flags);
+  received(fd, &(struct iovec){bytes, size}, 1, got, flags);
   return got;
 }

@@ -36,6 +36,8 @@ static void read_file(const char *path, const char *program, struct found *found
   found->files++;
   found->closed += file.header.closed;
   found->dropped += file.header.dropped;
+  found->dropped_nested += file.header.dropped_nested;
+  found->remarks |= file.header.remarks;
   found->clocks |= UINT64_C(1) << file.header.clock;
   if (file.header.storage_error != 0) found->storage_error = file.header.storage_error;
   EXPECT(file.header.start_bound_ns < 1000000000u && file.header.start_monotonic_ns != 0, "start reading");

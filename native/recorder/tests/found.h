@@ -11,7 +11,7 @@
 #define WRITERS 4096
 
 struct found {
-  uint64_t files, closed, syncs, texts, nodes, dropped, storage_error, clocks /* bit c: clock c */, chunks;
+  uint64_t files, closed, syncs, texts, nodes, dropped, dropped_nested, remarks, storage_error, clocks /* bit c: clock c */, chunks;
   uint64_t next[WRITERS]; /* the number that the writer's next event must have */
   uint64_t events[WRITERS];
 };

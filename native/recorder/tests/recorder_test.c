@@ -24,6 +24,7 @@
 #include "events_reader.h"
 #include "found.h"
 #include "limits.h"
+#include "odd.h"
 #include "processes.h"
 #include "trial.h"
 
@@ -256,6 +257,17 @@ static const struct {
     {"full-disk", test_full_disk},
     {"no-directory", test_no_directory},
     {"kill", test_kill},
+    {"raw-children", test_raw_children},
+    {"shared-child", test_shared_child},
+    {"jump", test_jump},
+    {"jump-from-own-stack", test_jump_from_own_stack},
+    {"bad-addresses", test_bad_addresses},
+    {"every-descriptor", test_every_descriptor},
+    {"every-descriptor-of-hard-limit", test_every_descriptor_of_hard_limit},
+    {"no-tsc", test_no_tsc},
+    {"no-tsc-later", test_no_tsc_later},
+    {"strict", test_strict},
+    {"leave-main", test_leave_main},
 };
 
 int main(int argc, char **argv)

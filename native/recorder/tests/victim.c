@@ -31,6 +31,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "victim.h"
+
 #define WRITERS 4096
 
 /* Of the libtracetools this program is linked with, or of the recorder before it. */
@@ -40,9 +42,9 @@ void ros_trace_rcl_node_init(const void *node, const void *rmw, const char *name
 /* Of the recorder alone. */
 __attribute__((weak)) void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 
-static _Atomic uint64_t *fired; /* fired[w]: events of writer w whose call returned */
+_Atomic uint64_t *fired;
 
-static void fire(uint64_t writer, uint64_t number)
+void fire(uint64_t writer, uint64_t number)
 {
   ros_trace_rcl_publish((const void *)writer, (const void *)number);
   atomic_store_explicit(&fired[writer], number + 1, memory_order_release);
@@ -56,7 +58,7 @@ static void fire_paced(uint64_t writer, uint64_t number)
   if (number % 1000 == 999) nanosleep(&rest, NULL);
 }
 
-static uint64_t count;
+uint64_t count;
 
 static void *fire_count(void *writer)
 {
@@ -429,7 +431,8 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
     while (resident_kib() > atol(argv[4])) nanosleep(&rest, NULL);
   } else {
-    return 2;
+    const int code = odd_mode(mode, argv[4]);
+    return code >= 0 ? code : 2;
   }
   return 0;
 }
