@@ -1,5 +1,5 @@
-//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the terminal asks the same,
-//! however often it is told: the shell and the kernel both tell it.
+//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the
+//! terminal asks the same, however often it is told: the shell and the kernel both tell it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,8 @@ extern "C" fn on_signal(signal: libc::c_int) {
 extern "C" fn on_hangup(_: libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);
     for number in 0..=libc::STDERR_FILENO {
-        // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place for the answer.
+        // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place
+        // for the answer.
         unsafe {
             let mut found: libc::termios = std::mem::zeroed();
             // Of a terminal that is gone: what is still printed is nobody's, and no error.
