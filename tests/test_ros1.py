@@ -43,7 +43,7 @@ def masters(domain):
         except (FileNotFoundError, ProcessLookupError):
             continue
         name = arguments[-1].decode(errors="replace") if arguments else ""
-        if name.endswith(".users") and f"/tacho-ros1-{os.getuid()}-{domain}-" in name:
+        if name.endswith(".users") and f"/ros1/{domain}-" in name:
             found.append(int(cmdline.parent.name))
     return found
 

@@ -1,5 +1,5 @@
-//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the terminal asks the same,
-//! however often it is told: the shell and the kernel both tell it.
+//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the
+//! terminal asks the same, however often it is told: the shell and the kernel both tell it.
 
 use crate::exit::{self, Failure, Outcome};
 use std::io;
@@ -26,7 +26,8 @@ extern "C" fn on_hangup(signal: libc::c_int) {
     let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
     ASKED.store(true, Ordering::Relaxed);
     for number in 0..=libc::STDERR_FILENO {
-        // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place for the answer.
+        // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place
+        // for the answer.
         unsafe {
             let mut found: libc::termios = std::mem::zeroed();
             // Of a terminal that is gone: what is still printed is nobody's, and no error.

@@ -1,8 +1,9 @@
 //! The folder of this user alone, in which tacho and its plugins keep files that several processes must find by name.
 //!
-//! In a folder that others may write to, such as `/tmp`, anybody may make a link of a name that is known, and whoever opens it writes
-//! where the link points. So no file of a fixed name lies there: all are in one folder that nobody else can enter. The same rule for
-//! plugins in C and C++ is `native/include/tacho/private_folder.h`; both must name the same folder.
+//! In a folder that others may write to, such as `/tmp`, anybody may make a link of a name that is known, and whoever
+//! opens it writes where the link points. So no file of a fixed name lies there: all are in one folder that nobody
+//! else can enter. The same rule for plugins in C and C++ is `native/include/tacho/private_folder.h`; both must name
+//! the same folder.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -10,8 +11,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The folder: `tacho` in `XDG_RUNTIME_DIR` where that is this user's alone, else `tacho-<uid>` in `TMPDIR` or `/tmp`. Made if it is not
-/// there; an error where another user was first, or where others may enter it.
+/// The folder: `tacho` in `XDG_RUNTIME_DIR` where that is this user's alone, else `tacho-<uid>` in `TMPDIR` or
+/// `/tmp`. Made if it is not there; an error where another user was first, or where others may enter it.
 pub fn folder() -> io::Result<PathBuf> {
     folder_in(std::env::var_os("XDG_RUNTIME_DIR"), std::env::var_os("TMPDIR"), own_user())
 }
@@ -21,7 +22,8 @@ pub fn subfolder(name: &str) -> io::Result<PathBuf> {
     made(folder()?.join(name), own_user())
 }
 
-/// Opens a file in a private folder, for reading and writing, made where it is not there. Never by a link, and never another user's.
+/// Opens a file in a private folder, for reading and writing, made where it is not there. Never by a link, and never
+/// another user's.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -52,7 +54,9 @@ fn folder_in(runtime: Option<OsString>, temporary: Option<OsString>, user: u32) 
 
 fn made(path: PathBuf, user: u32) -> io::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(&path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(saying(&path, &error.to_string(), error.kind())),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(saying(&path, &error.to_string(), error.kind()))
+        }
         _ => {}
     }
     let found = path.symlink_metadata().map_err(|error| saying(&path, &error.to_string(), error.kind()))?;
@@ -85,7 +89,9 @@ fn checked(opened: io::Result<File>, path: &Path) -> io::Result<File> {
     let (found, user) = (file.metadata()?, own_user());
     match found.is_file() && found.uid() == user {
         true => Ok(file),
-        false => Err(saying(path, &format!("expected a file of user {user}; remove it"), io::ErrorKind::PermissionDenied)),
+        false => {
+            Err(saying(path, &format!("expected a file of user {user}; remove it"), io::ErrorKind::PermissionDenied))
+        }
     }
 }
 
@@ -132,7 +138,8 @@ mod tests {
         fs::remove_dir(&path).unwrap();
         symlink(place.path(), &path).unwrap();
         assert!(refused().contains("a symbolic link"), "{}", refused());
-        let another = folder_in(None, Some(place.path().into()), own_user() + 1).map(|path| fs::remove_dir(path).unwrap());
+        let another =
+            folder_in(None, Some(place.path().into()), own_user() + 1).map(|path| fs::remove_dir(path).unwrap());
         assert!(another.is_err(), "made by user {}, and taken as another's", own_user());
     }
 

@@ -1,8 +1,8 @@
 //! A domain of the middleware that no other run on this machine uses.
 //!
-//! What domains share are the ports of the network, of all users. So what says that a domain is taken has the same scope: an abstract
-//! UNIX socket of its name, one a network namespace. The kernel removes it with its process, however that ends; it is no file, so nothing
-//! stays, and no user's permissions keep another one's domain taken.
+//! What domains share are the ports of the network, of all users. So what says that a domain is taken has the same
+//! scope: an abstract UNIX socket of its name, one a network namespace. The kernel removes it with its process,
+//! however that ends; it is no file, so nothing stays, and no user's permissions keep another one's domain taken.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -33,11 +33,18 @@ impl Domain {
             match take(id) {
                 Ok(taken) => return Ok(Domain { id, _taken: Some(taken) }),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-                Err(error) => return Err(io::Error::new(error.kind(), format!("the socket that marks DDS domain {id} as taken: {error}"))),
+                Err(error) => {
+                    return Err(io::Error::new(
+                        error.kind(),
+                        format!("the socket that marks DDS domain {id} as taken: {error}"),
+                    ))
+                }
             }
         }
         let found = "all DDS domains from 1 to 100 are in use by other runs of tacho on this machine";
-        Err(io::Error::other(format!("{found} (ss -xl | grep tacho-domain); expected a free one, or `domain` in the workload")))
+        Err(io::Error::other(format!(
+            "{found} (ss -xl | grep tacho-domain); expected a free one, or `domain` in the workload"
+        )))
     }
 }
 

@@ -16,11 +16,13 @@ pub(super) fn begin_of(pid: u32) -> Option<u64> {
     words.get(19).filter(|_| !ended)?.parse().ok()
 }
 
-/// Shared memory that a process has mapped or open, and sockets that it has bound, by their paths. What cannot be read is not among them.
+/// Shared memory that a process has mapped or open, and sockets that it has bound, by their paths. What cannot be
+/// read is not among them.
 pub(super) fn objects_of(pid: u32) -> Vec<Object> {
     let (folder, memory) = (PathBuf::from(format!("/proc/{pid}")), shared_memory());
     let mut found = Vec::new();
-    let mut add = |path: &Path, only: Identity| found.extend(Object::of(path.into()).filter(|object| object.identity == only));
+    let mut add =
+        |path: &Path, only: Identity| found.extend(Object::of(path.into()).filter(|object| object.identity == only));
     let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
     for (is_shared, identity, path) in mapped(&maps) {
         if is_shared && path.parent() == Some(&memory) {
@@ -58,11 +60,13 @@ fn mapped(maps: &str) -> impl Iterator<Item = (bool, Identity, &Path)> {
 
 /// Paths of sockets by their inodes, of what /proc/PID/net/unix lists; sockets without a file are not among them.
 fn bound_sockets(unix: &str) -> BTreeMap<&str, PathBuf> {
-    unix.lines().filter_map(|line| {
-        let mut words = line.split_ascii_whitespace().skip(6);
-        let (inode, path) = (words.next()?, words.next()?);
-        path.starts_with('/').then(|| (inode, path.into()))
-    }).collect()
+    unix.lines()
+        .filter_map(|line| {
+            let mut words = line.split_ascii_whitespace().skip(6);
+            let (inode, path) = (words.next()?, words.next()?);
+            path.starts_with('/').then(|| (inode, path.into()))
+        })
+        .collect()
 }
 
 /// Files that processes have, by what they are.
@@ -70,8 +74,8 @@ fn bound_sockets(unix: &str) -> BTreeMap<&str, PathBuf> {
 pub(super) struct Held(BTreeMap<Identity, u32>);
 
 impl Held {
-    /// Of all processes that can be seen but this one. Another user's cannot: what they have of ours is memory that is theirs until they
-    /// let go of it, and locks, which are looked at.
+    /// Of all processes that can be seen but this one. Another user's cannot: what they have of ours is memory that
+    /// is theirs until they let go of it, and locks, which are looked at.
     pub fn by_processes() -> Held {
         let mut held = BTreeMap::new();
         for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -82,7 +86,9 @@ impl Held {
             let maps = fs::read_to_string(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
             held.extend(mapped(&maps).map(|(_, identity, _)| (identity, pid)));
             let files = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
-            let open = files.filter_map(|file| file.path().metadata().ok()).filter(|found| found.is_file() && found.nlink() > 0);
+            let open = files
+                .filter_map(|file| file.path().metadata().ok())
+                .filter(|found| found.is_file() && found.nlink() > 0);
             held.extend(open.map(|found| (identity(&found), pid)));
         }
         Held(held)
@@ -112,7 +118,13 @@ mod tests {
     fn maps_and_sockets_are_read_with_blanks_in_their_names() {
         let maps = "7f00-7f01 rw-s 00000000 00:1b 8                    /dev/shm/a b\n7f02-7f03 r-xp 00000000 fd:01 9 /lib/c.so\n7f04-7f05 rw-p 00000000 00:00 0 \n";
         let found: Vec<_> = mapped(maps).collect();
-        assert_eq!(found, [(true, (0x1b, 8), Path::new("/dev/shm/a b")), (false, (libc::makedev(0xfd, 1), 9), Path::new("/lib/c.so"))]);
+        assert_eq!(
+            found,
+            [
+                (true, (0x1b, 8), Path::new("/dev/shm/a b")),
+                (false, (libc::makedev(0xfd, 1), 9), Path::new("/lib/c.so"))
+            ]
+        );
         let unix = "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 1 77 /tmp/x\n0: 2 0 10000 1 1 78 @abstract\n0: 2 0 0 1 3 79\n";
         assert_eq!(bound_sockets(unix), BTreeMap::from([("77", "/tmp/x".into())]));
     }

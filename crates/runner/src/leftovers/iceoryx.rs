@@ -1,5 +1,6 @@
-//! Files of iceoryx2, which are of one prefix and in one folder for all runs of a user. Every process that uses them has that folder locked
-//! shared (native/middleware/iceoryx): whoever gets the exclusive lock may remove all of them, and nothing but all.
+//! Files of iceoryx2, which are of one prefix and in one folder for all runs of a user. Every process that uses them
+//! has that folder locked shared (native/middleware/iceoryx): whoever gets the exclusive lock may remove all of them,
+//! and nothing but all.
 
 use super::held::Held;
 use super::note::{identity, Object};
@@ -23,7 +24,10 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
     let files = files(&folder, 3)?;
     // A process with another private folder, or of an older version.
     let held = if memory.is_empty() && files.is_empty() { Held::default() } else { Held::by_processes() };
-    let why = memory.iter().chain(&files).find_map(|object| held.why(object).map(|why| format!("{}: {why}", object.path.display())));
+    let why = memory
+        .iter()
+        .chain(&files)
+        .find_map(|object| held.why(object).map(|why| format!("{}: {why}", object.path.display())));
     let mut found = Vec::new();
     for object in memory.iter().chain(&files) {
         // Stays after any end of iceoryx2: nothing that was killed left it.

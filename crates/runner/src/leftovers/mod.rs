@@ -1,9 +1,9 @@
-//! What runs that were killed left behind: shared memory and sockets of their node processes, which the middleware removes in order and
-//! not otherwise.
+//! What runs that were killed left behind: shared memory and sockets of their node processes, which the middleware
+//! removes in order and not otherwise.
 //!
-//! A run notes what its processes use ([`note`]), in a file that it keeps locked. Whoever gets that lock knows that the run is gone; then
-//! an object of the note is removed if it is the very one (device, inode, owner), and no process that can be seen has it ([`held`]). Where that
-//! is in doubt it stays, with the reason.
+//! A run notes what its processes use ([`note`]), in a file that it keeps locked. Whoever gets that lock knows that
+//! the run is gone; then an object of the note is removed if it is the very one (device, inode, owner), and no
+//! process that can be seen has it ([`held`]). Where that is in doubt it stays, with the reason.
 
 mod held;
 mod iceoryx;
@@ -84,7 +84,12 @@ pub fn remove_before_a_run() {
             let removed: Vec<_> = found.iter().filter(|leftover| leftover.stays.is_none()).collect();
             if let Some(first) = removed.first() {
                 let bytes = removed.iter().map(|leftover| leftover.bytes).sum();
-                crate::eprintln!("tacho: removed {} objects ({}) that {} left", removed.len(), crate::doctor::size(bytes), first.run);
+                crate::eprintln!(
+                    "tacho: removed {} objects ({}) that {} left",
+                    removed.len(),
+                    crate::doctor::size(bytes),
+                    first.run
+                );
             }
         }
         Err(error) => crate::eprintln!("tacho: what earlier runs left is not removed: {error}"),
@@ -109,9 +114,19 @@ fn remains(noted: &Noted, mode: Mode) -> Vec<Leftover> {
         if let (None, Mode::Remove) = (&stays, mode) {
             stays = std::fs::remove_file(&object.path).err().map(|error| error.to_string());
         }
-        found.push(Leftover { what: object.path.display().to_string(), bytes: object.bytes(), run: run.clone(), stays });
+        found.push(Leftover {
+            what: object.path.display().to_string(),
+            bytes: object.bytes(),
+            run: run.clone(),
+            stays,
+        });
     }
-    found.extend(segments::of(noted, doubt, mode).into_iter().map(|(what, bytes, stays)| Leftover { what, bytes, run: run.clone(), stays }));
+    found.extend(segments::of(noted, doubt, mode).into_iter().map(|(what, bytes, stays)| Leftover {
+        what,
+        bytes,
+        run: run.clone(),
+        stays,
+    }));
     found
 }
 
@@ -227,7 +242,8 @@ mod tests {
         let path = folder.path().join("socket");
         let listens = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); print(flush=True); sys.stdin.read()";
         let mut command = Command::new("python3");
-        let mut child = command.args(["-c", listens]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command.args(["-c", listens]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         note.started(child.id());
         note.look();

@@ -1,5 +1,5 @@
-//! The note of a run: its processes, and the shared memory and sockets that these use. A line each, appended as it comes to be known, so that
-//! whenever the run is killed the note tells what was so far.
+//! The note of a run: its processes, and the shared memory and sockets that these use. A line each, appended as it
+//! comes to be known, so that whenever the run is killed the note tells what was so far.
 
 use super::{held, iceoryx, lock_folder, remains, shared_memory, try_lock, Mode, NOTES};
 use std::collections::BTreeSet;
@@ -35,7 +35,8 @@ impl Object {
         Some(Object { path, identity })
     }
 
-    /// Files that its maker has made for it, and has not always open: locks and semaphores of Fast DDS, locks of iceoryx 1.
+    /// Files that its maker has made for it, and has not always open: locks and semaphores of Fast DDS, locks of
+    /// iceoryx 1.
     fn beside(&self) -> Vec<Object> {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let names = [format!("sem.{name}_mutex"), format!("{name}_el"), format!("{name}_sl"), format!("{name}.lock")];
@@ -48,7 +49,9 @@ impl Object {
 
     /// Whether the very same is still there, and ours.
     pub fn is_there(&self) -> bool {
-        self.found().is_some_and(|found| found.uid() == tacho_private::own_user() && (found.is_file() || found.file_type().is_socket()))
+        self.found().is_some_and(|found| {
+            found.uid() == tacho_private::own_user() && (found.is_file() || found.file_type().is_socket())
+        })
     }
 
     /// What it takes.
@@ -72,7 +75,8 @@ impl Object {
         }
     }
 
-    /// The name that is common to files that belong together: `fastdds_port7400` for `sem.fastdds_port7400_mutex`, `fastdds_port7400_el`.
+    /// The name that is common to files that belong together: `fastdds_port7400` for `sem.fastdds_port7400_mutex`,
+    /// `fastdds_port7400_el`.
     pub fn group(&self) -> &str {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = name.strip_prefix("sem.").unwrap_or(name);
@@ -115,10 +119,16 @@ impl Note {
             }
             file
         };
-        let noted = Noted { pid, began_s: since_1970.as_secs(), boot: boot(), pids: pid_namespace(), ..Noted::default() };
+        let noted =
+            Noted { pid, began_s: since_1970.as_secs(), boot: boot(), pids: pid_namespace(), ..Noted::default() };
         let mut note = Note { path, file, noted, before: BTreeSet::new(), next: Instant::now() };
         note.write(&format!("run {} {} {} {}", pid, note.noted.began_s, note.noted.boot, note.noted.pids));
-        note.before = fs::read_dir(shared_memory()).into_iter().flatten().flatten().filter_map(|entry| Some(identity(&entry.metadata().ok()?))).collect();
+        note.before = fs::read_dir(shared_memory())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some(identity(&entry.metadata().ok()?)))
+            .collect();
         Ok(note)
     }
 
@@ -135,7 +145,11 @@ impl Note {
         let begin = Instant::now();
         for (pid, _) in self.noted.processes.clone() {
             let found = held::objects_of(pid);
-            let beside: Vec<_> = found.iter().filter(|object| !self.before.contains(&object.identity)).flat_map(Object::beside).collect();
+            let beside: Vec<_> = found
+                .iter()
+                .filter(|object| !self.before.contains(&object.identity))
+                .flat_map(Object::beside)
+                .collect();
             for object in found.into_iter().chain(beside) {
                 let of_run = !self.before.contains(&object.identity) && !iceoryx::is_of_all_runs(&object);
                 if of_run && object.is_there() && self.noted.objects.insert(object.clone()) {
@@ -193,7 +207,8 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// What the note says, if its run is gone. The note of a run before the machine started last tells nothing, and goes.
+    /// What the note says, if its run is gone. The note of a run before the machine started last tells nothing, and
+    /// goes.
     pub fn of_a_run_that_is_gone(path: &Path) -> io::Result<Option<Noted>> {
         let file = tacho_private::open(path)?;
         if !try_lock(&file) {
@@ -252,16 +267,25 @@ mod tests {
 
     #[test]
     fn a_note_that_was_cut_short_tells_what_it_has() {
-        let noted = Noted::read("run 7 1700000000 abc pid:[4]\nprocess 8 99\nobject 5 6 /dev/shm/a b\nobject 5 7 /dev/shm/c\nobject 5");
-        assert_eq!((noted.pid, noted.began_s, noted.boot.as_str(), noted.pids.as_str()), (7, 1_700_000_000, "abc", "pid:[4]"));
+        let noted = Noted::read(
+            "run 7 1700000000 abc pid:[4]\nprocess 8 99\nobject 5 6 /dev/shm/a b\nobject 5 7 /dev/shm/c\nobject 5",
+        );
+        assert_eq!(
+            (noted.pid, noted.began_s, noted.boot.as_str(), noted.pids.as_str()),
+            (7, 1_700_000_000, "abc", "pid:[4]")
+        );
         assert_eq!(noted.processes, [(8, 99)]);
-        assert_eq!(noted.objects.iter().map(|object| object.path.to_str().unwrap()).collect::<Vec<_>>(), ["/dev/shm/a b", "/dev/shm/c"]);
+        assert_eq!(
+            noted.objects.iter().map(|object| object.path.to_str().unwrap()).collect::<Vec<_>>(),
+            ["/dev/shm/a b", "/dev/shm/c"]
+        );
         assert!(noted.doubt().unwrap().contains("another container"));
     }
 
     #[test]
     fn files_of_one_port_belong_together() {
-        let group = |name: &str| Object { path: format!("/dev/shm/{name}").into(), identity: (0, 0) }.group().to_owned();
+        let group =
+            |name: &str| Object { path: format!("/dev/shm/{name}").into(), identity: (0, 0) }.group().to_owned();
         for name in ["fastdds_port7400", "fastdds_port7400_el", "fastdds_port7400_sl", "sem.fastdds_port7400_mutex"] {
             assert_eq!(group(name), "fastdds_port7400");
         }

@@ -1,4 +1,5 @@
-//! System V shared memory, which Cyber RT uses. The kernel knows who made a segment, when, and how many have it attached.
+//! System V shared memory, which Cyber RT uses. The kernel knows who made a segment, when, and how many have it
+//! attached.
 
 use super::note::Noted;
 use super::Mode;
@@ -20,10 +21,13 @@ struct Segment {
 pub(super) fn of(noted: &Noted, doubt: Option<String>, mode: Mode) -> Vec<(String, u64, Option<String>)> {
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let of_run = |segment: &Segment| {
-        let made_by_it = noted.processes.iter().any(|(pid, _)| *pid == segment.maker) && segment.changed_s >= noted.began_s;
+        let made_by_it =
+            noted.processes.iter().any(|(pid, _)| *pid == segment.maker) && segment.changed_s >= noted.began_s;
         made_by_it && segment.owner == tacho_private::own_user()
     };
-    text.lines().filter_map(read).filter(of_run)
+    text.lines()
+        .filter_map(read)
+        .filter(of_run)
         .map(|segment| {
             let attached = (segment.attached > 0).then(|| format!("{} processes use it", segment.attached));
             let mut stays = doubt.clone().or(attached);
@@ -60,7 +64,15 @@ mod tests {
         let heading = "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime      dtime      ctime                   rss                  swap";
         let line = " 360705043          3   644                 4096 24461 24463      2  1000  1000  1000  1000 1700000002 1700000003 1700000001                  4096                     0";
         assert_eq!(read(heading), None);
-        let expected = Segment { key: 360_705_043, id: 3, maker: 24461, attached: 2, owner: 1000, changed_s: 1_700_000_001, bytes: 4096 };
+        let expected = Segment {
+            key: 360_705_043,
+            id: 3,
+            maker: 24461,
+            attached: 2,
+            owner: 1000,
+            changed_s: 1_700_000_001,
+            bytes: 4096,
+        };
         assert_eq!(read(line), Some(expected));
     }
 }

@@ -1,11 +1,12 @@
 //! Shared memory of zenoh is made by one process at a time.
 //!
-//! Zenoh makes a segment and locks it afterwards, and each process that begins or ends removes the segments that nobody has locked.
-//! So where many processes start at once, a segment can be gone before its maker has locked it. The peer then cannot open it, and
-//! falls back to TCP without a word: about one run in ten with 32 processes had such a pair. A lock around both leaves no such moment.
+//! Zenoh makes a segment and locks it afterwards, and each process that begins or ends removes the segments that
+//! nobody has locked. So where many processes start at once, a segment can be gone before its maker has locked it.
+//! The peer then cannot open it, and falls back to TCP without a word: about one run in ten with 32 processes had
+//! such a pair. A lock around both leaves no such moment.
 //!
-//! Locked is the folder of the segments itself: who sees the same segments sees the same lock, and no file is left behind. Any user
-//! can lock it, so that nobody waits for it for ever.
+//! Locked is the folder of the segments itself: who sees the same segments sees the same lock, and no file is left
+//! behind. Any user can lock it, so that nobody waits for it for ever.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -17,7 +18,8 @@ use zenoh::{Session, Wait};
 
 const FOLDER: &str = "/dev/shm";
 
-/// For the lock, by one that begins: each of those before it takes some milliseconds. It goes on without; [`check`] finds what became of that.
+/// For the lock, by one that begins: each of those before it takes some milliseconds. It goes on without; [`check`]
+/// finds what became of that.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The same of one that ends.
@@ -48,7 +50,8 @@ pub fn alone<T>(make: impl FnOnce() -> Result<T>) -> Result<T> {
     make()
 }
 
-/// Lets the process end alone, too. Zenoh's own end is registered before, when its first session was opened, and so comes after.
+/// Lets the process end alone, too. Zenoh's own end is registered before, when its first session was opened, and so
+/// comes after.
 pub fn end_alone() {
     static REGISTERED: Once = Once::new();
     // SAFETY: a function without conditions. Where it cannot be registered, the process ends as without it.
