@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Doctor;
 use crate::{explain, runs};
 use std::path::Path;
+use tacho_printing::Lines;
 use tacho_runner::doctor::{diagnose, render, Facts};
 use tacho_runner::machine::machine;
 
@@ -13,7 +14,7 @@ pub fn run(options: Doctor) -> Outcome {
     if options.json {
         runs::print_json(&diagnosis)?;
     } else {
-        runs::print_text(&render(&diagnosis, explain::terminal().colour))?;
+        runs::print(&Lines::composed(&render(&diagnosis, explain::terminal().colour)))?;
     }
     if diagnosis.usable {
         Ok(())

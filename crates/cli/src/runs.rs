@@ -4,11 +4,12 @@ use crate::exit::{Failure, Outcome};
 use crate::lock;
 use anyhow::Context;
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tacho_events::regular;
 use tacho_events::run::RunDirectory;
+use tacho_printing::Lines;
 use tacho_runner::recording::rfc3339;
 use tacho_workload::Workload;
 
@@ -118,7 +119,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
     let text = regular::open(&path).and_then(std::io::read_to_string).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
-        Err(errors) => Err(Failure::Usage(errors.to_string())),
+        Err(errors) => Err(errors.into()),
     }
 }
 
@@ -127,16 +128,15 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
-/// Prints what `--json` asks for.
+/// Prints what `--json` asks for: names and texts exactly as they are.
 pub fn print_json(value: &impl Serialize) -> Outcome {
-    let mut text = serde_json::to_string_pretty(value).context("figures as JSON")?;
-    text.push('\n');
-    print_text(&text)
+    let text = serde_json::to_string_pretty(value).context("figures as JSON")?;
+    print(&tacho_printing::json(&text))
 }
 
 /// Prints to stdout; a reader that has seen enough and closed the pipe is no failure.
-pub fn print_text(text: &str) -> Outcome {
-    match std::io::stdout().write_all(text.as_bytes()) {
+pub fn print(lines: &Lines) -> Outcome {
+    match lines.write(&mut std::io::stdout()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
