@@ -44,7 +44,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let run = runs::create(options.out.out.clone(), &runs::stem(&options.traces[0]))?;
     let mut messages = Rows::new();
     let mut progress = Progress::new();
-    let read = bags::read(files, &mut |message| messages.push(message), &mut |p| {
+    let read = bags::read(files, interrupted, &mut |message| messages.push(message), &mut |p| {
         progress.show("reading the bag", p.part());
         !interrupted.load(Ordering::Relaxed)
     });
