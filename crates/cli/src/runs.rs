@@ -116,7 +116,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
         return Ok(None);
     }
     let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = regular::open(&path).and_then(std::io::read_to_string).map_err(unreadable)?;
+    let text = regular::open(&path).and_then(|_| regular::read_text(&path)).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
         Err(errors) => Err(errors.into()),
@@ -125,7 +125,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
 
 /// A text file named on the command line; a usage error where it cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    regular::read_text(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
 /// Prints what `--json` asks for: names and texts exactly as they are.
