@@ -1,9 +1,8 @@
 //! Whether there is room for what an import writes, before it is begun.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use tacho_events::free::free_bytes;
 
 /// Parts of a trace's size that a run of it takes (events and tables; 0.62 were measured for 10 GB of ros2_tracing), and that analysis takes
 /// meanwhile in files without a name (1.0 of the same).
@@ -26,16 +25,6 @@ pub fn short_of(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Vec<String> {
         }
     }
     said
-}
-
-/// Free for who is not root (statvfs(3)).
-fn free_bytes(path: &Path) -> Option<u64> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: a zeroed statvfs is valid, the path ends with NUL.
-    unsafe {
-        let mut found: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(path.as_ptr(), &mut found) == 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
-    }
 }
 
 #[cfg(test)]
