@@ -223,7 +223,14 @@ fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
     replace(&path, |temporary| {
         let file = File::create(temporary).map_err(|source| Error::Io { path: temporary.into(), source })?;
-        write_rows(file, rows).map_err(|source| Error::Parquet { path: path.clone(), source })
+        write_rows(file, rows).map_err(|source| match source {
+            // What the disk says is not of the table's content.
+            ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+                Ok(source) => Error::Io { path: path.clone(), source: *source },
+                Err(cause) => Error::Parquet { path: path.clone(), source: ParquetError::External(cause) },
+            },
+            source => Error::Parquet { path: path.clone(), source },
+        })
     })
 }
 

@@ -53,11 +53,20 @@ pub fn code(outcome: Outcome) -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Fault(error)) => {
-            eprintln!("tacho: {error:#}");
+            eprintln!("tacho: {}", causes(&error));
             ExitCode::from(3)
         }
         Err(Failure::Code(code)) => ExitCode::from(code),
     }
+}
+
+/// An error with its causes, each said once: many of ours name their cause themselves.
+pub fn causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        known if known.contains(&cause) => said,
+        _ => format!("{said}: {cause}"),
+    })
 }
 
 /// What failed is named, and is a fault; all that was measured is kept.

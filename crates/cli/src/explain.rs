@@ -129,6 +129,10 @@ fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) 
         }
         return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
     }
+    if !run.summary().is_file() && run.info().is_ok_and(|info| info.verb == "import") {
+        let path = run.path().display();
+        eprintln!("tacho: {path}: its import was ended before its analysis: no tables, no summary.json; tacho report {path} completes it");
+    }
     let mut stated = match links {
         Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())?,
         None => Links::default(),

@@ -1,18 +1,20 @@
 //! Run directories as the command line names them.
 
 use crate::exit::{Failure, Outcome};
-use crate::lock;
+use crate::lock::{self, RunLock};
 use anyhow::Context;
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tacho_events::regular;
-use tacho_events::run::RunDirectory;
+use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_printing::Lines;
 use tacho_runner::recording::rfc3339;
 use tacho_workload::Workload;
 
+/// What `run.json` says is missing until an import has come to its end.
+const UNFINISHED_IMPORT: &str = "the import did not come to its end";
 /// Folder of the runs of the workload as it was.
 pub const UNTUNED: &str = "untuned";
 /// Folder of the runs at study E's common rate.
@@ -37,6 +39,32 @@ pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failur
         point_latest(&path)?;
     }
     Ok(RunDirectory::new(path))
+}
+
+/// As [`create`], for a run that an import makes: until it has come to its end the directory is locked, so that of several imports into one
+/// directory one goes on, and says what it is, so that what is left of one that was killed is no run.
+pub fn create_import(asked: Option<PathBuf>, name: &str, info: &RunInfo) -> Result<(RunDirectory, RunLock), Failure> {
+    let run = create(asked, name)?;
+    let lock = RunLock::take_for(run.path(), "imports into it")?;
+    // Another import may have come to its end between the look into the directory and its lock.
+    if occupied(run.path())? {
+        return Err(Failure::Usage(format!("{}: holds something by now; expected a new or an empty directory", run.path().display())));
+    }
+    let begun = RunInfo { cut_short: true, missing: vec![UNFINISHED_IMPORT.into()], ..info.clone() };
+    run.write_info(&begun).context("run.json")?;
+    Ok((run, lock))
+}
+
+/// Why a directory holds no run yet; `None`: it does.
+fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
+    if !info.missing.iter().any(|missing| missing == UNFINISHED_IMPORT) {
+        return None;
+    }
+    if let Err(Failure::Usage(text)) = RunLock::take_for(run.path(), "imports into it") {
+        return Some(text);
+    }
+    let (path, command) = (run.path().display(), info.command.join(" "));
+    Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
 }
 
 /// As [`create`], but the directory may hold the run that is built upon, as `runs/demo` holds `runs/demo/recorded`.
@@ -75,7 +103,10 @@ fn point_latest(path: &Path) -> Outcome {
 pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     let run = RunDirectory::new(path);
     match run.info() {
-        Ok(_) => Ok(run),
+        Ok(info) => match unfinished(&run, &info) {
+            Some(why) => Err(Failure::Usage(why)),
+            None => Ok(run),
+        },
         Err(error) => Err(Failure::Usage(format!("{}: {}", path.display(), no_run(path, &error)))),
     }
 }

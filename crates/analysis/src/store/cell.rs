@@ -279,10 +279,10 @@ mod tests {
         std::io::Seek::rewind(&mut file).expect("file");
         let reader = SerializedFileReader::new(file).expect("reader");
         let group = reader.get_row_group(0).expect("group");
-        let columns = Columns::new(&*group, 3);
-        assert_eq!(columns.read::<Option<i64>>("a").expect("a"), [Some(0), Some(-7), Some(3)]);
-        assert_eq!(columns.read::<i64>("a").expect("a"), [0, -7, 3]);
-        assert_eq!(columns.read::<Option<u32>>("b").expect("b"), [None, Some(5), None]);
-        assert_eq!(columns.read::<Option<u32>>("c").expect("none"), [None; 3]);
+        let columns = Columns::new(&*group);
+        assert_eq!(columns.open::<Option<i64>>("a").and_then(|mut column| column.read(3, &mut 100)).expect("a"), [Some(0), Some(-7), Some(3)]);
+        assert_eq!(columns.open::<i64>("a").and_then(|mut column| column.read(3, &mut 100)).expect("a"), [0, -7, 3]);
+        assert_eq!(columns.open::<Option<u32>>("b").and_then(|mut column| column.read(3, &mut 100)).expect("b"), [None, Some(5), None]);
+        assert_eq!(columns.open::<Option<u32>>("c").expect("none"), [None; 3]);
     }
 }
