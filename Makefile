@@ -16,9 +16,10 @@ PACKAGES_CYBER := libatomic1 libuuid1
 # Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
+# libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
+PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
 
-.PHONY: help build middleware demo micro micro-demo test bench clean setup web native plugins rust
+.PHONY: help build middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,7 +64,7 @@ web: setup
 
 build/web/report.html: $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
 	@echo "build: the report page (TypeScript)"
-	@cd web && npm install --no-save --loglevel=error --no-fund --no-audit && npm run --silent build
+	@cd web && npm ci --loglevel=error --no-fund --no-audit && npm run --silent build
 
 rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
@@ -88,7 +89,12 @@ test: build ## everything: unit tests in Rust, C and TypeScript, then end to end
 bench: ## our figures beside our peers', in one run (build/bench.json)
 	@setup/debian $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory build
+	@setup/python build/venv-test setup/test.txt
 	@benchmarks/run
+
+fresh: ## each of the targets above from nothing, on a fresh Debian 12 of its own (root; FRESH="demo test" names some)
+	@setup/debian debootstrap slirp4netns git
+	@setup/fresh $(FRESH)
 
 clean: ## remove what was built and what ran (the Rust cache in the home directory stays)
 	rm -rf build runs web/node_modules

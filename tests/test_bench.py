@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 
 import pyarrow.parquet as parquet
@@ -103,11 +104,37 @@ def test_interrupt_leaves_a_usable_run(tacho):
     wait_for_window(run, process, seconds=2)
     process.send_signal(signal.SIGINT)
     _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
     assert json.loads((run / "run.json").read_text())["cut_short"] is True, err
     chains = tacho.json("explain", "run")["chains"]
     assert chains and chains[0]["instances"] > 0
     for pid in pids:
         assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_a_bench_that_was_ended_before_its_first_message_is_no_success(tacho):
+    (tacho.directory / "w.yaml").write_text(SPINNING.format(middleware="ros2").replace("2 s", "60 s").replace("repeats: 2", "repeats: 1"))
+    process = tacho.start("bench", "w.yaml", "-o", "run")
+    run = tacho.directory / "run"
+    wait_for((run / "run.json").exists, "the run", process)
+    process.send_signal(signal.SIGTERM)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert "interrupted" in err and json.loads((run / "run.json").read_text())["cut_short"] is True
+
+
+def test_a_bench_that_dropped_events_is_no_success(tacho):
+    (tacho.directory / "w.yaml").write_text("""
+middleware: {socket: tcp}
+nodes:
+  source: {publishes: {/input: {rate: 1 kHz}}}
+  sink: {subscribes: [/input]}
+run: {duration: 2 s}
+""")
+    tacho.environment["TACHO_EVENTS_MAX_BYTES"] = "131072"
+    err = tacho("bench", "w.yaml", "-o", "run", expect=3).stderr
+    assert re.search(r"tacho: \d+ events of process \d+ \(.*\) were dropped", err), err
+    assert tacho.json("explain", "run")["points"]
 
 
 def test_a_node_that_dies_is_named_and_the_rest_is_kept(tacho):

@@ -106,3 +106,43 @@ def test_a_program_that_there_is_not_takes_no_run_directory(tacho):
 def test_completions_know_the_verbs(tacho, shell):
     completions = tacho("completions", shell).stdout
     assert "explain" in completions and "queue-too-short" in completions
+
+
+def in_a_small_file_system(tacho):
+    """Words that start a program in a mount namespace where `small` has room for some events and no more."""
+    (tacho.directory / "small").mkdir()
+    return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=256k small small && exec "$@"', "sh"]
+
+
+@pytest.mark.parametrize("code", [0, 6])
+def test_the_exit_code_is_the_programs_own_when_the_run_is_gone(tacho, code):
+    done = tacho("record", "-o", "run", "--", "sh", "-c", f"rm -rf run; echo said; exit {code}", expect=code)
+    assert done.stdout == "said\n"
+    assert "run/" in done.stderr and "incomplete" in done.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a small file system")
+@pytest.mark.parametrize("code", [0, 6])
+def test_the_exit_code_is_the_programs_own_when_the_disk_is_full(tacho, code):
+    fill = "dd if=/dev/zero of=small/filled bs=1k 2>/dev/null"
+    done = tacho("record", "-o", "small/run", "--", "sh", "-c", f"{fill}; echo said; exit {code}", expect=code, before=in_a_small_file_system(tacho))
+    assert done.stdout == "said\n"
+    assert "No space left on device" in done.stderr
+
+
+def test_stdout_is_the_programs(tacho, ros_python):
+    program = "import rclpy; rclpy.init(); rclpy.create_node('talker').create_publisher(__import__('std_msgs.msg').msg.Header, 'x', 1); print('said')"
+    done = tacho("record", "-o", "run", "--", ros_python, "-c", program)
+    assert done.stdout == "said\n"
+    assert "tacho: run: run" in done.stderr
+    assert tacho("explain", "run").stdout in done.stderr
+
+
+def test_recordings_that_start_at_once_have_directories_of_their_own(tacho):
+    processes = [tacho.start("record", "--", "true") for _ in range(8)]
+    for process in processes:
+        _, err = finished(process)
+        assert process.returncode == 0, err
+    runs = [path for path in (tacho.directory / "runs").iterdir() if not path.is_symlink()]
+    assert len(runs) == 8 and all((run / "run.json").is_file() for run in runs)
+    assert (tacho.directory / "runs" / "latest").resolve() in runs

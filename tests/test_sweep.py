@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from waiting import finished, succeeded, wait_for
+from waiting import finished, wait_for
 
 POINTS = 60
 SIXTY = """
@@ -83,7 +83,8 @@ def test_a_sweep_that_was_interrupted_ends_in_order_and_goes_on_without_its_file
     process = tacho.start("bench", "w.yaml", "--seed", 3, "-o", "run")
     wait_for(lambda: points_finished(run) >= 3, "three points", process)
     process.send_signal(signal.SIGINT)
-    _, err = succeeded(process)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
     before = {d.name for d in points(run) if is_finished(d) and not read(d / "run.json")["cut_short"]}
     assert 3 <= len(before) < POINTS
     assert f"{POINTS - len(before)} of {POINTS} runs are not finished" in err
@@ -101,7 +102,8 @@ def test_two_never_run_one_sweep_at_once(tacho):
     refused = tacho("bench", "-o", "run", "--resume", expect=2).stderr
     assert f"process {process.pid} runs this sweep" in refused
     process.send_signal(signal.SIGINT)
-    _, err = succeeded(process)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
     assert not (run / "lock").exists()
 
 
@@ -112,7 +114,8 @@ def test_an_interrupt_at_the_terminal_is_no_failure_of_a_point(tacho):
     process = tacho.start("bench", "w.yaml", "-o", "run", start_new_session=True)
     wait_for(lambda: list(run.glob("points/*/events/*.events")), "a node to record", process)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = succeeded(process)
+    _, err = finished(process)
+    assert process.returncode == 128 + signal.SIGINT, err
     assert "failed" not in err, err
     assert f"of {POINTS} runs are not finished" in err
 

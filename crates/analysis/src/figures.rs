@@ -84,6 +84,8 @@ struct Topic {
     subscribers: BTreeSet<String>,
     sent: u64,
     received: u64,
+    /// Of them, those whose publication is not known.
+    unlinked: u64,
     lost: u64,
     losses_known: bool,
     series: Series,
@@ -122,6 +124,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
                 continue;
             }
             topic.received += 1;
+            topic.unlinked += u64::from(message.publish_ns.is_none());
             to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
             let process = |e: u32| tables.nodes[tables.endpoints[e as usize].node as usize].process;
             let between = message.publisher.and_then(|p| tables.clock_uncertainty_ns(process(p), process(message.subscription)));
@@ -144,7 +147,8 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
     let figures = |(number, (name, topic)): (usize, (&str, Topic))| TopicFigures {
         topic: name.to_string(),
         lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty())
-            .then_some(topic.lost),
+            .then_some(topic.lost)
+            .filter(|lost| is_told(*lost, topic.unlinked, topic.received)),
         publishers: topic.publishers.into_iter().collect(),
         subscribers: topic.subscribers.into_iter().collect(),
         sent: topic.sent,
@@ -154,6 +158,11 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
         latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),
     };
     topics.into_iter().enumerate().map(figures).collect()
+}
+
+/// Whether a loss is told: not if most of what was received has no publication, and nothing else was seen to be lost.
+pub(crate) fn is_told(lost: u64, unlinked: u64, received: u64) -> bool {
+    lost > 0 || unlinked * 2 <= received
 }
 
 /// Whether events were lost at some time between two instants.

@@ -44,6 +44,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// A time of CLOCK_REALTIME on CLOCK_MONOTONIC, if how they relate is known.
+    pub(crate) fn monotonic_ns(&self, realtime_ns: i64) -> Option<i64> {
+        realtime_ns.checked_sub(self.realtime_offset_ns?)
+    }
+
     /// Whether an instant lies in the measured window; its start belongs to it, its end does not.
     pub fn measures(&self, ns: i64) -> bool {
         self.measured_from_ns.is_none_or(|from| ns >= from) && self.measured_to_ns.is_none_or(|to| ns < to)

@@ -13,6 +13,7 @@ pub(crate) mod queue;
 pub(crate) mod refused;
 pub(crate) mod starved;
 pub(crate) mod udpros;
+mod unstamped;
 
 use clocks::Sighting;
 use crate::Options;
@@ -23,6 +24,7 @@ use crate::rows::grouped::Grouped;
 use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
 use std::collections::HashMap;
 use tacho_workload::model::{Start, Workload};
+use unstamped::{First, Unstamped, Votes};
 
 /// A topic's publications and subscriptions.
 #[derive(Default, Clone)]
@@ -51,6 +53,8 @@ struct Found {
     publications: Rows<u32>,
     takes: Grouped<u32>,
     ambiguous: u64,
+    /// Takes whose stamps could be of either of two messages: the run does not show whether events or stamps come first.
+    of_unknown_order: u64,
 }
 
 fn find(seen: &Observed, options: &Options) -> Found {
@@ -79,18 +83,56 @@ fn find(seen: &Observed, options: &Options) -> Found {
         let told = |take: &TakeSeen, row| Taken { row, publication: take.publication, id: take.id, stamp: take.source_timestamp };
         seen.takes.iter().zip(0..).map(move |(take, row)| (seen.topic_of(take.endpoint), told(take, row)))
     });
+    let first = first(&sent, &taken, topics.len(), seen, options);
+    let mut of_unknown_order = 0;
     let of_topic = |topic: usize| {
         let published = Published::new(sent.of(topic));
-        let mut ambiguous = 0;
-        let own = far_apart(taken.of(topic).iter());
-        let found = own.filter_map(|take| Some((take.row, published.of(seen, take, options, &mut ambiguous)?)));
-        (found.collect::<Rows<(u32, u32)>>(), ambiguous)
+        let mut doubts = Doubts::default();
+        let own = || far_apart(taken.of(topic).iter());
+        let found = own().filter_map(|take| Some((take.row, published.of(seen, take, options, first, &mut doubts)?)));
+        let mut found: Rows<(u32, u32)> = found.collect();
+        if first.is_some() && !published.unstamped.0.is_empty() {
+            let mut takes = own();
+            let stamp_of = |row: u32| takes.find(|take| take.row == row).map_or(0, |take| take.stamp);
+            let several = unstamped::with_several_stamps(far_apart(found.iter()).copied(), stamp_of);
+            let before = found.len();
+            found = found.into_iter().filter(|(_, publication)| !several.contains(publication)).collect();
+            doubts.ambiguous += (before - found.len()) as u64;
+        }
+        (found, doubts)
     };
-    in_order(0..topics.len(), of_topic, |(found, of_topic)| {
+    in_order(0..topics.len(), of_topic, |(found, doubts)| {
         far_apart(found.into_iter()).for_each(|(take, publication)| publications[take as usize] = publication);
-        ambiguous += of_topic;
+        ambiguous += doubts.ambiguous;
+        of_unknown_order += doubts.of_unknown_order;
     });
-    Found { topics, publications, takes, ambiguous }
+    Found { topics, publications, takes, ambiguous, of_unknown_order }
+}
+
+/// Takes that were not linked because two publications may be theirs.
+#[derive(Default)]
+struct Doubts {
+    ambiguous: u64,
+    of_unknown_order: u64,
+}
+
+/// Whether rmw_publish or the stamp comes first, of publications without a stamp; `None`: the run does not show it, or has none of them.
+fn first(sent: &Grouped<Sent>, taken: &Grouped<Taken>, topics: usize, seen: &Observed, options: &Options) -> Option<First> {
+    let mut votes = Votes::default();
+    let of_topic = |topic: usize| {
+        let mut votes = Votes::default();
+        let is_of_older_release = far_apart(sent.of(topic).iter()).any(|sent| sent.id.is_none() && sent.stamp == 0 && sent.rmw_ns.is_some());
+        if !is_of_older_release {
+            return votes;
+        }
+        let published = Published::new(sent.of(topic));
+        let stamps = far_apart(taken.of(topic).iter()).filter(|take| !published.names(take));
+        let times = stamps.filter_map(|take| options.monotonic_ns(take.stamp));
+        times.filter(|time| !seen.lacks(*time, *time)).for_each(|time| votes.add(&published.unstamped, time));
+        votes
+    };
+    in_order(0..topics, of_topic, |of_topic| votes = votes.and(of_topic));
+    votes.decision()
 }
 
 /// Takes of each endpoint, in order.
@@ -121,8 +163,8 @@ struct Published {
     by_id: Rows<((u64, u64), u32)>,
     /// By source timestamp, in order.
     by_stamp: Rows<(i64, u32)>,
-    /// Those that carry no timestamp, by the time of rmw_publish, in order.
-    unstamped: Rows<(i64, u32)>,
+    /// Those that carry no timestamp.
+    unstamped: Unstamped,
 }
 
 impl Published {
@@ -136,10 +178,17 @@ impl Published {
                 _ => by_stamp.push((stamp, row)),
             }
         }
-        Published { by_id: by_id.sorted_by(Ord::cmp), by_stamp: by_stamp.sorted_by(Ord::cmp), unstamped: unstamped.sorted_by(Ord::cmp) }
+        let unstamped = Unstamped(unstamped.sorted_by(Ord::cmp));
+        Published { by_id: by_id.sorted_by(Ord::cmp), by_stamp: by_stamp.sorted_by(Ord::cmp), unstamped }
     }
 
-    fn of(&self, seen: &Observed, take: &Taken, options: &Options, ambiguous: &mut u64) -> Option<u32> {
+    /// Whether a take names its publication, by itself or by a stamp that a publication carries.
+    fn names(&self, take: &Taken) -> bool {
+        let first = self.by_stamp.partition_point(|of| of.0 < take.stamp);
+        take.publication.is_some() || take.id.is_some() || take.stamp == 0 || self.by_stamp.get(first).is_some_and(|of| of.0 == take.stamp)
+    }
+
+    fn of(&self, seen: &Observed, take: &Taken, options: &Options, first: Option<First>, doubts: &mut Doubts) -> Option<u32> {
         let of_id = || {
             let id = take.id?;
             let last = self.by_id.partition_point(|of| of.0 <= id).checked_sub(1)?;
@@ -150,15 +199,25 @@ impl Published {
             if stamp == 0 {
                 return None;
             }
-            let first = self.by_stamp.partition_point(|of| of.0 < stamp);
-            let mut same = self.by_stamp[first..].iter().take_while(|of| of.0 == stamp);
+            let from = self.by_stamp.partition_point(|of| of.0 < stamp);
+            let mut same = self.by_stamp[from..].iter().take_while(|of| of.0 == stamp);
             match (same.next(), same.next()) {
                 (Some(found), None) => Some(found.1),
                 (Some(_), Some(_)) => {
-                    *ambiguous += 1;
+                    doubts.ambiguous += 1;
                     None
                 }
-                (None, _) => first_at_or_after(&self.unstamped, stamp, options, seen),
+                (None, _) if self.unstamped.0.is_empty() => None,
+                (None, _) => {
+                    let stamp = options.monotonic_ns(stamp)?;
+                    let Some(first) = first else {
+                        doubts.of_unknown_order += 1;
+                        return None;
+                    };
+                    let (time, publication) = self.unstamped.of(stamp, first, options.clock_error_ns)?;
+                    // Its own may be among events that were lost.
+                    (!seen.lacks(stamp.min(time), stamp.max(time))).then_some(publication)
+                }
             }
         })
     }
@@ -177,7 +236,7 @@ pub(crate) fn sightings(seen: &Observed, options: &Options) -> Vec<Sighting> {
 
 /// Gives every take its publication and its arrival. Takes that cannot have one keep `None`.
 pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
-    let Found { mut topics, publications, mut takes, ambiguous } = find(seen, options);
+    let Found { mut topics, publications, mut takes, ambiguous, of_unknown_order } = find(seen, options);
     let (mut backwards, mut unrelated) = (0, 0);
     for (take, found) in far_apart(publications.into_iter().enumerate()) {
         let row = &seen.takes[take];
@@ -210,25 +269,19 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         notes.push(Note { name: "negative-latency".into(), count: backwards, text: text.into() });
     }
     if ambiguous > 0 {
-        let text = "messages whose source timestamp two publications of their topic share; not linked";
+        let text = "messages that two publications of their topic may be: they share a source timestamp, or lie closer together than events tell apart; not linked";
         notes.push(Note { name: "ambiguous-timestamp".into(), count: ambiguous, text: text.into() });
+    }
+    if of_unknown_order > 0 {
+        let text = "messages of a release before Jazzy whose source timestamps lie as near to one rmw_publish as to the next: which is theirs \
+                    is not known; not linked";
+        notes.push(Note { name: "order-of-timestamps-unknown".into(), count: of_unknown_order, text: text.into() });
     }
     if unrelated > 0 {
         let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
     Linked { topics, notes, takes }
-}
-
-/// The middleware stamps inside rmw_publish, before that event is written; this much later at most, else it is another's.
-const STAMP_TO_EVENT_NS: i64 = 20_000_000;
-
-/// Humble: the first rmw_publish on the topic at or after the source timestamp (CLOCK_REALTIME).
-fn first_at_or_after(unstamped: &[(i64, u32)], stamp: i64, options: &Options, seen: &Observed) -> Option<u32> {
-    let stamp = stamp.checked_sub(options.realtime_offset_ns?)?.saturating_sub(options.clock_error_ns);
-    let (time, publication) = unstamped.get(unstamped.partition_point(|(time, _)| *time < stamp))?;
-    // Its own may be among events that were lost.
-    (time - stamp <= STAMP_TO_EVENT_NS && !seen.lacks(stamp, *time)).then_some(*publication)
 }
 
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
@@ -368,6 +421,14 @@ fn mean_distance_ns(seen: &Observed, publications: &[u32], options: &Options) ->
     (count > 1).then(|| (last - first) / (count - 1))
 }
 
+/// Whether most takes of a subscription have no publication although theirs may be among those of the topic: these carry nothing that a take
+/// names. Then what seems lost may have been taken.
+fn is_in_doubt(seen: &Observed, of: &OfTopic, takes: &[u32]) -> bool {
+    let nameless = |p: &u32| seen.publications[*p as usize].source_timestamp == 0 && seen.publications[*p as usize].id.is_none();
+    let unlinked = far_apart(takes.iter()).filter(|take| seen.takes[**take as usize].publication.is_none()).count();
+    unlinked * 2 > takes.len() && far_apart(of.publications.iter()).any(nameless)
+}
+
 /// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
 fn lost(
     seen: &Observed,
@@ -392,6 +453,9 @@ fn lost(
             }
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
+            if is_in_doubt(seen, of, linked.takes.of(*subscription as usize)) {
+                continue;
+            }
             let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);
             let taken: Rows<(u32, i64)> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
             let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));

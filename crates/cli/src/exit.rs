@@ -1,5 +1,5 @@
 //! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
-//! middleware. `tacho record` passes the code of the program on.
+//! middleware, 128 + N cut short by signal N (130 by ^C). `tacho record` passes the code of the program on.
 
 use crate::options::Options;
 use clap::Parser;
@@ -42,21 +42,25 @@ pub type Outcome = Result<(), Failure>;
 
 /// Says what failed and gives the code.
 pub fn code(outcome: Outcome) -> ExitCode {
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Usage(text)) => {
+    ExitCode::from(outcome.map_or_else(say, |()| 0))
+}
+
+/// Says what failed; its code.
+pub fn say(failure: Failure) -> u8 {
+    match failure {
+        Failure::Usage(text) => {
             eprintln!("tacho: {text}");
-            ExitCode::from(2)
+            2
         }
-        Err(Failure::Mistakes(errors)) => {
+        Failure::Mistakes(errors) => {
             lines_to_stderr(&Lines::composed(&format!("tacho: {errors}\n")));
-            ExitCode::from(2)
+            2
         }
-        Err(Failure::Fault(error)) => {
+        Failure::Fault(error) => {
             eprintln!("tacho: {}", causes(&error));
-            ExitCode::from(3)
+            3
         }
-        Err(Failure::Code(code)) => ExitCode::from(code),
+        Failure::Code(code) => code,
     }
 }
 

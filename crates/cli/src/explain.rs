@@ -168,6 +168,16 @@ pub fn show(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
     show_chain(run, summary, None, json, terminal())
 }
 
+/// Prints the figures of a recorded program on stderr, because stdout is the program's. JSON was asked for, and goes to stdout.
+pub fn show_beside_program(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
+    if json {
+        return runs::print_json(summary);
+    }
+    let info = run.info().context("run.json")?;
+    let text = terminal_of(&std::io::stderr()).explain_chain(summary, &info, None);
+    runs::print_to(&mut std::io::stderr(), &Lines::composed(&text))
+}
+
 fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool, terminal: Terminal) -> Outcome {
     if json {
         return runs::print_json(summary);
@@ -176,16 +186,20 @@ fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: 
     runs::print(&Lines::composed(&terminal.explain_chain(summary, &info, chain)))
 }
 
-/// How text is laid out on what stdout is: as wide as the terminal, and in colour unless NO_COLOR says otherwise.
+/// How text is laid out on stdout.
 pub fn terminal() -> Terminal {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
+    terminal_of(&std::io::stdout())
+}
+
+/// How text is laid out there: as wide as the terminal, and in colour unless NO_COLOR says otherwise.
+fn terminal_of(output: &(impl IsTerminal + AsRawFd)) -> Terminal {
+    if !output.is_terminal() {
         return Terminal::default();
     }
     // SAFETY: the request fills the structure that it is given.
     let columns = unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
-        (libc::ioctl(stdout.as_raw_fd(), libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
+        (libc::ioctl(output.as_raw_fd(), libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
     };
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     Terminal { width: columns.unwrap_or(Terminal::default().width), colour, whole: false }

@@ -1,12 +1,17 @@
 //! ^C: the first asks the work under way to stop in order, the second ends the program as usual.
 
+use crate::exit::{self, Failure, Outcome};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// The first signal that came; 0: none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    if ASKED.swap(true, Ordering::Relaxed) {
+    let is_first = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    ASKED.store(true, Ordering::Relaxed);
+    if !is_first {
         // SAFETY: signal() and raise() are async-signal-safe.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
@@ -25,6 +30,19 @@ pub fn catch() -> io::Result<&'static AtomicBool> {
         }
     }
     Ok(&ASKED)
+}
+
+/// The outcome of work that a signal may have cut short. Then the exit code is that of a program which the signal ended, so that no
+/// script takes a part for the whole.
+pub fn whole(outcome: Outcome) -> Outcome {
+    match (SIGNAL.load(Ordering::Relaxed), outcome) {
+        (0, outcome) => outcome,
+        (signal, outcome) => {
+            outcome.err().map(exit::say);
+            eprintln!("tacho: interrupted: what was done until then is kept");
+            Err(Failure::Code(128 + signal as u8))
+        }
+    }
 }
 
 /// From now on the first ends the program as usual: nothing is left that must stop in order.

@@ -48,6 +48,13 @@ impl RunLock {
     }
 }
 
+impl RunLock {
+    /// Whether somebody holds it; nothing is changed.
+    pub fn is_held(run: &Path) -> bool {
+        File::open(run.join(NAME)).is_ok_and(|file| !locked(&file).unwrap_or(true))
+    }
+}
+
 impl Drop for RunLock {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
@@ -87,8 +94,10 @@ mod tests {
         let first = RunLock::take(run.path()).unwrap();
         let Err(Failure::Usage(text)) = RunLock::take(run.path()) else { panic!("locked twice") };
         assert!(text.contains(&format!("process {} ", std::process::id())), "{text}");
+        assert!(RunLock::is_held(run.path()));
         drop(first);
         assert!(!run.path().join("lock").exists());
+        assert!(!RunLock::is_held(run.path()));
         RunLock::take(run.path()).unwrap();
     }
 

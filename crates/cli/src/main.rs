@@ -35,12 +35,12 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(error),
     };
     let outcome = match verb {
-        Verb::Bench(options) => bench::run(options),
+        Verb::Bench(options) => interrupt::whole(bench::run(options)),
         Verb::Record(options) => record::run(options),
-        Verb::Import(options) => import::run(options),
+        Verb::Import(options) => interrupt::whole(import::run(options)),
         Verb::Explain(options) => explain::run(options),
         Verb::Top(options) => top::run(options),
-        Verb::Tune(options) => tune::run(options),
+        Verb::Tune(options) => interrupt::whole(tune::run(options)),
         Verb::Report(options) => report::run(options),
         Verb::Check(options) => check::run(options),
         Verb::Doctor(options) => doctor::run(options),

@@ -1,6 +1,6 @@
 //! `tacho record`
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{self, Failure, Outcome};
 use crate::options::Record;
 use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
@@ -14,7 +14,7 @@ use tacho_runner::clock::monotonic_ns;
 use tacho_runner::attach;
 use tacho_runner::install::Installation;
 use tacho_runner::preload;
-use tacho_runner::recording::{self, Error, Wanted};
+use tacho_runner::recording::{self, Error, Recorded, Wanted};
 use tacho_runner::ring;
 
 /// Less than this would be less than what is kept to link what began before.
@@ -45,18 +45,27 @@ pub fn run(options: Record) -> Outcome {
         }
     })?;
 
+    let code = u8::try_from(recorded.code).unwrap_or(3);
+    // What fails from here on is said; the exit code is the program's own.
+    if let Err(failure) = show(&run, recorded, options.json) {
+        exit::say(failure);
+    }
+    if code == 0 { Ok(()) } else { Err(Failure::Code(code)) }
+}
+
+/// Says what was recorded, on stderr: stdout is the program's.
+fn show(run: &RunDirectory, recorded: Recorded, json: bool) -> Outcome {
     for missing in &recorded.info.missing {
         eprintln!("tacho: {missing}");
     }
+    if let Some(error) = recorded.incomplete {
+        return Err(anyhow::Error::new(error).context("the program has ended, its recording is incomplete").into());
+    }
     if recorded.nothing_recorded.is_none() {
-        explain::show(&run, &analysis::store(&run, None)?, options.json)?;
+        explain::show_beside_program(run, &analysis::store(run, None)?, json)?;
     }
-    eprintln!("tacho: run: {} ({:.1} MiB of events)", run.path().display(), storage_bytes(&run)? as f64 / f64::from(1 << 20));
-    match u8::try_from(recorded.code) {
-        Ok(0) => Ok(()),
-        Ok(code) => Err(Failure::Code(code)),
-        Err(_) => Err(Failure::Code(3)),
-    }
+    eprintln!("tacho: run: {} ({:.1} MiB of events)", run.path().display(), storage_bytes(run)? as f64 / f64::from(1 << 20));
+    Ok(())
 }
 
 /// What the event files of a run take on the disk.

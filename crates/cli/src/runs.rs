@@ -4,7 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::lock::{self, RunLock};
 use anyhow::Context;
 use serde::Serialize;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tacho_events::regular;
@@ -27,17 +27,11 @@ pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 /// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest` then points.
 /// One that holds anything already is refused, so that nothing is ever written over.
 pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failure> {
-    let path = match &asked {
-        Some(path) => path.clone(),
-        None => Path::new("runs").join(format!("{name}-{}", timestamp(SystemTime::now()))),
-    };
+    let Some(path) = asked else { return create_dated(Path::new("runs"), name, SystemTime::now()) };
     if occupied(&path)? {
         return Err(Failure::Usage(format!("{}: holds something already; expected a new or an empty directory", path.display())));
     }
     std::fs::create_dir_all(&path).with_context(|| format!("{}: cannot be made", path.display()))?;
-    if asked.is_none() {
-        point_latest(&path)?;
-    }
     Ok(RunDirectory::new(path))
 }
 
@@ -60,11 +54,30 @@ fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
     if !info.missing.iter().any(|missing| missing == UNFINISHED_IMPORT) {
         return None;
     }
-    if let Err(Failure::Usage(text)) = RunLock::take_for(run.path(), "imports into it") {
-        return Some(text);
-    }
     let (path, command) = (run.path().display(), info.command.join(" "));
+    if RunLock::is_held(run.path()) {
+        return Some(format!("{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"));
+    }
     Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
+}
+
+/// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at once.
+fn create_dated(folder: &Path, name: &str, now: SystemTime) -> Result<RunDirectory, Failure> {
+    let made = |path: &Path| format!("{}: cannot be made", path.display());
+    std::fs::create_dir_all(folder).with_context(|| made(folder))?;
+    let dated = format!("{name}-{}", timestamp(now));
+    for number in 1_u32.. {
+        let path = folder.join(if number == 1 { dated.clone() } else { format!("{dated}-{number}") });
+        match std::fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            done => {
+                done.with_context(|| made(&path))?;
+                point_latest(&path)?;
+                return Ok(RunDirectory::new(path));
+            }
+        }
+    }
+    unreachable!("a second has fewer runs than u32 has numbers")
 }
 
 /// As [`create`], but the directory may hold the run that is built upon, as `runs/demo` holds `runs/demo/recorded`.
@@ -88,14 +101,13 @@ fn occupied(path: &Path) -> Result<bool, Failure> {
 
 fn point_latest(path: &Path) -> Outcome {
     let latest = path.with_file_name("latest");
-    match std::fs::remove_file(&latest) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Failure::Fault(anyhow::Error::new(error).context(format!("{}", latest.display()))))
-        }
-        _ => {}
-    }
     let target = path.file_name().expect("made of a name and a time");
-    std::os::unix::fs::symlink(target, &latest).with_context(|| format!("{}", latest.display()))?;
+    // Renamed into its place: runs that start at once each replace the link of another.
+    let mut new = target.to_owned();
+    new.push(".latest");
+    let new = path.with_file_name(new);
+    let linked = std::os::unix::fs::symlink(target, &new).and_then(|()| std::fs::rename(&new, &latest));
+    linked.with_context(|| latest.display().to_string())?;
     Ok(())
 }
 
@@ -167,7 +179,12 @@ pub fn print_json(value: &impl Serialize) -> Outcome {
 
 /// Prints to stdout; a reader that has seen enough and closed the pipe is no failure.
 pub fn print(lines: &Lines) -> Outcome {
-    match lines.write(&mut std::io::stdout()) {
+    print_to(&mut std::io::stdout(), lines)
+}
+
+/// The same to another stream.
+pub fn print_to(output: &mut impl Write, lines: &Lines) -> Outcome {
+    match lines.write(output) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
@@ -215,6 +232,20 @@ mod tests {
         std::fs::write(folder.path().join("run/run.json"), "{").unwrap();
         assert!(said(&folder.path().join("run/tables")).contains("lies within"));
         assert!(said(&folder.path().join("run")).contains("EOF"), "{}", said(&folder.path().join("run")));
+    }
+
+    #[test]
+    fn runs_that_start_in_the_same_second_have_directories_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs: std::collections::BTreeSet<PathBuf> = std::thread::scope(|scope| {
+            let run = || create_dated(folder.path(), "x", UNIX_EPOCH).unwrap().path().to_owned();
+            let started: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
+            started.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(runs.len(), 8, "{runs:?}");
+        let latest = folder.path().join("latest").canonicalize().unwrap();
+        assert!(runs.iter().any(|run| run.canonicalize().unwrap() == latest));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 9, "nothing else is left");
     }
 
     #[test]

@@ -51,12 +51,14 @@ pub fn run(options: Tune) -> Outcome {
     let out = runs::create_beside(options.out.out, &format!("{}-tuned", runs::stem(&options.run)), measured.as_ref())?;
     let (scheduler, cpu_time) = Default::default();
     let bench = Bench { installation: &installation, command: runs::command(), recorded: true, scheduler, cpu_time, interrupted };
+    let mut failures = Vec::new();
     let measured = match measured {
         Some(run) => run,
         None => {
             let run = RunDirectory::new(out.path().join("measured"));
             let mut progress = Progress::new();
-            bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
+            let ran = bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
+            failures.extend(ran.failures);
             progress.finish();
             analysis::store(&run, Some(&workload))?;
             run
@@ -115,7 +117,7 @@ pub fn run(options: Tune) -> Outcome {
         runs::print_json(&found)?;
     }
     eprintln!("tacho: tuning: {}", out.path().display());
-    verdict(ran.iter().flat_map(|ran| &ran.failures))
+    verdict(failures.iter().chain(ran.iter().flat_map(|ran| &ran.failures)))
 }
 
 fn directory_of(method: Method) -> &'static str {

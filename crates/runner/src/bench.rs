@@ -139,7 +139,8 @@ impl Bench<'_> {
             info.missing.extend(nodes.iter().flat_map(NodeFigures::refusals)); // of which there is no event
         }
         run.write_info(&info)?;
-        let (nodes, failures) = result?;
+        let (nodes, mut failures) = result?;
+        failures.extend(recorded.iter().filter_map(RecordedProcess::dropped)); // figures of a part are no success
         Ok(Ran { info, nodes, failures })
     }
 

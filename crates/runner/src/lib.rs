@@ -40,3 +40,4 @@ mod signals;
 mod starting_again;
 mod tracefs;
 mod window;
+mod writers;

@@ -1,12 +1,10 @@
-//! A process that was recorded, as its event file tells of it, and who still writes one.
+//! A process that was recorded, as its event file tells of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacho_events::layout::{FileHeader, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
 
 /// A process that was recorded, from its event file.
@@ -56,15 +54,19 @@ impl RecordedProcess {
     /// What is missing of this process's events, and why.
     pub(crate) fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
+        missing.extend(self.dropped());
         let who = format!("process {} ({})", self.pid, self.command);
-        if self.dropped_events > 0 {
-            let why = self.storage_error.as_deref().unwrap_or("more than --max-mib (TACHO_EVENTS_MAX_BYTES), or faster than storage could grow");
-            missing.push(format!("{} events of {who} were dropped: {why}", self.dropped_events));
-        }
         if self.running {
             missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
         }
         missing
+    }
+
+    /// That events were dropped, if they were.
+    pub(crate) fn dropped(&self) -> Option<String> {
+        let why = self.storage_error.as_deref().unwrap_or("more than --max-mib (TACHO_EVENTS_MAX_BYTES), or faster than storage could grow");
+        (self.dropped_events > 0)
+            .then(|| format!("{} events of process {} ({}) were dropped: {why}", self.dropped_events, self.pid, self.command))
     }
 
     /// That its release of tracetools is not known, where it is not. No loss for a program that has no rmw.
@@ -78,27 +80,8 @@ impl RecordedProcess {
     }
 }
 
-/// Those of `files` that some process has mapped, with its id here. Found by name in all /proc/PID/maps that may be read: also right for processes in
-/// other pid namespaces, where the pid in the file means another process here. Names hold a pid and the ns of their making.
-pub(crate) fn mapped_event_files(files: &[PathBuf]) -> BTreeMap<PathBuf, u32> {
-    let names: BTreeMap<&OsStr, &PathBuf> = files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
-    let mut mapped = BTreeMap::new();
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for process in processes {
-        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let maps = fs::read(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
-        for line in maps.split(|byte| *byte == b'\n') {
-            let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            if let Some(path) = names.get(OsStr::from_bytes(name)) {
-                mapped.insert((*path).clone(), pid);
-            }
-        }
-    }
-    mapped
-}
-
-/// Cuts an event file after the last chunk that was handed out, and brings it to the disk.
-pub(crate) fn cut_tail(file: &File) -> io::Result<()> {
+/// Cuts an event file after the last chunk that was handed out, and brings it to the disk. Only for files that nobody writes.
+pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
     let mut reserved = [0; 8];
     match file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64) {
         Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -106,7 +89,7 @@ pub(crate) fn cut_tail(file: &File) -> io::Result<()> {
     }
     let used = (CHUNK_SIZE as u64).saturating_mul(u64::from_le_bytes(reserved)).saturating_add(HEADER_SIZE as u64);
     if used < file.metadata()?.len() {
-        file.set_len(used)?;
+        File::options().write(true).open(path)?.set_len(used)?;
     }
     file.sync_all()
 }

@@ -7,10 +7,11 @@ use crate::descriptors;
 use crate::machine::machine;
 use crate::preload;
 use crate::ring;
-use crate::recorded::{cut_tail, mapped_event_files, versions};
+use crate::recorded::{cut_tail, versions};
 pub use crate::recorded::RecordedProcess;
 use crate::scheduler_events::{SchedulerEvents, When};
 use crate::signals::Signals;
+use crate::writers::writers;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -154,7 +155,7 @@ impl Recording {
     pub fn wait_for_writers(&self, limit: Duration) -> Result<bool, Error> {
         let end = Instant::now() + limit;
         loop {
-            if mapped_event_files(&self.event_files()?).is_empty() {
+            if !writers(&self.event_files()?).values().any(|writer| writer.is_certain()) {
                 return Ok(true);
             }
             if Instant::now() >= end {
@@ -164,7 +165,7 @@ impl Recording {
         }
     }
 
-    /// Ends the recording: cuts what files of ended processes have beyond their last chunk, and says what is in them.
+    /// Ends the recording: cuts what files have beyond their last chunk if nobody can write them any more, and says what is in them.
     pub fn finish(self) -> Result<Vec<RecordedProcess>, Error> {
         Ok(self.finish_with(None)?.0)
     }
@@ -175,15 +176,15 @@ impl Recording {
         let files = self.event_files()?;
         let Recording { events, clock, .. } = self;
         clock.finish().map_err(at(&events.join("clock.sync")))?;
-        let running = mapped_event_files(&files);
-        let undone = ring.map_or(Ok(Vec::new()), |ring| ring.finish(&running))?;
+        let written = writers(&files);
+        let undone = ring.map_or(Ok(Vec::new()), |ring| ring.finish(&written))?;
         let mut processes = Vec::new();
         for path in files {
-            let file = File::options().read(true).write(true).open(&path).map_err(at(&path))?;
-            let is_running = running.contains_key(&path);
-            if !is_running {
-                cut_tail(&file).map_err(at(&path))?;
+            let file = File::open(&path).map_err(at(&path))?;
+            if !written.contains_key(&path) {
+                cut_tail(&path, &file).map_err(at(&path))?;
             }
+            let is_running = written.get(&path).is_some_and(|writer| writer.is_certain());
             let mut page = Vec::new();
             (&file).take(HEADER_SIZE as u64).read_to_end(&mut page).map_err(at(&path))?;
             // A process that was killed while it made its file recorded nothing; the reader says so of the file.
@@ -227,6 +228,8 @@ pub struct Recorded {
     pub processes: Vec<RecordedProcess>,
     /// Why there are no events, where there are none.
     pub nothing_recorded: Option<String>,
+    /// Why the run could not be completed after the command had ended, if so: its directory is gone, or the disk is full.
+    pub incomplete: Option<Error>,
 }
 
 /// Runs `command` in the foreground, recorded, until it has ended: `tacho record -- COMMAND`.
@@ -239,6 +242,9 @@ pub struct Recorded {
 /// Call it from the main thread before others are started: signals of tacho are blocked here and inherited by later threads.
 ///
 /// With a ring only the last of it is kept.
+///
+/// An error means that the command did not run. What fails after it has ended is in [`Recorded::incomplete`], because the exit code is
+/// the command's own.
 pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted: Wanted, ring: Option<ring::Wanted>) -> Result<Recorded, Error> {
     let program = command.first().cloned().unwrap_or_default();
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -246,7 +252,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     if ring.is_some() {
         ring::block_signal();
     }
-    let mut recording = Recording::start(run, recorder)?
+    let recording = Recording::start(run, recorder)?
         .with_ros1()
         .with_max_bytes(wanted.max_bytes)
         .with_cpu_time(wanted.cpu_time)
@@ -295,6 +301,29 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     let status = status.map_err(at(Path::new("waitpid")))?;
     going.iter().for_each(ring::Going::hold);
     info.duration_s = start.elapsed().as_secs_f64();
+    info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
+    let completed = complete(recording, going, &mut info, run);
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    let (processes, incomplete) = match completed {
+        Ok(processes) => (processes, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let mut nothing_recorded = None;
+    if incomplete.is_none() && processes.is_empty() {
+        nothing_recorded = Some(why_nothing(&program));
+        info.missing.extend(nothing_recorded.clone());
+    }
+    let incomplete = incomplete.or(run.write_info(&info).map_err(at(&run_json)).err().map(Error::File));
+    Ok(Recorded { code, info, processes, nothing_recorded, incomplete })
+}
+
+/// Ends a recording whose command has ended, and says in `info` what came of it.
+fn complete(
+    mut recording: Recording,
+    going: Option<ring::Going>,
+    info: &mut RunInfo,
+    run: &RunDirectory,
+) -> Result<Vec<RecordedProcess>, Error> {
     recording.wait_for_writers(AFTER_THE_COMMAND)?;
     info.scheduler = recording.finish_scheduler_events()?;
     let outcome = going.map(ring::Going::finish).transpose().map_err(at(run.path()))?;
@@ -304,15 +333,10 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     info.cut_short = false;
     info.measured_from_ns = facts.as_ref().and_then(ring::measured_from_ns);
     info.ring = facts;
-    info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
     info.versions = versions(&processes);
     info.missing = processes.iter().flat_map(|process| process.missing().into_iter().chain(process.unknown_release())).collect();
     info.missing.extend(failures.into_iter().chain(undone));
-    let nothing_recorded = processes.is_empty().then(|| why_nothing(&program));
-    info.missing.extend(nothing_recorded.clone());
-    run.write_info(&info).map_err(at(&run_json))?;
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(Recorded { code, info, processes, nothing_recorded })
+    Ok(processes)
 }
 
 /// Says of each file, once, that it is nearly as large as it may get.

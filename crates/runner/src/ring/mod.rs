@@ -14,11 +14,10 @@ pub(crate) use kept_going::block_signal;
 pub use kept_going::{Going, Outcome, Wanted, Watch};
 
 use crate::clock::{self, Sync, TickSource};
-use crate::recorded::mapped_event_files;
+use crate::writers::{writers, Writer};
 use file::RingFile;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tacho_events::file_error::{at, FileError};
@@ -118,23 +117,23 @@ impl Ring {
 
     fn let_go_of_ended(&mut self, clocks: &HashMap<TickSource, Rate>, before_ns: i64) -> Result<(), Error> {
         let paths: Vec<PathBuf> = self.files.keys().cloned().collect();
-        let mapped = mapped_event_files(&paths);
+        let writers = writers(&paths);
         let mut empty = Vec::new();
         for (path, file) in &mut self.files {
             let Some(rate) = clocks.get(&file.ticks()) else { continue };
             let before = rate.ticks_before(before_ns);
-            match mapped.get(path) {
-                Some(pid) => {
+            match writers.get(path) {
+                Some(Writer::Process(pid)) => {
                     if let Some(threads) = threads_in_their_namespace(*pid) {
                         file.let_go_of_ended(before, |tid| threads.contains(&tid), |ticks| rate.ns(ticks)).map_err(at(path))?;
                     }
                 }
-                None if nobody_writes(path) => {
+                None => {
                     file.let_go_of_ended(before, |_| false, |ticks| rate.ns(ticks)).map_err(at(path))?;
                     file.give_back_what_is_ahead().map_err(at(path))?;
                     empty.extend(file.is_empty().then(|| path.clone()));
                 }
-                None => {}
+                Some(Writer::Unseen | Writer::Unknown) => {}
             }
         }
         for path in empty {
@@ -146,14 +145,14 @@ impl Ring {
         Ok(())
     }
 
-    /// When the recording has ended: files that nobody writes any more become ordinary ones, without holes; `running` are left as they are and
+    /// When the recording has ended: files that nobody writes any more become ordinary ones, without holes; `written` are left as they are and
     /// grow no further. What could not be done, in words.
-    pub fn finish(mut self, running: &BTreeMap<PathBuf, u32>) -> Result<Vec<String>, Error> {
+    pub(crate) fn finish(mut self, written: &BTreeMap<PathBuf, Writer>) -> Result<Vec<String>, Error> {
         self.hold();
         self.turn()?; // what was written at last
         let mut undone = Vec::new();
         for (path, file) in &self.files {
-            if running.contains_key(path) {
+            if written.contains_key(path) {
                 file.stop_growing().map_err(at(path))?;
                 continue;
             }
@@ -243,40 +242,9 @@ fn threads_in_their_namespace(pid: u32) -> Option<HashSet<u32>> {
     (!threads.is_empty()).then_some(threads)
 }
 
-/// Whether nobody has a file open or mapped for writing: then, and only then, the kernel gives a read lease on it (fcntl(2), F_SETLEASE).
-/// Also right for processes whose maps may not be read.
-fn nobody_writes(path: &Path) -> bool {
-    const F_SETSIG: libc::c_int = 10; // asm-generic/fcntl.h
-    let Ok(file) = std::fs::File::open(path) else { return false };
-    // SAFETY: the descriptor is open. Should somebody open the file in this moment, the signal is one that does nothing.
-    unsafe {
-        libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG);
-        let given = libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) == 0;
-        if given {
-            libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
-        }
-        given
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn who_has_a_file_mapped_for_writing_writes_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
-        std::fs::write(&path, [0; 4096]).unwrap();
-        assert!(nobody_writes(&path));
-        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
-        assert!(!nobody_writes(&path));
-        let mapped = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
-        drop(file);
-        assert!(!nobody_writes(&path));
-        drop(mapped);
-        assert!(nobody_writes(&path));
-    }
 
     #[test]
     fn the_threads_of_a_process_are_those_that_live() {

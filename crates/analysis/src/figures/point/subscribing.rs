@@ -1,7 +1,7 @@
 //! What arrived in time, late, or not at all, subscription by subscription.
 
 use super::{ends, Ends};
-use crate::figures::{latency_us, Repeat};
+use crate::figures::{is_told, latency_us, Repeat};
 use crate::rows::grouped::Grouped;
 use crate::summary::{Distribution, SubscriptionFigures};
 use crate::tables::{Delivery, EndpointKind, Message, Tables};
@@ -12,6 +12,8 @@ struct Subscription {
     late: u64,
     /// Taken, and not judged.
     unjudged: u64,
+    /// Taken, and without a known publication.
+    unlinked: u64,
     lost: u64,
     /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
     dropped: bool,
@@ -32,6 +34,7 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
         for message in &tables.messages {
             let Some(index) = of_row[message.subscription as usize] else { continue };
             let subscription = &mut all.order[index].1;
+            subscription.unlinked += u64::from(message.publish_ns.is_none());
             match message.delivery {
                 Delivery::InTime => subscription.in_time += 1,
                 Delivery::Late => subscription.late += 1,
@@ -51,7 +54,9 @@ pub(super) fn subscribing(repeats: &[Repeat<'_>]) -> Vec<SubscriptionFigures> {
         node: end.node,
         topic: end.topic,
         received: subscription.in_time + subscription.late + subscription.unjudged,
-        lost: (!subscription.dropped).then_some(subscription.lost),
+        lost: (!subscription.dropped)
+            .then_some(subscription.lost)
+            .filter(|lost| is_told(*lost, subscription.unlinked, subscription.in_time + subscription.late + subscription.unjudged)),
         in_time: (subscription.unjudged == 0).then_some(subscription.in_time),
         late: (subscription.unjudged == 0).then_some(subscription.late),
         latency_us: Distribution::of_slice(latencies.of_mut(index)),
