@@ -98,3 +98,16 @@ def test_two_formats_are_no_bag(bag, tacho, tmp_path):
     by_hand(bag, tmp_path / "one.db3").close()
     (tmp_path / "two.mcap").write_bytes(bag.write())
     assert "all MCAP or all SQLite" in tacho("import", "one.db3", "two.mcap", "-o", "run", expect=2).stderr
+
+
+def test_a_program_in_the_place_of_messages_is_refused(tacho, tmp_path):
+    database = sqlite3.connect(tmp_path / "endless.db3")
+    database.executescript(SCHEMA_3.replace("CREATE INDEX timestamp_idx ON messages (timestamp ASC);", "") + """
+        DROP TABLE messages;
+        CREATE VIEW messages AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)
+            SELECT i AS id, 1 AS topic_id, i AS timestamp, x'00' AS data FROM n;
+    """)
+    database.close()
+    tacho("import", "endless.db3", "-o", "run")
+    (missing,) = json.loads((tmp_path / "run/run.json").read_text())["missing"]
+    assert "endless.db3" in missing and "messages is a view; expected a table" in missing

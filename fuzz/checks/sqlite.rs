@@ -1,5 +1,6 @@
 //! What must hold of any bytes that are read as a bag in an SQLite file.
 
+use std::sync::atomic::AtomicBool;
 use std::io::Write;
 use tacho_import::bag;
 
@@ -13,7 +14,8 @@ pub fn file(bytes: &[u8]) {
         messages += 1;
         topics = topics.max(message.topic as usize + 1);
     };
-    let bag = bag::read(&[path], &mut on_message, &mut |_| true).expect("a file that can be read");
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let bag = bag::read(&[path], &GO_ON, &mut on_message, &mut |_| true).expect("a file that can be read");
     assert_eq!(messages, bag.messages);
     assert!(topics <= bag.topics.len(), "a message of topic {topics} of {}", bag.topics.len());
     assert_eq!(bag.span_ns.is_some(), messages > 0);

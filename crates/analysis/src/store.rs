@@ -8,6 +8,7 @@
 mod cell;
 
 use crate::in_order::in_order;
+use crate::rows::{self, Rows};
 use crate::summary::Summary;
 use crate::tables::*;
 use cell::Cell;
@@ -18,16 +19,21 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use std::fs::File;
 use std::io;
+use std::mem::size_of;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacho_events::bag::{BagMessage, BagTopic};
+use tacho_events::free::free_bytes;
 use tacho_events::{regular, RunDirectory};
 
 /// Writes one table.
 type Write<'a> = Box<dyn FnOnce() -> Result<(), Error> + Send + 'a>;
 
-/// Rows of one row group: bounds the memory of who reads.
+/// Rows of one row group, and rows that are read at once of whatever group: bounds the memory of who reads. Of equal rows a file of a megabyte
+/// holds a hundred million.
 const ROWS_A_GROUP: usize = 1 << 17;
+/// Rows of a table that no file without a name may hold: more than any system has nodes, callbacks or findings.
+const MOST_BYTES_IN_MEMORY: u64 = 1 << 30;
 
 /// Tables that all versions have written; of the others a run may be older.
 const ALWAYS: [&str; 10] =
@@ -67,7 +73,27 @@ trait Row: Sized {
     const NAME: &'static str;
     fn schema() -> Result<Vec<TypePtr>, ParquetError>;
     fn write(rows: &[Self], group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>;
-    fn read(group: &dyn RowGroupReader) -> Result<Vec<Self>, ParquetError>;
+    /// Hands on the rows of a group, so many at once.
+    fn read(group: &dyn RowGroupReader, text_left: &mut usize, take: &mut dyn FnMut(Vec<Self>)) -> Result<(), ParquetError>;
+}
+
+/// Where the rows of a table are put.
+trait Held<R>: Default + Extend<R> {
+    /// Bytes of rows that there is room for, and where.
+    fn room() -> (u64, String);
+}
+
+impl<R> Held<R> for Vec<R> {
+    fn room() -> (u64, String) {
+        (MOST_BYTES_IN_MEMORY, "as this table is kept in memory".into())
+    }
+}
+
+impl<R: Copy> Held<R> for Rows<R> {
+    fn room() -> (u64, String) {
+        let folder = rows::folder();
+        (free_bytes(&folder).map_or(u64::MAX, |free| free.max(MOST_BYTES_IN_MEMORY)), format!("as are free in {}", folder.display()))
+    }
 }
 
 macro_rules! tables {
@@ -87,15 +113,21 @@ macro_rules! tables {
                 Ok(())
             }
 
-            fn read(group: &dyn RowGroupReader) -> Result<Vec<Self>, ParquetError> {
-                let rows = group.metadata().num_rows() as usize;
-                let columns = cell::Columns::new(group, rows);
-                $(let mut $column = columns.read(stringify!($column))?.into_iter();)*
-                let mut read = Vec::with_capacity(rows);
-                for _ in 0..rows {
-                    read.push($Row { $($column: $column.next().ok_or_else(cell::short)?),* });
+            fn read(group: &dyn RowGroupReader, text_left: &mut usize, take: &mut dyn FnMut(Vec<Self>)) -> Result<(), ParquetError> {
+                let columns = cell::Columns::new(group);
+                $(let mut $column = columns.open(stringify!($column))?;)*
+                let mut left = rows_of(group)?;
+                while left > 0 {
+                    let rows = left.min(ROWS_A_GROUP);
+                    $(let mut $column = $column.read(rows, text_left)?.into_iter();)*
+                    let mut read = Vec::with_capacity(rows);
+                    for _ in 0..rows {
+                        read.push($Row { $($column: $column.next().ok_or_else(cell::short)?),* });
+                    }
+                    take(read);
+                    left -= rows;
                 }
-                Ok(read)
+                Ok(())
             }
         })*
 
@@ -191,7 +223,14 @@ fn write_table<R: Row>(folder: &Path, rows: &[R]) -> Result<(), Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
     replace(&path, |temporary| {
         let file = File::create(temporary).map_err(|source| Error::Io { path: temporary.into(), source })?;
-        write_rows(file, rows).map_err(|source| Error::Parquet { path: path.clone(), source })
+        write_rows(file, rows).map_err(|source| match source {
+            // What the disk says is not of the table's content.
+            ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+                Ok(source) => Error::Io { path: path.clone(), source: *source },
+                Err(cause) => Error::Parquet { path: path.clone(), source: ParquetError::External(cause) },
+            },
+            source => Error::Parquet { path: path.clone(), source },
+        })
     })
 }
 
@@ -208,7 +247,7 @@ fn write_rows<R: Row>(file: File, rows: &[R]) -> Result<(), ParquetError> {
     writer.close().map(drop)
 }
 
-fn read_table<R: Row, T: Default + Extend<R>>(folder: &Path) -> Result<T, Error> {
+fn read_table<R: Row, T: Held<R>>(folder: &Path) -> Result<T, Error> {
     let path = folder.join(format!("{}.parquet", R::NAME));
     let file = match regular::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !ALWAYS.contains(&R::NAME) => return Ok(T::default()),
@@ -217,12 +256,28 @@ fn read_table<R: Row, T: Default + Extend<R>>(folder: &Path) -> Result<T, Error>
     let read = || {
         let reader = SerializedFileReader::new(file)?;
         let mut rows = T::default();
-        for group in 0..reader.num_row_groups() {
-            rows.extend(R::read(&*reader.get_row_group(group)?)?);
+        let groups: Vec<_> = (0..reader.num_row_groups()).map(|group| reader.get_row_group(group)).collect::<Result<_, _>>()?;
+        let mut count = 0u64;
+        for group in &groups {
+            count = count.saturating_add(rows_of(&**group)? as u64);
+        }
+        let (room, whose) = T::room();
+        if count.saturating_mul(size_of::<R>() as u64) > room {
+            let most = room / size_of::<R>() as u64;
+            return Err(ParquetError::General(format!("{count} rows; expected at most {most}, {whose}")));
+        }
+        let mut text_left = cell::MOST_TEXT_BYTES;
+        for group in &groups {
+            R::read(&**group, &mut text_left, &mut |read| rows.extend(read))?;
         }
         Ok(rows)
     };
     read().map_err(|source| Error::Parquet { path, source })
+}
+
+fn rows_of(group: &dyn RowGroupReader) -> Result<usize, ParquetError> {
+    let found = group.metadata().num_rows();
+    usize::try_from(found).map_err(|_| ParquetError::General(format!("a group of {found} rows; expected a number of them")))
 }
 
 /// Writes a file through a temporary one beside it.

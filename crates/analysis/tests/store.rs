@@ -2,7 +2,12 @@
 
 mod scene;
 
+use parquet::column::writer::ColumnWriter;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
 use scene::*;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use tacho_analysis::{analyse_and_store, store};
 use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::testing::FileBuilder;
@@ -80,4 +85,49 @@ fn a_run_with_repeats_gets_tables_in_each_and_one_summary() {
     let nothing = tempfile::tempdir().expect("folder");
     let error = analyse_and_store(&RunDirectory::new(nothing.path()), None, &mut |_| {}).expect_err("no run");
     assert!(error.to_string().contains("expected a run directory"), "{error}");
+}
+
+/// A table of one group of equal rows: `count` of these values in each column.
+fn equal_rows(folder: &Path, table: &str, count: usize) -> PathBuf {
+    let path = folder.join(format!("{table}.parquet"));
+    let schema = SerializedFileReader::new(File::open(&path).expect("table")).expect("reader").metadata().file_metadata().schema_descr().root_schema_ptr();
+    let mut writer = SerializedFileWriter::new(File::create(&path).expect("file"), schema, Default::default()).expect("writer");
+    let mut group = writer.next_row_group().expect("group");
+    while let Some(mut column) = group.next_column().expect("column") {
+        for at in (0..count).step_by(1 << 20) {
+            let rows = (count - at).min(1 << 20);
+            let defined = vec![1; rows];
+            match column.untyped() {
+                ColumnWriter::Int32ColumnWriter(column) => column.write_batch(&vec![7; rows], Some(&defined), None),
+                ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&vec![7; rows], Some(&defined), None),
+                ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&vec!["name".into(); rows], Some(&defined), None),
+                _ => panic!("no column of these tables"),
+            }
+            .expect("rows");
+        }
+        column.close().expect("column");
+    }
+    group.close().expect("group");
+    writer.close().expect("table");
+    path
+}
+
+#[test]
+fn a_table_of_more_rows_than_there_is_room_for_is_refused_by_their_number() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Default::default()).expect("write");
+    let path = equal_rows(folder.path(), "nodes", 40_000_000);
+    assert!(path.metadata().expect("file").len() < 10 << 20);
+    let error = store::read(folder.path()).expect_err("more nodes than memory").to_string();
+    assert!(error.contains("nodes.parquet: ") && error.contains("40000000 rows; expected at most"), "{error}");
+}
+
+#[test]
+fn a_group_of_any_number_of_rows_is_read_part_by_part() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Default::default()).expect("write");
+    equal_rows(folder.path(), "bag_messages", 3_000_000);
+    let tables = store::read(folder.path()).expect("read");
+    assert_eq!(tables.bag_messages.len(), 3_000_000);
+    assert!(tables.bag_messages.iter().all(|row| row.log_ns == 7 && row.sequence == Some(7)));
 }

@@ -2,19 +2,24 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Check;
-use crate::runs::{print_text, read_text};
+use crate::runs::{print, read_text};
 use std::path::Path;
 use std::time::Duration;
 use tacho_workload::units::format_duration;
-use tacho_workload::{Overrides, Sweep, Workload};
+use tacho_printing::{lines_to_stderr, Lines};
+use tacho_workload::{Overrides, Sweep, Warning, Workload};
 
 pub fn run(options: Check) -> Outcome {
     let mut bad = 0;
     for path in &options.workloads {
         match in_order(path, &options) {
-            Ok(text) => print_text(&text)?,
+            Ok(lines) => print(&lines)?,
             Err(Failure::Usage(text)) => {
                 eprintln!("{text}");
+                bad += 1;
+            }
+            Err(Failure::Mistakes(errors)) => {
+                lines_to_stderr(&Lines::composed(&format!("{errors}\n")));
                 bad += 1;
             }
             Err(failure) => return Err(failure),
@@ -27,20 +32,21 @@ pub fn run(options: Check) -> Outcome {
 }
 
 /// What a file holds, in a line for each form that it has.
-fn in_order(path: &Path, options: &Check) -> Result<String, Failure> {
+fn in_order(path: &Path, options: &Check) -> Result<Lines, Failure> {
     let full = read_sweep(path, &Overrides::default())?;
     let short = if options.short || has_short(&full) {
         Some(read_sweep(path, &Overrides { short: true, ..Overrides::default() })?)
     } else {
         None
     };
-    let mut out = format!("{}: in order ({})\n", path.display(), contents(&full));
+    let mut out = Lines::new();
+    out.line(format_args!("{}: in order ({})", path.display(), contents(&full)));
     if let Some(short) = &short {
-        out.push_str(&format!("{}: --short in order ({})\n", path.display(), contents(short)));
+        out.line(format_args!("{}: --short in order ({})", path.display(), contents(short)));
     }
     if options.points {
         for point in &short.filter(|_| options.short).unwrap_or(full).points {
-            out.push_str(&format!("  {}\n", listed(point)));
+            out.line(format_args!("  {}", listed(point)));
         }
     }
     Ok(out)
@@ -84,11 +90,8 @@ fn listed(point: &tacho_workload::SweepPoint) -> String {
 /// Reads a workload file that is no sweep; warnings go to stderr, mistakes are a usage error that shows each in its place.
 pub fn read(path: &Path) -> Result<Workload, Failure> {
     let text = read_text(path)?;
-    let (workload, warnings) =
-        tacho_workload::parse(&text, &path.display().to_string()).map_err(|errors| Failure::Usage(errors.to_string()))?;
-    for warning in warnings {
-        eprintln!("{warning}\n");
-    }
+    let (workload, warnings) = tacho_workload::parse(&text, &path.display().to_string())?;
+    say(&warnings);
     Ok(workload)
 }
 
@@ -99,10 +102,11 @@ pub fn read_sweep(path: &Path, overrides: &Overrides) -> Result<Sweep, Failure> 
 
 /// The same, of a text; `name` is how messages call it.
 pub fn sweep_of(text: &str, name: &str, overrides: &Overrides) -> Result<Sweep, Failure> {
-    let (sweep, warnings) =
-        tacho_workload::sweep(text, name, overrides).map_err(|errors| Failure::Usage(errors.to_string()))?;
-    for warning in warnings {
-        eprintln!("{warning}\n");
-    }
+    let (sweep, warnings) = tacho_workload::sweep(text, name, overrides)?;
+    say(&warnings);
     Ok(sweep)
+}
+
+fn say(warnings: &[Warning]) {
+    warnings.iter().for_each(|warning| lines_to_stderr(&Lines::composed(&format!("{warning}\n\n"))));
 }

@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Doctor;
 use crate::{explain, runs};
 use std::path::Path;
+use tacho_printing::Lines;
 use tacho_runner::doctor::{diagnose, render, size, Facts};
 use tacho_runner::leftovers::{leftovers, Leftover, Mode};
 use tacho_runner::machine::machine;
@@ -17,7 +18,7 @@ pub fn run(options: Doctor) -> Outcome {
     if options.json {
         runs::print_json(&diagnosis)?;
     } else {
-        runs::print_text(&render(&diagnosis, explain::terminal().colour))?;
+        runs::print(&Lines::composed(&render(&diagnosis, explain::terminal().colour)))?;
     }
     if diagnosis.usable {
         Ok(())
@@ -32,15 +33,20 @@ fn clean(json: bool) -> Outcome {
     if json {
         return runs::print_json(&found);
     }
-    let line = |left: &Leftover| match &left.stays {
-        None => format!("removed  {}  {}, of {}\n", left.what, size(left.bytes), left.run.trim_end_matches(',')),
-        Some(why) => format!("stays    {}  {why}\n", left.what),
-    };
-    let removed = found.iter().filter(|left| left.stays.is_none());
-    let (count, bytes) = removed.fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes));
-    let sum = match found.len() {
-        0 => "killed runs of this user left nothing\n".to_owned(),
-        all => format!("{count} objects removed ({}), {} stay\n", size(bytes), all - count),
-    };
-    runs::print_text(&format!("{}{sum}", found.iter().map(line).collect::<String>()))
+    let mut lines = Lines::new();
+    for left in &found {
+        lines.line(match &left.stays {
+            None => format!("removed  {}  {}, of {}", left.what, size(left.bytes), left.run.trim_end_matches(',')),
+            Some(why) => format!("stays    {}  {why}", left.what),
+        });
+    }
+    let removed: Vec<&Leftover> = found.iter().filter(|left| left.stays.is_none()).collect();
+    lines.line(match found.len() {
+        0 => "killed runs of this user left nothing".to_owned(),
+        all => {
+            let bytes = removed.iter().map(|left| left.bytes).sum();
+            format!("{} objects removed ({}), {} stay", removed.len(), size(bytes), all - removed.len())
+        }
+    });
+    runs::print(&lines)
 }

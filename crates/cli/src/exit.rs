@@ -1,13 +1,18 @@
 //! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
 //! middleware, 128 + N cut short by signal N (130 by ^C). `tacho record` passes the code of the program on.
 
+use crate::options::Options;
+use clap::Parser;
 use std::process::ExitCode;
+use tacho_printing::{lines_to_stderr, visible, Lines};
 
 /// Why a verb did not succeed.
 #[derive(Debug)]
 pub enum Failure {
     /// What was asked for cannot be meant: bad arguments, a bad workload file, not a run directory.
     Usage(String),
+    /// What is wrong with a workload file, or one of links: each mistake in its place, lines of their own.
+    Mistakes(tacho_workload::Errors),
     /// The machine, a middleware or a process failed.
     Fault(anyhow::Error),
     /// Everything was said already; only the code is left.
@@ -17,6 +22,12 @@ pub enum Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Failure::Fault(error)
+    }
+}
+
+impl From<tacho_workload::Errors> for Failure {
+    fn from(errors: tacho_workload::Errors) -> Self {
+        Failure::Mistakes(errors)
     }
 }
 
@@ -41,12 +52,25 @@ pub fn say(failure: Failure) -> u8 {
             eprintln!("tacho: {text}");
             2
         }
+        Failure::Mistakes(errors) => {
+            lines_to_stderr(&Lines::composed(&format!("tacho: {errors}\n")));
+            2
+        }
         Failure::Fault(error) => {
-            eprintln!("tacho: {error:#}");
+            eprintln!("tacho: {}", causes(&error));
             3
         }
         Failure::Code(code) => code,
     }
+}
+
+/// An error with its causes, each said once: many of ours name their cause themselves.
+pub fn causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        known if known.contains(&cause) => said,
+        _ => format!("{said}: {cause}"),
+    })
 }
 
 /// What failed is named, and is a fault; all that was measured is kept.
@@ -60,7 +84,11 @@ pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
 }
 
 /// Prints what clap says: help and version to stdout with success, errors to stderr with 2.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: clap::Error) -> ExitCode {
+    // It quotes the words of the command line, in its own text and colours: where one could steer the terminal, the same is said of words
+    // that cannot.
+    let words: Vec<String> = std::env::args_os().map(|word| visible(&word.to_string_lossy()).into_owned()).collect();
+    let error = Options::try_parse_from(words).err().unwrap_or(error);
     // A closed pipe (`tacho --help | head -1`) is no failure of ours.
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })

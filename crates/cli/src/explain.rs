@@ -11,6 +11,7 @@ use tacho_analysis::figures::limits::{judge, Limit, Verdict};
 use tacho_analysis::summary::{ChainFigures, Finding, Summary};
 use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
+use tacho_printing::Lines;
 use tacho_report::Terminal;
 use tacho_workload::links::{self, Between, Links, Rule, StatedChain, StatedLink};
 
@@ -19,7 +20,7 @@ pub fn run(options: Explain) -> Outcome {
     let way = way(&options);
     let mut summary = figures(&run, options.links.as_deref(), way.as_ref())?;
     if options.suggest {
-        return runs::print_text(&suggestion(&summary));
+        return runs::print(&Lines::composed(&suggestion(&summary)));
     }
     if let Some(findings) = &mut summary.findings {
         findings.retain(|finding| !options.allow.contains(&finding.lint));
@@ -128,9 +129,12 @@ fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) 
         }
         return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
     }
+    if !run.summary().is_file() && run.info().is_ok_and(|info| info.verb == "import") {
+        let path = run.path().display();
+        eprintln!("tacho: {path}: its import was ended before its analysis: no tables, no summary.json; tacho report {path} completes it");
+    }
     let mut stated = match links {
-        Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())
-            .map_err(|errors| Failure::Usage(errors.to_string()))?,
+        Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())?,
         None => Links::default(),
     };
     stated.chains.extend(way.cloned());
@@ -170,7 +174,8 @@ pub fn show_beside_program(run: &RunDirectory, summary: &Summary, json: bool) ->
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    runs::print_text_to(&mut std::io::stderr(), &terminal_of(&std::io::stderr()).explain_chain(summary, &info, None))
+    let text = terminal_of(&std::io::stderr()).explain_chain(summary, &info, None);
+    runs::print_to(&mut std::io::stderr(), &Lines::composed(&text))
 }
 
 fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool, terminal: Terminal) -> Outcome {
@@ -178,7 +183,7 @@ fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: 
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    runs::print_text(&terminal.explain_chain(summary, &info, chain))
+    runs::print(&Lines::composed(&terminal.explain_chain(summary, &info, chain)))
 }
 
 /// How text is laid out on stdout.

@@ -1,13 +1,13 @@
 //! `tacho import`
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{causes, Failure, Outcome};
 use crate::options::Import;
 use crate::progress::Progress;
 use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -41,10 +41,10 @@ pub fn run(options: Import) -> Outcome {
 /// A bag has messages and no events: its tables are made of it directly.
 fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     let interrupted = interrupt::catch()?;
-    let run = runs::create(options.out.out.clone(), &runs::stem(&options.traces[0]))?;
+    let (run, _lock) = runs::create_import(options.out.out.clone(), &runs::stem(&options.traces[0]), &info())?;
     let mut messages = Rows::new();
     let mut progress = Progress::new();
-    let read = bags::read(files, &mut |message| messages.push(message), &mut |p| {
+    let read = bags::read(files, interrupted, &mut |message| messages.push(message), &mut |p| {
         progress.show("reading the bag", p.part());
         !interrupted.load(Ordering::Relaxed)
     });
@@ -68,7 +68,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
 /// Recordings of several hosts or containers, as one run.
 fn join_runs(options: &Import) -> Outcome {
     let recordings: Vec<RunDirectory> = options.traces.iter().map(RunDirectory::new).collect();
-    let run = runs::create(options.out.out.clone(), &runs::stem(&options.traces[0]))?;
+    let (run, _lock) = runs::create_import(options.out.out.clone(), &runs::stem(&options.traces[0]), &info())?;
     let info = RunInfo { verb: "import".into(), ..info() };
     let joined = join::join(&recordings, &run, info).map_err(|error| match error {
         join::Error::Run { .. } => Failure::Usage(error.to_string()),
@@ -91,16 +91,20 @@ fn import_traces(options: Import) -> Outcome {
     let interrupted = interrupt::catch()?;
     // Traces that are none are refused before anything is written.
     let reader = Reader::open(&options.traces).map_err(refused)?;
-    let run = runs::create(options.out.out, &runs::stem(&options.traces[0]))?;
-    for short in room::short_of(reader.bytes(), run.path(), &rows::folder()) {
-        eprintln!("tacho: {short}: the import may not come to its end");
-    }
+    let (run, _lock) = runs::create_import(options.out.out, &runs::stem(&options.traces[0]), &info())?;
+    let bytes = reader.bytes();
+    let short = room::short_of(bytes, run.path(), &rows::folder());
+    short.iter().for_each(|short| eprintln!("tacho: {short}: the import may not come to its end"));
     let mut progress = Progress::new();
     let imported = tacho_import::import(reader, &run, info(), &mut |p| {
         progress.show("reading traces", p.part());
         !interrupted.load(Ordering::Relaxed)
     })
-    .map_err(refused)?;
+    .map_err(|error| match (is_full(&error), short.is_empty()) {
+        (true, true) => full(&error, room::needed(bytes, run.path(), &rows::folder())),
+        (true, false) => full(&error, None),
+        _ => refused(error),
+    })?;
     progress.finish();
     // The run is there; its analysis can be made anew by whoever reads it.
     interrupt::release()?;
@@ -126,16 +130,36 @@ fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
 }
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {
-    explain::show(run, &analysis::store(run, None)?, json)?;
+    let summary = analysis::store(run, None).map_err(|failure| match failure {
+        Failure::Fault(error) if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_storage_full)) => {
+            let path = run.path().display();
+            Failure::Fault(anyhow::Error::msg(format!("{}; its events are whole: once there is room, tacho report {path} completes it", causes(&error))))
+        }
+        failure => failure,
+    })?;
+    explain::show(run, &summary, json)?;
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
+}
+
+fn is_storage_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+fn is_full(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if is_storage_full(source))
+}
+
+/// The disk is full; what is needed is said where it was not before.
+fn full(error: &Error, needed: Option<String>) -> Failure {
+    let needed = needed.map_or(String::new(), |needed| format!(" ({needed})"));
+    let rest = "the trace is as it was, what was written of it is no run: remove that, and import to where there is room";
+    Failure::Fault(anyhow::Error::msg(format!("{error}{needed}; {rest}")))
 }
 
 /// What is no trace is bad usage; all else is a fault of the machine.
 fn refused(error: Error) -> Failure {
     match error {
-        Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => Failure::Fault(anyhow::Error::msg(format!(
-            "{error}; the trace is as it was, what was written of it is no run: remove that, and import to where there is room"))),
         // It names its cause itself.
         Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => Failure::Fault(anyhow::Error::msg(error.to_string())),
         error => Failure::Usage(error.to_string()),

@@ -1,4 +1,4 @@
-//! One writer at a time: the lock of a run directory while a sweep runs in it.
+//! One writer at a time: the lock of a run directory while a sweep runs in it, or an import writes it.
 
 use crate::exit::Failure;
 use anyhow::Context;
@@ -22,6 +22,11 @@ pub struct RunLock {
 impl RunLock {
     /// Takes the lock of a run directory; a usage error names the process that has it.
     pub fn take(run: &Path) -> Result<RunLock, Failure> {
+        RunLock::take_for(run, "runs this sweep")
+    }
+
+    /// The same; `what` is what a holder does.
+    pub fn take_for(run: &Path, what: &str) -> Result<RunLock, Failure> {
         let path = run.join(NAME);
         loop {
             let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)
@@ -31,7 +36,7 @@ impl RunLock {
                 file.read_to_string(&mut holder).with_context(|| path.display().to_string())?;
                 let holder = if holder.is_empty() { "another process".to_owned() } else { format!("process {}", holder.trim()) };
                 let expected = "expected that it has ended (wait, or end it with ^C), or another run directory";
-                return Err(Failure::Usage(format!("{}: {holder} runs this sweep; {expected}", run.display())));
+                return Err(Failure::Usage(format!("{}: {holder} {what}; {expected}", run.display())));
             }
             // The holder before us may have removed the file between our opening and our locking it.
             if same_file(&file, &path).with_context(|| path.display().to_string())? {
@@ -40,6 +45,13 @@ impl RunLock {
                 return Ok(RunLock { path, _file: file });
             }
         }
+    }
+}
+
+impl RunLock {
+    /// Whether somebody holds it; nothing is changed.
+    pub fn is_held(run: &Path) -> bool {
+        File::open(run.join(NAME)).is_ok_and(|file| !locked(&file).unwrap_or(true))
     }
 }
 
@@ -82,8 +94,10 @@ mod tests {
         let first = RunLock::take(run.path()).unwrap();
         let Err(Failure::Usage(text)) = RunLock::take(run.path()) else { panic!("locked twice") };
         assert!(text.contains(&format!("process {} ", std::process::id())), "{text}");
+        assert!(RunLock::is_held(run.path()));
         drop(first);
         assert!(!run.path().join("lock").exists());
+        assert!(!RunLock::is_held(run.path()));
         RunLock::take(run.path()).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 // In place of the standard one.
 #[macro_use(eprintln)]
-extern crate tacho_runner;
+extern crate tacho_printing;
 
 mod analysis;
 mod bench;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let verb = match Options::try_parse() {
         Ok(options) => options.verb,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(error),
     };
     let outcome = match verb {
         Verb::Bench(options) => interrupt::whole(bench::run(options)),

@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
+use tacho_printing::visible;
 
 /// From here on the time that passed says enough about the time left.
 const ENOUGH_TO_TELL: f64 = 0.05;
@@ -30,7 +31,7 @@ impl Progress {
     pub fn show(&mut self, what: &str, done: f64) {
         match &self.bar {
             Some(bar) => {
-                bar.set_message(what.to_owned());
+                bar.set_message(visible(what).into_owned());
                 bar.set_position((done.clamp(0.0, 1.0) * 1000.0) as u64);
                 bar.set_prefix(self.left(done));
             }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use tacho_analysis::live::watch::Watch;
 use tacho_events::RunDirectory;
+use tacho_printing::Lines;
 use tacho_runner::clock::monotonic_ns;
 use tacho_runner::attach;
 use tacho_runner::install::Installation;
@@ -111,7 +112,9 @@ fn save(run: &Path) -> Outcome {
         ring::AskError::NotThere { .. } => Failure::Usage(error.to_string()),
         ring::AskError::Refused(_) => Failure::Fault(error.into()),
     })?;
-    runs::print_text(&format!("{}\n", saved.path().display()))
+    let mut saved_as = Lines::new();
+    saved_as.line(saved.path().display());
+    runs::print(&saved_as)
 }
 
 /// What is wanted of the ring, and how to save it, said.

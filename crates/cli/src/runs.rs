@@ -1,17 +1,20 @@
 //! Run directories as the command line names them.
 
 use crate::exit::{Failure, Outcome};
-use crate::lock;
+use crate::lock::{self, RunLock};
 use anyhow::Context;
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tacho_events::regular;
-use tacho_events::run::RunDirectory;
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_printing::Lines;
 use tacho_runner::recording::rfc3339;
 use tacho_workload::Workload;
 
+/// What `run.json` says is missing until an import has come to its end.
+const UNFINISHED_IMPORT: &str = "the import did not come to its end";
 /// Folder of the runs of the workload as it was.
 pub const UNTUNED: &str = "untuned";
 /// Folder of the runs at study E's common rate.
@@ -30,6 +33,32 @@ pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failur
     }
     std::fs::create_dir_all(&path).with_context(|| format!("{}: cannot be made", path.display()))?;
     Ok(RunDirectory::new(path))
+}
+
+/// As [`create`], for a run that an import makes: until it has come to its end the directory is locked, so that of several imports into one
+/// directory one goes on, and says what it is, so that what is left of one that was killed is no run.
+pub fn create_import(asked: Option<PathBuf>, name: &str, info: &RunInfo) -> Result<(RunDirectory, RunLock), Failure> {
+    let run = create(asked, name)?;
+    let lock = RunLock::take_for(run.path(), "imports into it")?;
+    // Another import may have come to its end between the look into the directory and its lock.
+    if occupied(run.path())? {
+        return Err(Failure::Usage(format!("{}: holds something by now; expected a new or an empty directory", run.path().display())));
+    }
+    let begun = RunInfo { cut_short: true, missing: vec![UNFINISHED_IMPORT.into()], ..info.clone() };
+    run.write_info(&begun).context("run.json")?;
+    Ok((run, lock))
+}
+
+/// Why a directory holds no run yet; `None`: it does.
+fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
+    if !info.missing.iter().any(|missing| missing == UNFINISHED_IMPORT) {
+        return None;
+    }
+    let (path, command) = (run.path().display(), info.command.join(" "));
+    if RunLock::is_held(run.path()) {
+        return Some(format!("{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"));
+    }
+    Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
 }
 
 /// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at once.
@@ -86,7 +115,10 @@ fn point_latest(path: &Path) -> Outcome {
 pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
     let run = RunDirectory::new(path);
     match run.info() {
-        Ok(_) => Ok(run),
+        Ok(info) => match unfinished(&run, &info) {
+            Some(why) => Err(Failure::Usage(why)),
+            None => Ok(run),
+        },
         Err(error) => Err(Failure::Usage(format!("{}: {}", path.display(), no_run(path, &error)))),
     }
 }
@@ -127,33 +159,32 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
         return Ok(None);
     }
     let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = regular::open(&path).and_then(std::io::read_to_string).map_err(unreadable)?;
+    let text = regular::open(&path).and_then(|_| regular::read_text(&path)).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
-        Err(errors) => Err(Failure::Usage(errors.to_string())),
+        Err(errors) => Err(errors.into()),
     }
 }
 
 /// A text file named on the command line; a usage error where it cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    regular::read_text(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
-/// Prints what `--json` asks for.
+/// Prints what `--json` asks for: names and texts exactly as they are.
 pub fn print_json(value: &impl Serialize) -> Outcome {
-    let mut text = serde_json::to_string_pretty(value).context("figures as JSON")?;
-    text.push('\n');
-    print_text(&text)
+    let text = serde_json::to_string_pretty(value).context("figures as JSON")?;
+    print(&tacho_printing::json(&text))
 }
 
 /// Prints to stdout; a reader that has seen enough and closed the pipe is no failure.
-pub fn print_text(text: &str) -> Outcome {
-    print_text_to(&mut std::io::stdout(), text)
+pub fn print(lines: &Lines) -> Outcome {
+    print_to(&mut std::io::stdout(), lines)
 }
 
 /// The same to another stream.
-pub fn print_text_to(output: &mut impl Write, text: &str) -> Outcome {
-    match output.write_all(text.as_bytes()) {
+pub fn print_to(output: &mut impl Write, lines: &Lines) -> Outcome {
+    match lines.write(output) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }

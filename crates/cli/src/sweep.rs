@@ -28,8 +28,7 @@ pub fn resume(path: &Path, sweep: &Sweep) -> Result<RunDirectory, Failure> {
     }
     let begun_with = runs::read_text(&run.workload())?;
     let in_run = run.workload().display().to_string();
-    let (there, _) = tacho_workload::sweep(&begun_with, &in_run, &Overrides::default())
-        .map_err(|errors| Failure::Usage(errors.to_string()))?;
+    let (there, _) = tacho_workload::sweep(&begun_with, &in_run, &Overrides::default())?;
     if there.points.len() == 1 {
         return Err(Failure::Usage(format!("{}: one workload, no sweep: there is nothing to go on with", path.display())));
     }

@@ -16,6 +16,7 @@ use tacho_runner::bench::{Bench, Ran};
 use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
 use tacho_tune::{Candidate, ObjectiveCurve, Proof, Tuned};
+use tacho_printing::Lines;
 use tacho_workload::model::Chain;
 use tacho_workload::Workload;
 
@@ -160,18 +161,20 @@ fn objective_of(workload: &Workload, chain: &str, measured: &RunDirectory, check
 }
 
 fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>, tuned: &[(&str, Tuned)]) -> Outcome {
-    let mut text = format!("Chain {chain}\n");
+    let mut text = Lines::new();
+    text.line(format_args!("Chain {chain}"));
     if let Some(curve) = objective {
-        text.push_str(&format!("Least predicted response at {} Hz (study E); the whole curve is in objective.json\n", curve.best_hz));
+        text.line(format_args!("Least predicted response at {} Hz (study E); the whole curve is in objective.json", curve.best_hz));
     }
     for (name, tuned) in tuned {
-        text.push_str(&format!("\n{name}: {}\n", out.path().join(format!("{name}.yaml")).display()));
+        text.line("");
+        text.line(format_args!("{name}: {}", out.path().join(format!("{name}.yaml")).display()));
         for change in &tuned.changes {
-            text.push_str(&format!("  {change}\n"));
+            text.line(format_args!("  {change}"));
         }
     }
-    text.push('\n');
-    runs::print_text(&text)
+    text.line("");
+    runs::print(&text)
 }
 
 /// Runs everything in turns and leaves a run directory for each.
@@ -239,7 +242,7 @@ fn print_gain(out: &RunDirectory, tuned: &[(&str, Tuned)]) -> Outcome {
         .collect::<Result<Vec<_>, _>>()
         .context("figures of the proof")?;
     let pairs: Vec<(&str, &Summary)> = names.iter().copied().zip(&summaries).collect();
-    runs::print_text(&explain::terminal().before_after(&pairs))
+    runs::print(&Lines::composed(&explain::terminal().before_after(&pairs)))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Outcome {

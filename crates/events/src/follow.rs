@@ -18,8 +18,11 @@ use std::path::PathBuf;
 
 /// Readings of a counter that are kept: more would make its line no better for the present.
 const READINGS: usize = 64;
-/// Of a ring, so many chunks before the end may have been handed out and not written into yet; earlier ones were let go of.
-const MAY_BE_NEW: u64 = 1024;
+/// So many chunks before the end may have been handed out and not written into yet, and of a ring; it let go of earlier ones.
+const MAY_BE_NEW: u64 = 1 << 16;
+const MAY_BE_NEW_IN_RING: u64 = 1024;
+/// Bytes of `clock.sync` that are read at once.
+const SYNC_BYTES: u64 = 1 << 20;
 
 /// Follows the event files of a run.
 #[derive(Default)]
@@ -112,9 +115,10 @@ impl Follower {
         let path = self.folder.join("clock.sync");
         let Ok(file) = crate::regular::open(&path) else { return Ok(()) }; // no run has it from its first moment
         let read = || -> io::Result<Vec<Sync>> {
-            let length = file.metadata()?.len() / Sync::SIZE as u64 * Sync::SIZE as u64;
-            let mut bytes = vec![0; length.saturating_sub(self.sync_read) as usize];
-            file.read_exact_at(&mut bytes, self.sync_read)?;
+            let length = file.metadata()?.len().saturating_sub(self.sync_read).min(SYNC_BYTES);
+            let mut bytes = vec![0; length as usize];
+            let count = read_at(&file, &mut bytes, self.sync_read)?;
+            bytes.truncate(count / Sync::SIZE * Sync::SIZE);
             Ok(bytes.chunks_exact(Sync::SIZE).filter_map(|record| record.first_chunk().map(Sync::read)).collect())
         };
         let found = read().map_err(|source| Error::Io { path, source })?;
@@ -206,6 +210,7 @@ impl Followed {
         file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64)?;
         let stored = file.metadata()?.len().saturating_sub(HEADER_SIZE as u64) / CHUNK_SIZE as u64;
         let chunks = stored.min(u64::from_le_bytes(reserved));
+        let may_be_new = chunks.saturating_sub(if is_ring { MAY_BE_NEW_IN_RING } else { MAY_BE_NEW });
         let mut fresh = Vec::new();
         let mut look = |index: u64| -> io::Result<bool> {
             let mut head = [0; CHUNK_HEADER_SIZE];
@@ -215,7 +220,7 @@ impl Followed {
             Ok(chunk.is_some())
         };
         for index in std::mem::take(&mut self.unused) {
-            if !look(index)? && !(is_ring && index + MAY_BE_NEW < chunks) {
+            if !look(index)? && index >= may_be_new {
                 self.unused.insert(index);
             }
         }
@@ -225,13 +230,10 @@ impl Followed {
             if look(index)? {
                 continue;
             }
-            if is_ring {
-                // What it let go of is a hole.
-                let next = crate::holes::next_data(file, offset(index))?.map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
-                self.found = next.clamp(self.found, chunks);
-            }
-            let may_be_new = if is_ring { chunks.saturating_sub(MAY_BE_NEW).max(index) } else { index };
-            self.unused.extend(may_be_new..self.found);
+            // What a ring let go of is a hole, and what nobody wrote into may be.
+            let next = crate::holes::next_data(file, offset(index))?.map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
+            self.found = next.clamp(self.found, chunks);
+            self.unused.extend(may_be_new.max(index)..self.found);
         }
         for (index, chunk) in fresh {
             let stream = match self.threads.get(&chunk.tid).copied().filter(|_| chunk.sequence != 0) {
@@ -320,6 +322,26 @@ mod tests {
         assert_eq!(follower.processes().len(), 2);
         assert!(new_events(&mut follower).is_empty());
         assert!(follower.files.iter().all(|followed| followed.open.len() <= 3), "finished chunks are let go");
+    }
+
+    #[test]
+    fn a_sparse_file_is_followed_without_a_look_at_each_of_its_chunks() {
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::create_dir(folder.path().join("events")).expect("events");
+        let mut events = file(folder.path(), 1);
+        events.put(1, 10, 22, &[1, 2], &[]).expect("put");
+        events.flush().expect("flush");
+        for (name, length) in [("1-0.events", offset(1 << 28)), ("clock.sync", 8 << 40)] {
+            let path = folder.path().join("events").join(name);
+            let sparse = File::options().create(true).truncate(false).write(true).open(path).expect("file");
+            sparse.set_len(length).expect("longer");
+            if length == offset(1 << 28) {
+                sparse.write_all_at(&(1u64 << 28).to_le_bytes(), CHUNKS_RESERVED as u64).expect("reserved");
+            }
+        }
+        let mut follower = Follower::new(&RunDirectory::new(folder.path()));
+        assert_eq!(new_events(&mut follower), [(1, 10)]);
+        assert!(follower.files[0].unused.len() as u64 <= MAY_BE_NEW);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod chunk;
 pub mod clock;
 pub mod file_error;
 pub mod follow;
+pub mod free;
 pub mod holes;
 pub mod join;
 pub mod kept;

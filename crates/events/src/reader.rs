@@ -1,35 +1,31 @@
 //! All events of a run, in the order of time.
 //!
 //! Each thread of each process is a stream that is already in order; the streams are merged through a heap, so that
-//! memory holds one event a stream and the files stay where they are (mapped). Equal times are ordered by stream, then by position:
+//! memory holds one event a stream and a window of its chunk. Equal times are ordered by stream, then by position:
 //! two readings of one run are the same to the last event.
 
 mod clocks;
+mod files;
 mod streams;
 
 use crate::clock::Clock;
-use crate::layout::{ChunkHeader, FileHeader, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use crate::payload::Payload;
 use crate::problem::Problems;
 use crate::record::{Cursor, Step};
-use crate::regular;
 use crate::run::RunDirectory;
 use crate::text::Texts;
 use crate::time::{Duration, Time};
-use memmap2::{Mmap, UncheckedAdvice};
+use files::Files;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Chunks that are read before the memory of all that were is given back.
-const CHUNKS_KEPT: u64 = 256;
-
-/// Gives the resident pages of a file back to the kernel; what is read again comes from its page cache.
-fn release(file: &Mmap) {
-    // SAFETY: the mapping is shared and only read, so that MADV_DONTNEED drops nothing that is not in the file.
-    let done = unsafe { file.unchecked_advise(UncheckedAdvice::DontNeed) };
-    debug_assert!(done.is_ok(), "{done:?}");
-}
+/// What the windows of all streams take together, as long as each has its least.
+const WINDOWS_BYTES: usize = 64 << 20;
+/// Least window of a stream; the longest record has 512 bytes.
+const LEAST_WINDOW: usize = 4096;
 
 /// Index into [`Reader::processes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +100,7 @@ pub enum Error {
 /// Reads the events of a run in the order of time.
 pub struct Reader {
     /// One a process in their order, then those that hold what rings kept of some.
-    files: Vec<Mmap>,
+    files: Files,
     /// Process of each file.
     process_of: Vec<u32>,
     processes: Vec<ProcessFacts>,
@@ -116,6 +112,8 @@ pub struct Reader {
     texts: Texts,
     problems: Problems,
     progress: Progress,
+    /// Bytes of a chunk that are read at once.
+    window: usize,
 }
 
 struct Stream {
@@ -124,11 +122,42 @@ struct Stream {
     tid: u32,
     /// Of what was kept: from here on the events stand in the process's own file.
     until_ticks: u64,
-    chunks: Vec<u32>,
+    chunks: Vec<Chunk>,
     chunk: usize,
     cursor: Cursor,
+    window: Window,
     time: Time,
     next: Option<Payload>,
+}
+
+/// A chunk of a stream.
+struct Chunk {
+    /// Number in its file.
+    number: u64,
+    base_ticks: u64,
+}
+
+impl Chunk {
+    /// Where it begins in its file.
+    fn start(&self) -> u64 {
+        HEADER_SIZE as u64 + self.number * CHUNK_SIZE as u64
+    }
+}
+
+/// The bytes of a chunk that are at hand.
+struct Window {
+    bytes: Vec<u8>,
+    /// Where they begin in the chunk.
+    from: usize,
+    /// Whether the chunk goes on behind them.
+    goes_on: bool,
+}
+
+impl Window {
+    /// Nothing of a chunk that is there.
+    fn none() -> Window {
+        Window { bytes: Vec::new(), from: 0, goes_on: true }
+    }
 }
 
 impl Reader {
@@ -155,31 +184,30 @@ impl Reader {
     pub fn open_files(mut paths: Vec<PathBuf>, clock_sync: Option<&Path>) -> Result<Reader, Error> {
         paths.sort();
         let mut problems = Problems::default();
-        let (mut files, mut processes) = (Vec::new(), Vec::new());
+        let (mut files, mut processes, mut page) = (Files::default(), Vec::new(), Vec::new());
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
-            let file = regular::open(&path).map_err(io)?;
-            // SAFETY: event files only ever grow and are written through a shared mapping; whoever truncates one while it is
-            // read breaks the reading of it.
-            let bytes = unsafe { Mmap::map(&file) }.map_err(io)?;
-            match FileHeader::read(&bytes) {
+            let number = files.add(&path).map_err(io)?;
+            files.read(number, 0, HEADER_SIZE, &mut page, &mut problems);
+            match FileHeader::read(&page) {
                 Ok(header) => {
                     if header.storage_error != 0 {
                         let cause = std::io::Error::from_raw_os_error(header.storage_error as i32);
                         problems.add("storage-full", &path, 0, || format!("the file stopped growing: {cause}"));
                     }
-                    files.push(bytes);
                     processes.push(ProcessFacts { file: path, header });
                 }
-                Err(bad) => problems.add(bad.name, &path, bad.offset, || bad.text.clone()),
+                Err(bad) => {
+                    files.remove_last();
+                    problems.add(bad.name, &path, bad.offset, || bad.text.clone());
+                }
             }
         }
-        let mut process_of: Vec<u32> = (0..files.len() as u32).collect();
+        let mut process_of: Vec<u32> = (0..processes.len() as u32).collect();
         for (process, facts) in processes.iter().enumerate().filter(|(_, facts)| facts.header.kept_from_ns.is_some()) {
             let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.symlink_metadata().is_ok()) else { continue };
             let io = |source| Error::Io { path: path.clone(), source };
-            // SAFETY: such a file is replaced, never changed.
-            files.push(unsafe { Mmap::map(&regular::open(&path).map_err(io)?) }.map_err(io)?);
+            files.add(&path).map_err(io)?;
             process_of.push(process as u32);
         }
         let mut reader = Reader {
@@ -193,10 +221,10 @@ impl Reader {
             texts: Texts::default(),
             problems,
             progress: Progress::default(),
+            window: LEAST_WINDOW,
         };
-        for file in 0..reader.files.len() {
+        for file in 0..reader.files.count() {
             reader.find_streams(file);
-            release(&reader.files[file]);
         }
         reader.end_what_was_kept();
         reader.set_clocks(clock_sync)?;
@@ -204,7 +232,10 @@ impl Reader {
             if reader.fill(stream) {
                 reader.heap.push(Reverse((reader.streams[stream as usize].time, stream)));
             }
+            // Until its turn comes: of threads that came and went there may be very many.
+            reader.streams[stream as usize].window = Window::none();
         }
+        reader.window = (WINDOWS_BYTES / reader.streams.len().max(1)).clamp(LEAST_WINDOW, CHUNK_SIZE);
         Ok(reader)
     }
 
@@ -289,21 +320,33 @@ impl Reader {
 
     /// From when on all events of all processes are there; `None`: none was let go of. Asked anew, it tells of a ring that went on meanwhile.
     pub fn kept_from_ns(&self) -> Option<i64> {
-        let own = self.files.iter().take(self.processes.len());
-        own.filter_map(|file| FileHeader::read(file).ok()?.kept_from_ns).max()
+        let of = |process: &ProcessFacts| FileHeader::read(&first_page(&process.file).ok()?).ok()?.kept_from_ns;
+        self.processes.iter().filter_map(of).max()
     }
 
     /// Decodes a stream's next event into it; false at its end.
     #[inline(always)]
     fn fill(&mut self, index: u32) -> bool {
         let stream = &mut self.streams[index as usize];
-        let bytes: &[u8] = &self.files[stream.file as usize];
         loop {
-            let Some(chunk) = stream.chunks.get(stream.chunk) else { return false };
-            let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
-            let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
-            match stream.cursor.next(window, &mut self.texts) {
-                Step::Event(ticks, _) if ticks >= stream.until_ticks => return false,
+            let Some(chunk) = stream.chunks.get(stream.chunk) else {
+                stream.window = Window::none();
+                return false;
+            };
+            let start = chunk.start() as usize;
+            let window = &mut stream.window;
+            let Some(step) = stream.cursor.next_within(&window.bytes, window.from, window.goes_on, &mut self.texts) else {
+                window.from = stream.cursor.offset();
+                let count = self.window.min(CHUNK_SIZE - window.from);
+                self.files.read(stream.file as usize, (start + window.from) as u64, count, &mut window.bytes, &mut self.problems);
+                window.goes_on = window.bytes.len() == count && window.from + count < CHUNK_SIZE;
+                continue;
+            };
+            match step {
+                Step::Event(ticks, _) if ticks >= stream.until_ticks => {
+                    stream.window = Window::none();
+                    return false;
+                }
                 Step::Event(ticks, payload) => {
                     let time = self.clocks[stream.process as usize].time(ticks);
                     if time < stream.time {
@@ -336,18 +379,21 @@ impl Reader {
                         });
                     }
                     self.progress.chunks += 1;
-                    if self.progress.chunks % CHUNKS_KEPT == 0 {
-                        self.files.iter().for_each(release);
-                    }
                     stream.chunk += 1;
                     if let Some(next) = stream.chunks.get(stream.chunk) {
-                        let at = HEADER_SIZE + *next as usize * CHUNK_SIZE;
-                        if let Ok(Some(header)) = ChunkHeader::read(&bytes[at..]) {
-                            stream.cursor.restart(header.base_ticks);
-                        }
+                        stream.cursor.restart(next.base_ticks);
+                        stream.window.bytes.clear();
+                        (stream.window.from, stream.window.goes_on) = (stream.cursor.offset(), true);
                     }
                 }
             }
         }
     }
+}
+
+/// The header page of a file as it is now.
+fn first_page(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    crate::regular::open(path)?.take(HEADER_SIZE as u64).read_to_end(&mut page)?;
+    Ok(page)
 }

@@ -60,24 +60,32 @@ impl Cursor {
     /// The next event of `chunk`, which may be cut short.
     #[inline(always)]
     pub fn next(&mut self, chunk: &[u8], texts: &mut Texts) -> Step {
+        self.next_within(chunk, 0, false, texts).unwrap_or(Step::End(None))
+    }
+
+    /// The next event of a chunk of which `bytes` are at hand, from the offset `from` on; `None` where it stands in what is not, the chunk
+    /// going on behind them: to be asked again with bytes from [`Cursor::offset`] on.
+    #[inline(always)]
+    pub(crate) fn next_within(&mut self, bytes: &[u8], from: usize, goes_on: bool, texts: &mut Texts) -> Option<Step> {
         loop {
             let offset = self.at;
-            let head = u64_at(chunk, offset);
+            let here = offset - from;
+            let head = u64_at(bytes, here);
             if head == 0 {
-                return Step::End(None);
+                return if goes_on && here + 8 > bytes.len() { None } else { Some(Step::End(None)) };
             }
             let (delta, kind, words) = (head >> 16, (head >> 6) as u16 & 0x3ff, (head & 0x3f) as usize);
             let damage = |name| Damage { name, offset, kind, words };
             let end = offset + 8 + 8 * words;
-            let Some(payload) = chunk.get(offset + 8..end) else {
-                return Step::End(Some(damage(if end > CHUNK_SIZE {
-                    "record-beyond-chunk"
-                } else {
-                    "file-truncated"
-                })));
+            let Some(payload) = bytes.get(here + 8..end - from) else {
+                return match end {
+                    _ if end > CHUNK_SIZE => Some(Step::End(Some(damage("record-beyond-chunk")))),
+                    _ if goes_on => None,
+                    _ => Some(Step::End(Some(damage("file-truncated")))),
+                };
             };
             if kind == 0 {
-                return Step::End(Some(damage("record-of-no-kind")));
+                return Some(Step::End(Some(damage("record-of-no-kind"))));
             }
             self.at = end;
             if kind == KIND_TEXT {
@@ -88,12 +96,12 @@ impl Cursor {
                 Some(needed) => needed,
                 None => {
                     self.text.clear();
-                    return Step::Skipped(damage("unknown-kind"));
+                    return Some(Step::Skipped(damage("unknown-kind")));
                 }
             };
             if needed > words {
                 self.text.clear();
-                return Step::Skipped(damage("short-record"));
+                return Some(Step::Skipped(damage("short-record")));
             }
             let ticks = self.base_ticks.wrapping_add(delta);
             let mut fields = Fields::new(payload, &self.text, texts);
@@ -102,11 +110,11 @@ impl Cursor {
             if !self.text.is_empty() {
                 self.text.clear();
             }
-            return match event {
+            return Some(match event {
                 Some(_) if missing => Step::Skipped(damage("text-missing")),
                 Some(payload) => Step::Event(ticks, payload),
                 None => Step::Skipped(damage("unknown-kind")),
-            };
+            });
         }
     }
 }

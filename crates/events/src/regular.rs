@@ -13,11 +13,31 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
+/// More than any file has that is read at once: texts, figures, readings of clocks. A sparse file takes no room on the disk and all of memory.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// All bytes of a regular file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    all(open(path)?)
+}
+
+/// All text of a file, or of a pipe.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(all(File::open(path)?)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no text; expected UTF-8"))
+}
+
+fn all(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let length = file.metadata()?.len();
+    if length <= MOST_BYTES {
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    }
+    match length.max(bytes.len() as u64) {
+        found if found > MOST_BYTES => {
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{found} bytes or more; expected at most {MOST_BYTES} of a file that is read at once")))
+        }
+        _ => Ok(bytes),
+    }
 }
 
 #[cfg(test)]
@@ -25,6 +45,16 @@ mod tests {
     use super::*;
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn what_is_larger_than_any_such_file_takes_no_memory() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("sparse");
+        File::create(&path).and_then(|file| file.set_len(8 << 40)).expect("a sparse file");
+        for error in [read(&path).expect_err("too large"), read_text(&path).expect_err("too large")] {
+            assert!(error.to_string().contains("8796093022208 bytes") && error.to_string().contains("expected at most"), "{error}");
+        }
+    }
 
     #[test]
     fn a_pipe_or_folder_is_refused_at_once_and_what_is_not_there_is_not_found() {

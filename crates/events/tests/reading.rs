@@ -150,6 +150,46 @@ fn truncated_and_foreign_files_are_read_as_far_as_they_go() {
     }
 }
 
+/// A run of two threads of one process, several windows and chunks each; its file.
+fn long() -> (tempfile::TempDir, RunDirectory, std::path::PathBuf) {
+    let mut builder = FileBuilder::new();
+    for i in 0..20_000 {
+        builder = builder.process(1).thread(1 + (i % 2) as u32).at(i).rcl_publish(1, 2);
+    }
+    let (folder, run) = written(&builder);
+    let file = std::fs::read_dir(run.events()).expect("events").flatten().map(|entry| entry.path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "events")).expect("file");
+    (folder, run, file)
+}
+
+#[test]
+fn a_file_that_is_cut_while_it_is_read_is_named_and_ends_there() {
+    let (_folder, run, path) = long();
+    let whole = std::fs::metadata(&path).expect("file").len();
+    // Between two chunks, within one, and where nothing is left.
+    for length in [4096 + 3 * 32768, 4096 + 2 * 32768 + 5000, 0] {
+        let kept = std::fs::read(&path).expect("bytes");
+        let mut reader = Reader::open(&run).expect("open");
+        assert!((0..100).all(|_| reader.next_event().is_some()));
+        std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(length)).expect("cut");
+        let events = all(&mut reader).len();
+        assert!(events < 19_900, "{events}");
+        let problems: Vec<String> = reader.problems().iter().map(ToString::to_string).collect();
+        assert!(problems.len() == 1 && problems[0].starts_with("cut-while-read") && problems[0].contains(&format!("expected {whole} bytes")), "{problems:?}");
+        std::fs::write(&path, kept).expect("whole again");
+    }
+}
+
+#[test]
+fn a_sparse_file_is_read_where_it_has_storage() {
+    let (_folder, run, path) = long();
+    let file = std::fs::File::options().write(true).open(&path).expect("file");
+    file.set_len(4096 + (32768 << 28)).expect("8 TiB");
+    let mut reader = Reader::open(&run).expect("open");
+    assert_eq!(all(&mut reader).len(), 20_000);
+    assert!(reader.problems().is_empty(), "{:?}", reader.problems());
+}
+
 #[test]
 fn a_missing_chunk_and_time_that_turns_back_are_counted() {
     let mut builder = FileBuilder::new().process(1);

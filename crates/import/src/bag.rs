@@ -13,6 +13,7 @@ use crate::reader::Error;
 use find::is_sqlite;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use tacho_events::bag::{BagMessage, BagTopic};
 use tacho_events::{regular, Problems, Progress};
 
@@ -53,10 +54,10 @@ const PROGRESS_UNIT: u64 = 32 << 10;
 pub(crate) type OnProgress<'a> = dyn FnMut(u64, u64) -> bool + 'a;
 
 /// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error: [`Bag::problems`] has it.
-/// `on_progress` is called now and then, and ends the reading by returning false.
-pub fn read(files: &[PathBuf], on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
+/// `on_progress` is called now and then, and ends the reading by returning false; so does `stop`, in the midst of a query of SQLite's, too.
+pub fn read(files: &[PathBuf], stop: &'static AtomicBool, on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
     if files.iter().all(|path| is_sqlite(path)) {
-        let mut reading = sqlite::Reading::new(on_message);
+        let mut reading = sqlite::Reading::new(on_message, stop);
         each(files, on_progress, |path, length, on_progress| {
             reading.file(path, length, on_progress);
             Ok(reading.bag.complete)

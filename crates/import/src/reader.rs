@@ -99,7 +99,7 @@ impl Reader {
             for folder in folders {
                 // The same folder may be below two paths.
                 if seen.insert(folder.metadata.canonicalize().map_err(io)?) {
-                    let metadata = std::fs::read(&folder.metadata).map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
+                    let metadata = tacho_events::regular::read(&folder.metadata).map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
                     let streams = folder.streams.into_iter().map(|path| (path, Bytes::Filed));
                     let lacking = folder.lacking.into_iter().map(|path| (path, Bytes::Lacking));
                     opening.add_trace(folder.metadata, &metadata, streams.chain(lacking).collect())?;

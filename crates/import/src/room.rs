@@ -1,9 +1,8 @@
 //! Whether there is room for what an import writes, before it is begun.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use tacho_events::free::free_bytes;
 
 /// Parts of a trace's size that a run of it takes (events and tables; 0.62 were measured for 10 GB of ros2_tracing), and that analysis takes
 /// meanwhile in files without a name (1.0 of the same).
@@ -13,28 +12,44 @@ const MEANWHILE: f64 = 1.1;
 /// Says of each file system where less is free than an import of traces of this size is likely to take. `run`: where the run is made,
 /// `meanwhile`: where analysis makes files without a name; both are there.
 pub fn short_of(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Vec<String> {
-    let needs = [(run, RUN, "the run"), (meanwhile, MEANWHILE, "analysis, meanwhile,")].map(|(path, part, what)| (path, (trace_bytes as f64 * part) as u64, what));
-    let device = |path: &Path| std::fs::metadata(path).ok().map(|of| of.dev());
-    let mut said = Vec::new();
-    for (path, bytes, what) in needs {
-        // Both may be on one.
-        let others = needs.iter().filter(|other| other.0 != path && device(other.0) == device(path)).map(|other| other.1).sum::<u64>();
-        if let Some(free) = free_bytes(path).filter(|free| *free < bytes + others) {
-            let gb = |bytes: u64| bytes as f64 / 1e9;
-            let both = if others > 0 { format!(", {:.1} with what else is there", gb(bytes + others)) } else { String::new() };
-            said.push(format!("{}: {:.1} GB free; {what} takes about {:.1} GB{both}", path.display(), gb(free), gb(bytes)));
-        }
-    }
-    said
+    needs(trace_bytes, run, meanwhile).into_iter().filter(|need| need.free < need.bytes).map(|need| need.text()).collect()
 }
 
-/// Free for who is not root (statvfs(3)).
-fn free_bytes(path: &Path) -> Option<u64> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: a zeroed statvfs is valid, the path ends with NUL.
-    unsafe {
-        let mut found: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(path.as_ptr(), &mut found) == 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
+/// Says how much an import of traces of this size is likely to take on the file system of the run.
+pub fn needed(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Option<String> {
+    needs(trace_bytes, run, meanwhile).first().map(Need::text)
+}
+
+/// What is taken of one file system.
+struct Need<'a> {
+    path: &'a Path,
+    free: u64,
+    bytes: u64,
+    what: &'static str,
+}
+
+impl Need<'_> {
+    fn text(&self) -> String {
+        format!("{}: {} free; {} about {}", self.path.display(), size(self.free), self.what, size(self.bytes))
+    }
+}
+
+fn needs<'a>(trace_bytes: u64, run: &'a Path, meanwhile: &'a Path) -> Vec<Need<'a>> {
+    let part = |part: f64| (trace_bytes as f64 * part) as u64;
+    let device = |path: &Path| std::fs::metadata(path).ok().map(|of| of.dev());
+    let of = |path: &'a Path, bytes, what| Some(Need { path, free: free_bytes(path)?, bytes, what });
+    let needs = if device(run) == device(meanwhile) {
+        vec![of(run, part(RUN + MEANWHILE), "the run, and analysis meanwhile, take")]
+    } else {
+        vec![of(run, part(RUN), "the run takes"), of(meanwhile, part(MEANWHILE), "analysis takes meanwhile")]
+    };
+    needs.into_iter().flatten().collect()
+}
+
+fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1e9 => format!("{:.1} MB", bytes / 1e6),
+        bytes => format!("{:.1} GB", bytes / 1e9),
     }
 }
 
@@ -46,6 +61,8 @@ mod tests {
     fn only_where_too_little_is_free_anything_is_said() {
         let folder = tempfile::tempdir().expect("folder");
         assert_eq!(short_of(0, folder.path(), folder.path()), [] as [String; 0]);
+        let said = short_of(u64::MAX / 4, folder.path(), folder.path());
+        assert!(said.len() == 1 && said[0].contains("the run, and analysis meanwhile, take about"), "{said:?}");
         let said = short_of(u64::MAX / 4, folder.path(), Path::new("/dev/shm"));
         assert!(said.len() == 2 && said[0].contains("the run takes about") && said[1].starts_with("/dev/shm"), "{said:?}");
     }

@@ -1,7 +1,7 @@
 //! The figures as plain text for a terminal: `tacho explain`, and the before/after of a tuning.
 //!
-//! An en dash is a figure that was not measured. Text of a trace is printed without its control characters, so that it
-//! cannot steer the terminal.
+//! An en dash is a figure that was not measured. All text of a trace comes in by `line` and by the rows of tables, which make its control
+//! characters visible, so that it can neither steer the terminal nor forge a line.
 
 mod bag;
 mod before_after;
@@ -20,10 +20,11 @@ mod threads;
 mod topics;
 
 use std::fmt::Write;
-use table::{clean, Column, Table};
+use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_analysis::tables::Note;
 use tacho_events::run::{Machine, RunInfo};
+use tacho_printing::visible;
 
 /// Not measured.
 const ABSENT: &str = "–";
@@ -86,7 +87,7 @@ impl Terminal {
     /// The same, with the chain of this name in the place of the critical one.
     pub fn explain_chain(&self, summary: &Summary, info: &RunInfo, name: Option<&str>) -> String {
         let mut out = String::new();
-        self.line(&mut out, &provenance(info));
+        provenance(info).iter().for_each(|text| self.line(&mut out, text));
         if summary.points.len() > 1 {
             self.points(&mut out, &summary.points);
             self.notes(&mut out, &summary.notes, info);
@@ -97,8 +98,11 @@ impl Terminal {
         match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
             Some(chain) => self.chain(&mut out, chain),
             None if !summary.bag_topics.is_empty() => {}
-            None if summary.chains.is_empty() => self.line(&mut out, "\nNo chain was seen."),
-            None => self.line(&mut out, "\nNo chain has an end-to-end time."),
+            None => {
+                let why = if summary.chains.is_empty() { "No chain was seen." } else { "No chain has an end-to-end time." };
+                out.push('\n');
+                self.line(&mut out, why);
+            }
         }
         self.other_chains(&mut out, summary.chains.iter().filter(|chain| !shown(chain)));
         self.findings(&mut out, summary.findings.as_deref());
@@ -260,26 +264,20 @@ impl Terminal {
         }
     }
 
-    /// Writes words, broken at the width; further lines are indented.
+    /// Writes words, broken at the width; further lines are indented. Line ends in them are foreign: they do not begin a line.
     fn line(&self, out: &mut String, text: &str) {
         let mut at = 0;
-        for (i, line) in text.split('\n').enumerate() {
-            if i > 0 {
-                out.push('\n');
-                at = 0;
+        for word in visible(text).split(' ') {
+            let length = word.chars().count();
+            if at > 2 && at + 1 + length > self.width() {
+                out.push_str("\n  ");
+                at = 2;
+            } else if at > 0 {
+                out.push(' ');
+                at += 1;
             }
-            for word in clean(line).split(' ') {
-                let length = word.chars().count();
-                if at > 2 && at + 1 + length > self.width() {
-                    out.push_str("\n  ");
-                    at = 2;
-                } else if at > 0 {
-                    out.push(' ');
-                    at += 1;
-                }
-                out.push_str(word);
-                at += length;
-            }
+            out.push_str(word);
+            at += length;
         }
         out.push('\n');
     }
@@ -378,17 +376,11 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or(ABSENT.into(), |value| format!("{value:.decimals$}"))
 }
 
-fn provenance(info: &RunInfo) -> String {
-    let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-    format!(
-        "{}{}\n{:.1} s from {}; tacho {}{}",
-        info.command.join(" "),
-        info.machine.as_ref().map_or(String::new(), |machine| format!("\n{}", machine_line(machine))),
-        info.duration_s,
-        info.started_at,
-        info.tacho_version,
-        versions.iter().map(|v| format!(", {v}")).collect::<String>()
-    )
+/// What ran, where, and when: a line each.
+fn provenance(info: &RunInfo) -> Vec<String> {
+    let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!(", {name} {version}")).collect();
+    let when = format!("{:.1} s from {}; tacho {}{}", info.duration_s, info.started_at, info.tacho_version, versions.concat());
+    [Some(info.command.join(" ")), info.machine.as_ref().map(machine_line), Some(when)].into_iter().flatten().collect()
 }
 
 fn machine_line(machine: &Machine) -> String {

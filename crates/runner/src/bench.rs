@@ -96,7 +96,7 @@ impl Bench<'_> {
         leftovers::remove_before_a_run();
         let note = Note::begin();
         if let Err(error) = &note {
-            crate::eprintln!("tacho: should this run be killed, `tacho doctor --clean` will not find what it leaves: {error}");
+            eprintln!("tacho: should this run be killed, `tacho doctor --clean` will not find what it leaves: {error}");
         }
         let mut note = note.ok();
         let domain = Domain::choose(workload.run.domain)?;

@@ -2,14 +2,9 @@
 //!
 //! [`bench`] runs a workload, [`recording`] any program; [`node`] is what runs inside `tacho-node`.
 
-/// To stderr. The standard one panics where the reader has gone (`tacho record ... 2>&1 | head`), and a recording would end with it.
-#[macro_export]
-macro_rules! eprintln {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($text)*);
-    }};
-}
+// In place of the standard one.
+#[macro_use(eprintln)]
+extern crate tacho_printing;
 
 pub mod attach;
 pub mod background;

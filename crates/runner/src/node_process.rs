@@ -155,7 +155,7 @@ impl NodeProcess {
     pub fn last_words(&self) -> String {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(5)..].join("\n")
+        lines[lines.len().saturating_sub(5)..].join(" | ")
     }
 }
 

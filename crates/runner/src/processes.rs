@@ -251,7 +251,7 @@ impl<'a> Processes<'a> {
         let words = process.last_words();
         let name = process.name.clone();
         self.ended[index] = Some(exit);
-        Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(":\n{words}") }))
+        Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(": {words}") }))
     }
 
     /// Ends those that still run: all at once, but one after the other where the middleware [needs that](ends_alone).

@@ -1,6 +1,7 @@
 //! Errors and warnings that point at the place in the file, as a good compiler does.
 
 use std::fmt;
+use tacho_printing::{is_obeyed, Visible};
 
 /// A stretch of one line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,19 +54,20 @@ impl fmt::Display for Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        writeln!(f, "{}:{}:{}: {severity}: {} [{}]", self.file, self.line, self.column, self.message, self.name)?;
+        let (file, message) = (Visible(&self.file), Visible(&self.message));
+        writeln!(f, "{file}:{}:{}: {severity}: {message} [{}]", self.line, self.column, self.name)?;
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
         // Tabs stay tabs, so that the underlining stands under what it means however wide the terminal shows them.
         let indent: String =
             self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let visible: String =
-            self.source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+        // One character for one, so that the underlining stays in its place.
+        let visible: String = self.source.chars().map(|c| if is_obeyed(c) && c != '\t' { '\u{fffd}' } else { c }).collect();
         writeln!(f, "{margin} |")?;
         writeln!(f, "{number} | {visible}")?;
         writeln!(f, "{margin} | {indent}{}", "^".repeat(self.width))?;
-        writeln!(f, "{margin} = found: {}", self.found)?;
-        write!(f, "{margin} = expected: {}", self.expected)
+        writeln!(f, "{margin} = found: {}", Visible(&self.found))?;
+        write!(f, "{margin} = expected: {}", Visible(&self.expected))
     }
 }
 

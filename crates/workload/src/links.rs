@@ -19,6 +19,7 @@
 //! ```
 
 use crate::diagnostic::{did_you_mean, Errors, Report, Span};
+use tacho_printing::{is_obeyed, visible};
 use crate::document::{self, Value, Yaml};
 use crate::units;
 use std::time::Duration;
@@ -269,7 +270,7 @@ pub fn write(links: &[(StatedLink, String)]) -> String {
             node = Some(&link.node);
         }
         let key = key(&format!("{} -> {}", link.input, link.output), "    ");
-        let remark: String = remark.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let remark = visible(remark);
         out += &format!("    {key} {}  # {remark}\n", link.rule.word());
     }
     out
@@ -293,7 +294,7 @@ fn quoted(text: &str) -> String {
     }
     let escaped = text.chars().map(|c| match c {
         '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\x{:02x}", c as u32),
+        c if is_obeyed(c) => format!("\\u{:04x}", c as u32),
         c => c.to_string(),
     });
     format!("\"{}\"", escaped.collect::<String>())

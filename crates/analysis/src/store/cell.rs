@@ -1,8 +1,9 @@
 //! Values of rows as Parquet columns. A plain type makes a REQUIRED column, an `Option` an OPTIONAL one, a `Vec` a LIST.
 
 use crate::tables::{CallbackKind, CauseKind, LinkEvidence, LinkRule, Delivery, EndpointKind, GoalOutcome, LostIn, Name, OffCpu};
-use parquet::basic::{LogicalType, Repetition};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{AsBytes, BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::RowGroupReader;
@@ -32,6 +33,13 @@ pub(super) trait Cell: Sized {
     fn schema(name: &str) -> Result<Type, ParquetError>;
     fn write(&self, levels: &mut Levels<Self::Stored>);
     fn read(levels: Levels<Self::Stored>) -> Result<Vec<Self>, ParquetError>;
+    /// Bytes of the text that a stored value is.
+    fn text_bytes(stored: &<Self::Stored as DataType>::T) -> usize {
+        match Self::Stored::get_physical_type() {
+            PhysicalType::BYTE_ARRAY => stored.as_bytes().len(),
+            _ => 0,
+        }
+    }
     /// What stands in for it in a run of a time before the column was: nothing was measured. None where there is no way to say so.
     fn absent() -> Option<Self> {
         None
@@ -177,19 +185,30 @@ pub(super) fn write<'a, C: Cell + 'a>(
 /// Reads the columns of a row group by their names: one that this tacho does not know is passed over.
 pub(super) struct Columns<'a> {
     group: &'a dyn RowGroupReader,
-    rows: usize,
 }
 
+/// A column that is read some rows at a time; without a reader it is absent.
+pub(super) struct Column<C: Cell> {
+    reader: Option<ColumnReaderImpl<C::Stored>>,
+    is_optional: bool,
+    is_list: bool,
+}
+
+/// Text that one table may have, in all its rows: of a name that stands in the file once there may be a copy a row.
+pub(super) const MOST_TEXT_BYTES: usize = 1 << 30;
+/// Elements that all lists of a row group may have.
+const MOST_ELEMENTS: i64 = 1 << 26;
+
 impl<'a> Columns<'a> {
-    pub(super) fn new(group: &'a dyn RowGroupReader, rows: usize) -> Self {
-        Columns { group, rows }
+    pub(super) fn new(group: &'a dyn RowGroupReader) -> Self {
+        Columns { group }
     }
 
-    pub(super) fn read<C: Cell>(&self, name: &str) -> Result<Vec<C>, ParquetError> {
+    pub(super) fn open<C: Cell>(&self, name: &str) -> Result<Column<C>, ParquetError> {
         let columns = self.group.metadata().columns();
         let named = |column: &ColumnChunkMetaData| column.column_path().parts().first().is_some_and(|first| first == name);
         let Some(index) = columns.iter().position(named) else {
-            let absent: Option<Vec<C>> = (0..self.rows).map(|_| C::absent()).collect();
+            let absent = C::absent().map(|_| Column { reader: None, is_optional: false, is_list: false });
             return absent.ok_or_else(|| ParquetError::General(format!("it has no column {name}, which tacho {} needs", env!("CARGO_PKG_VERSION"))));
         };
         let found = columns[index].column_descr();
@@ -197,15 +216,29 @@ impl<'a> Columns<'a> {
         if found.physical_type() != C::Stored::get_physical_type() {
             return Err(other());
         }
+        let (is_optional, is_list) = (found.max_def_level() > 0, found.max_rep_level() > 0);
+        if is_list && columns[index].num_values() > MOST_ELEMENTS {
+            let found = columns[index].num_values();
+            return Err(ParquetError::General(format!("lists of {found} elements in column {name}; expected at most {MOST_ELEMENTS}")));
+        }
         let reader = self.group.get_column_reader(index)?;
-        let mut reader = C::Stored::get_column_reader(reader).ok_or_else(other)?;
+        Ok(Column { reader: Some(C::Stored::get_column_reader(reader).ok_or_else(other)?), is_optional, is_list })
+    }
+}
+
+impl<C: Cell> Column<C> {
+    /// The next rows, and the bytes of their texts off those that are left.
+    pub(super) fn read(&mut self, rows: usize, text_left: &mut usize) -> Result<Vec<C>, ParquetError> {
+        let Some(reader) = &mut self.reader else {
+            return (0..rows).map(|_| C::absent()).collect::<Option<Vec<C>>>().ok_or_else(short);
+        };
         let mut levels = Levels { values: Vec::new(), definition: Vec::new(), repetition: Vec::new() };
         let mut read = 0;
-        while read < self.rows {
+        while read < rows {
             let (records, ..) = reader.read_records(
-                self.rows - read,
-                (found.max_def_level() > 0).then_some(&mut levels.definition),
-                (found.max_rep_level() > 0).then_some(&mut levels.repetition),
+                rows - read,
+                self.is_optional.then_some(&mut levels.definition),
+                self.is_list.then_some(&mut levels.repetition),
                 &mut levels.values,
             )?;
             if records == 0 {
@@ -213,6 +246,10 @@ impl<'a> Columns<'a> {
             }
             read += records;
         }
+        let text: usize = levels.values.iter().map(C::text_bytes).sum();
+        *text_left = text_left.checked_sub(text).ok_or_else(|| {
+            ParquetError::General(format!("texts of more than {MOST_TEXT_BYTES} bytes in all its rows; expected at most so many"))
+        })?;
         C::read(levels)
     }
 }
@@ -242,10 +279,10 @@ mod tests {
         std::io::Seek::rewind(&mut file).expect("file");
         let reader = SerializedFileReader::new(file).expect("reader");
         let group = reader.get_row_group(0).expect("group");
-        let columns = Columns::new(&*group, 3);
-        assert_eq!(columns.read::<Option<i64>>("a").expect("a"), [Some(0), Some(-7), Some(3)]);
-        assert_eq!(columns.read::<i64>("a").expect("a"), [0, -7, 3]);
-        assert_eq!(columns.read::<Option<u32>>("b").expect("b"), [None, Some(5), None]);
-        assert_eq!(columns.read::<Option<u32>>("c").expect("none"), [None; 3]);
+        let columns = Columns::new(&*group);
+        assert_eq!(columns.open::<Option<i64>>("a").and_then(|mut column| column.read(3, &mut 100)).expect("a"), [Some(0), Some(-7), Some(3)]);
+        assert_eq!(columns.open::<i64>("a").and_then(|mut column| column.read(3, &mut 100)).expect("a"), [0, -7, 3]);
+        assert_eq!(columns.open::<Option<u32>>("b").and_then(|mut column| column.read(3, &mut 100)).expect("b"), [None, Some(5), None]);
+        assert_eq!(columns.open::<Option<u32>>("c").and_then(|mut column| column.read(3, &mut 100)).expect("none"), [None; 3]);
     }
 }

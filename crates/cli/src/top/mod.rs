@@ -15,6 +15,7 @@ use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tacho_analysis::live::LiveWindow;
+use tacho_printing::Lines;
 use tacho_analysis::summary::{CallbackFigures, ChainFigures, TopicFigures};
 
 /// What is asked of the files between two drawings.
@@ -72,17 +73,17 @@ fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &s
         let (processes, events_per_s, dropped_events) = (facts.processes, facts.events_per_s, facts.dropped_events);
         return runs::print_json(&Once { window_s, processes, events_per_s, dropped_events, topics, callbacks, chains });
     }
-    let mut text = String::new();
+    let mut text = Lines::new();
     for kind in rows::Kind::ALL {
         let rows = rows::arrange(rows::rows(kind, &summary, window_s), "", kind.worst_first(), false);
-        text += &format!("{}\n", kind.headings().join("\t"));
+        text.cells(kind.headings());
         for row in rows {
-            let values: Vec<String> = row.values.iter().map(|value| rows::shown(*value)).collect();
-            text += &format!("{}\t{}\n", row.name, values.join("\t"));
+            let values = row.values.iter().map(|value| rows::shown(*value));
+            text.cells(std::iter::once(row.name).chain(values));
         }
-        text.push('\n');
+        text.line("");
     }
-    runs::print_text(&text)
+    runs::print(&text)
 }
 
 fn live(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {

@@ -1,6 +1,7 @@
 //! What is shown, as rows of text with a number to sort by: topics, callbacks, chains of a window's figures.
 
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
+use tacho_printing::visible;
 
 /// One of the three tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +52,14 @@ pub struct Row {
 /// What the name of the critical chain begins with.
 pub const CRITICAL: &str = "* ";
 
-/// The rows of a table, over a window of `window_s`.
+/// The rows of a table, over a window of `window_s`; their names are visible to the last character.
 pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
+    let mut rows = all(kind, summary, window_s);
+    rows.iter_mut().for_each(|row| row.name = visible(&row.name).into_owned());
+    rows
+}
+
+fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
     let of = |distribution: &Option<Distribution>, value: fn(&Distribution) -> f64| distribution.as_ref().map(value);
     match kind {
         Kind::Topics => {

@@ -15,6 +15,7 @@ use std::io::{self, Stdout};
 use std::time::Duration;
 use tacho_analysis::live::LiveFacts;
 use tacho_analysis::summary::Summary;
+use tacho_printing::visible;
 
 /// What the user asks of whoever draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Screen {
 
     pub fn draw(&mut self, summary: &Summary, facts: &LiveFacts, source: &Source) -> io::Result<()> {
         let state = if source.ended() { "ended" } else { "recording" };
-        self.view.draw_on(&mut self.terminal, summary, facts, &format!("{}, {state}", source.title()))
+        self.view.draw_on(&mut self.terminal, summary, facts, &visible(&format!("{}, {state}", source.title())))
     }
 
     /// Waits for keys, so long at most. A terminal that has gone asks to end: crossterm would read from it for ever.

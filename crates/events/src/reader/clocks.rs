@@ -1,10 +1,11 @@
 //! The clocks of event files: what their ticks are in time.
 
-use super::{release, Error, ProcessFacts, Reader, CHUNKS_KEPT};
+use super::{Chunk, Error, ProcessFacts, Reader};
 use crate::clock::Clock;
-use crate::layout::{ChunkHeader, Sync, TickSource, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{Sync, TickSource, CHUNK_SIZE};
+use crate::problem::Problems;
+use super::files::Files;
 use crate::regular;
-use memmap2::Mmap;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,9 +26,8 @@ impl Reader {
         for stream in &self.streams {
             let process = &self.processes[stream.process as usize];
             if process.header.ticks != TickSource::Monotonic {
-                let found = clock_syncs(&self.files[stream.file as usize], &stream.chunks);
+                let found = clock_syncs(&mut self.files, stream.file as usize, &stream.chunks, &mut self.problems);
                 readings.entry(counter(process)).or_default().extend(found);
-                release(&self.files[stream.file as usize]);
             }
         }
         if let Some(path) = clock_sync {
@@ -80,16 +80,11 @@ impl Reader {
 }
 
 /// Readings of the clocks that a stream carries.
-fn clock_syncs(bytes: &Mmap, chunks: &[u32]) -> Vec<Sync> {
-    let mut found = Vec::new();
-    for (number, chunk) in chunks.iter().enumerate() {
-        if number as u64 % CHUNKS_KEPT == 0 {
-            release(bytes);
-        }
-        let start = HEADER_SIZE + *chunk as usize * CHUNK_SIZE;
-        let window = &bytes[start..bytes.len().min(start + CHUNK_SIZE)];
-        let Ok(Some(header)) = ChunkHeader::read(window) else { continue };
-        crate::record::scan_clock_syncs(window, header.base_ticks, &mut found);
+fn clock_syncs(files: &mut Files, file: usize, chunks: &[Chunk], problems: &mut Problems) -> Vec<Sync> {
+    let (mut found, mut bytes) = (Vec::new(), Vec::new());
+    for chunk in chunks {
+        files.read(file, chunk.start(), CHUNK_SIZE, &mut bytes, problems);
+        crate::record::scan_clock_syncs(&bytes, chunk.base_ticks, &mut found);
     }
     found
 }

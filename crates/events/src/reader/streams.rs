@@ -1,48 +1,46 @@
 //! The threads of event files: which chunks each of them has.
 
-use super::{release, Reader, Stream, CHUNKS_KEPT};
-use crate::layout::{ChunkHeader, CHUNK_SIZE, HEADER_SIZE};
+use super::{Chunk, Reader, Stream, Window};
+use crate::layout::{ChunkHeader, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
 use crate::record::Cursor;
 use crate::time::Time;
 use std::collections::HashMap;
-use std::fs::File;
-use std::path::Path;
 
 impl Reader {
     /// Sorts the chunks of one file into streams.
     pub(super) fn find_streams(&mut self, file: usize) {
-        let bytes = &self.files[file];
+        let length = self.files.length(file);
         let process = self.process_of[file];
         let facts = &self.processes[process as usize];
-        let path = &facts.file;
+        let path = self.files.path(file).to_path_buf();
         let ring = facts.header.kept_from_ns.is_some();
         let mut open: HashMap<u32, (usize, u64)> = HashMap::new();
-        let ragged = (bytes.len() - HEADER_SIZE) % CHUNK_SIZE;
+        let ragged = length.saturating_sub(HEADER_SIZE as u64) % CHUNK_SIZE as u64;
         if ragged != 0 {
-            self.problems.add("file-truncated", path, bytes.len() as u64, || {
+            self.problems.add("file-truncated", &path, length, || {
                 format!("ends {ragged} bytes into a chunk; chunks have {CHUNK_SIZE}")
             });
         }
-        let mut at = HEADER_SIZE;
-        while at < bytes.len() {
-            let chunk = ((at - HEADER_SIZE) / CHUNK_SIZE) as u32;
-            match ChunkHeader::read(&bytes[at..]) {
-                Ok(None) if ring => match next_chunk_with_data(path, at) {
-                    Some(next) => {
-                        at = next;
-                        continue;
-                    }
+        let (mut number, mut head) = (0, Vec::new());
+        loop {
+            let chunk = Chunk { number, base_ticks: 0 };
+            let at = chunk.start();
+            if at >= length {
+                break;
+            }
+            self.files.read(file, at, CHUNK_HEADER_SIZE, &mut head, &mut self.problems);
+            number += 1;
+            match ChunkHeader::read(&head) {
+                // What a ring let go of, or nobody wrote into, may be a hole: any length of it is stepped over at once.
+                Ok(None) => match self.files.next_data(file, at + CHUNK_SIZE as u64) {
+                    Some(next) => number = number.max((next - HEADER_SIZE as u64) / CHUNK_SIZE as u64),
                     None => break,
                 },
-                Ok(None) => {}
-                Err(magic) => self.problems.add("not-a-chunk", path, at as u64, || {
+                Err(magic) => self.problems.add("not-a-chunk", &path, at, || {
                     format!("begins with {magic:#010x}; a chunk begins with \"CHNK\", or with zeros where it is unused")
                 }),
                 Ok(Some(header)) => {
                     self.progress.chunks_total += 1;
-                    if self.progress.chunks_total % CHUNKS_KEPT == 0 {
-                        release(bytes);
-                    }
                     let known = open.get(&header.tid).copied().filter(|_| header.sequence != 0);
                     let expected = match known {
                         Some((_, last)) => last.wrapping_add(1),
@@ -50,7 +48,7 @@ impl Reader {
                         None => 0,
                     };
                     if expected != header.sequence {
-                        self.problems.add("chunk-missing", path, at as u64, || {
+                        self.problems.add("chunk-missing", &path, at, || {
                             format!(
                                 "chunk {} of thread {}, which had {}",
                                 header.sequence,
@@ -73,17 +71,17 @@ impl Reader {
                                 chunks: Vec::new(),
                                 chunk: 0,
                                 cursor: Cursor::new(header.base_ticks),
+                                window: Window::none(),
                                 time: Time::from_monotonic_ns(i64::MIN),
                                 next: None,
                             });
                             self.streams.len() - 1
                         }
                     };
-                    self.streams[stream].chunks.push(chunk);
+                    self.streams[stream].chunks.push(Chunk { base_ticks: header.base_ticks, ..chunk });
                     open.insert(header.tid, (stream, header.sequence));
                 }
             }
-            at += CHUNK_SIZE;
         }
     }
 
@@ -92,21 +90,10 @@ impl Reader {
         let processes = self.processes.len();
         let mut first: HashMap<(u32, u32), u64> = HashMap::new();
         for stream in self.streams.iter().filter(|stream| (stream.file as usize) < processes) {
-            let start = HEADER_SIZE + stream.chunks[0] as usize * CHUNK_SIZE;
-            if let Ok(Some(header)) = ChunkHeader::read(&self.files[stream.file as usize][start..]) {
-                first.entry((stream.process, stream.tid)).or_insert(header.base_ticks);
-            }
+            first.entry((stream.process, stream.tid)).or_insert(stream.chunks[0].base_ticks);
         }
         for stream in self.streams.iter_mut().filter(|stream| stream.file as usize >= processes) {
             stream.until_ticks = first.get(&(stream.process, stream.tid)).copied().unwrap_or(u64::MAX);
         }
     }
-}
-
-/// Offset of the first chunk behind the one at `at` that has storage.
-fn next_chunk_with_data(path: &Path, at: usize) -> Option<usize> {
-    let after = at + CHUNK_SIZE;
-    // Without an account of holes, chunk by chunk.
-    let found = File::open(path).and_then(|file| crate::holes::next_data(&file, after as u64)).unwrap_or(Some(after as u64))? as usize;
-    Some(HEADER_SIZE + (found - HEADER_SIZE) / CHUNK_SIZE * CHUNK_SIZE)
 }

@@ -4,15 +4,20 @@
 
 use super::{Bag, OnProgress};
 use crate::mcap::{begins_with_header, stamp, Schema};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tacho_events::bag::{BagMessage, BagTopic};
 
 /// Messages between two reports of the progress.
 const PROGRESS_EVERY: u64 = 1 << 12;
+/// Steps of SQLite's machine between two looks at whether to stop: a fraction of a millisecond.
+const STEPS: i32 = 1 << 12;
 /// First bytes of a message that was compressed by itself (RFC 8878, 3.1.1); CDR begins with a 0.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -22,6 +27,7 @@ pub(super) struct Reading<'a> {
     on_message: &'a mut dyn FnMut(BagMessage),
     numbers: HashMap<(String, String), u32>,
     stretch: u32,
+    stop: &'static AtomicBool,
 }
 
 /// A topic of one file.
@@ -32,8 +38,9 @@ struct Topic {
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(on_message: &'a mut dyn FnMut(BagMessage)) -> Self {
-        Reading { bag: Bag::default(), on_message, numbers: HashMap::new(), stretch: 0 }
+    /// Ends once `stop` is set, in the midst of a query, too.
+    pub fn new(on_message: &'a mut dyn FnMut(BagMessage), stop: &'static AtomicBool) -> Self {
+        Reading { bag: Bag::default(), on_message, numbers: HashMap::new(), stretch: 0, stop }
     }
 
     /// Reads one file.
@@ -43,9 +50,14 @@ impl<'a> Reading<'a> {
             let text = || format!("{bytes} bytes of changes lie beside it in {}: it was still being written, or its writer was killed", log.display());
             self.bag.problems.add("not-finished", path, 0, text);
         }
-        let read = open(path, log.is_some()).and_then(|database| self.messages(path, &database, length, on_progress));
-        if let Err(error) = read {
-            self.say("unreadable", path, 0, format!("{error}; read up to there"));
+        let read = open(path, log.is_some(), self.stop).and_then(|database| match not_a_table(&database)? {
+            Some(found) => Ok(self.say("unreadable", path, 0, found)),
+            None => self.messages(path, &database, length, on_progress),
+        });
+        match read {
+            Ok(()) => {}
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => self.bag.complete = false,
+            Err(error) => self.say("unreadable", path, 0, format!("{error}; read up to there")),
         }
     }
 
@@ -110,6 +122,20 @@ impl<'a> Reading<'a> {
         self.stretch += 1;
         self.bag.problems.add(name, path, offset, || text);
     }
+}
+
+/// What stands in the place of a table: a view, or a virtual table, is a program of whoever made the file, and may never come to its end.
+fn not_a_table(database: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut statement = database.prepare("SELECT name, type, rootpage FROM sqlite_schema WHERE lower(name) IN ('topics', 'messages', 'message_definitions')")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (name, kind, page): (String, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let kind = if kind == "table" && page.unwrap_or(0) == 0 { "virtual table".to_owned() } else { kind };
+        if kind != "table" {
+            return Ok(Some(format!("{name} is a {kind}; expected a table, as rosbag2 writes; nothing of it is read")));
+        }
+    }
+    Ok(None)
 }
 
 /// Definitions of types, where a file has them.
@@ -179,13 +205,32 @@ fn beside(path: &Path, ending: &str) -> Option<(PathBuf, u64)> {
     (bytes > 0).then(|| (name.into(), bytes))
 }
 
-/// Opens a database to read it. One that nobody writes is opened as a file that does not change, so that nothing is made beside it.
-fn open(path: &Path, changes: bool) -> rusqlite::Result<Connection> {
+/// Opens a database of whoever wrote it to read it (sqlite.org/security.html, "Untrusted SQLite Database Files"). One that nobody writes is
+/// opened as a file that does not change, so that nothing is made beside it.
+fn open(path: &Path, changes: bool, stop: &'static AtomicBool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
     let name: String =
         path.as_os_str().as_bytes().iter().map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") }).collect();
-    Connection::open_with_flags(format!("file:{name}?{}", if changes { "mode=ro" } else { "immutable=1" }), flags)
+    let database = Connection::open_with_flags(format!("file:{name}?{}", if changes { "mode=ro" } else { "immutable=1" }), flags)?;
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    let limits = [
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+        (Limit::SQLITE_LIMIT_COLUMN, 100),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 20),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 3),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 8),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ];
+    for (limit, most) in limits {
+        database.set_limit(limit, most)?;
+    }
+    database.progress_handler(STEPS, Some(|| stop.load(Ordering::Relaxed)))?;
+    Ok(database)
 }
 
 #[cfg(test)]
@@ -200,10 +245,17 @@ mod tests {
         [vec![0, 1, 0, 0, seconds, 0, 0, 0, 5, 0, 0, 0], vec![7; 300]].concat()
     }
 
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    static STOP: AtomicBool = AtomicBool::new(true);
+
     fn read(path: &Path) -> (Bag, Vec<BagMessage>) {
+        read_until(path, &GO_ON)
+    }
+
+    fn read_until(path: &Path, stop: &'static AtomicBool) -> (Bag, Vec<BagMessage>) {
         let mut messages = Vec::new();
         let mut keep = |message| messages.push(message);
-        let mut reading = Reading::new(&mut keep);
+        let mut reading = Reading::new(&mut keep, stop);
         reading.file(path, std::fs::metadata(path).expect("file").len(), &mut |_, _| true);
         let bag = reading.bag;
         (bag, messages)
@@ -227,6 +279,39 @@ mod tests {
         assert_eq!(found, [(0, 10, Some(2_000_000_005), 312), (1, 20, None, 312), (0, 30, Some(2_000_000_005), 312)]);
         assert_eq!(bag.topics.iter().map(|t| t.has_header).collect::<Vec<_>>(), [Some(true), None]);
         assert_eq!((bag.problems.count("bad-record"), bag.span_ns), (1, Some((10, 30))));
+    }
+
+    #[test]
+    fn a_query_is_stopped_and_what_was_read_until_then_is_kept() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("x.db3");
+        let database = Connection::open(&path).expect("database");
+        let rows = "INSERT INTO topics VALUES(1,'/own','my_msgs/msg/Own','cdr',''); INSERT INTO messages WITH RECURSIVE n(i) AS (VALUES(1) \
+            UNION ALL SELECT i + 1 FROM n WHERE i < 4000) SELECT i, 1, i, x'00010000' FROM n;";
+        database.execute_batch(&format!("{SCHEMA_3} {rows}")).expect("rows");
+        drop(database);
+        let (bag, messages) = read(&path);
+        assert_eq!((bag.complete, messages.len()), (true, 4000));
+        let (bag, messages) = read_until(&path, &STOP);
+        assert!(!bag.complete && bag.problems.is_empty() && messages.len() < 4000, "{:?}", bag.problems);
+    }
+
+    #[test]
+    fn a_view_or_a_virtual_table_is_refused_and_never_asked() {
+        let folder = tempfile::tempdir().expect("folder");
+        let endless = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)";
+        let topics = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT);";
+        for (name, made, found) in [
+            ("view", format!("{topics} CREATE VIEW messages AS {endless} SELECT i AS id, 1 AS topic_id, i AS timestamp, x'00' AS data FROM n"), "messages is a view"),
+            ("topics", format!("CREATE VIEW Topics AS {endless} SELECT i AS id, 'a' AS name, 'b' AS type, 'cdr' AS serialization_format FROM n"), "Topics is a view"),
+            ("virtual", format!("{topics} CREATE VIRTUAL TABLE messages USING fts5(topic_id, timestamp, data)"), "messages is a virtual table"),
+        ] {
+            let path = folder.path().join(format!("{name}.db3"));
+            Connection::open(&path).and_then(|database| database.execute_batch(&made)).expect("database");
+            let (bag, messages) = read(&path);
+            let said: Vec<String> = bag.problems.iter().map(ToString::to_string).collect();
+            assert!(messages.is_empty() && said.len() == 1 && said[0].contains(found) && said[0].contains("expected a table"), "{said:?}");
+        }
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::{ends, figures, number, part_means, repeat_range, shown_parts, table, Terminal, ABSENT, PARTS, PREEMPTION};
 use std::fmt::Write;
-use table::{clean, Column, Table};
+use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Summary};
+use tacho_printing::visible;
 
 impl Terminal {
     /// The same chain in several runs, the first being the one to compare with.
@@ -41,10 +42,10 @@ impl Terminal {
         out.push('\n');
         let longest =
             same.iter().filter_map(|(_, c)| Some(c.as_ref()?.end_to_end_ms.as_ref()?.mean)).fold(0.0, f64::max);
-        let labels = same.iter().map(|(label, _)| clean(label).chars().count()).max().unwrap_or(0).min(30);
+        let labels = same.iter().map(|(label, _)| visible(label).chars().count()).max().unwrap_or(0).min(30);
         for (label, chain) in &same {
             let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
-            let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&clean(label), labels));
+            let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&visible(label), labels));
         }
         let _ = writeln!(out, "{:labels$}  {}", "", self.legend(preempted));
         for (label, chain) in &same {

@@ -74,13 +74,13 @@ fn hang(out: &mut String, label: &str, text: &str, indent: usize) {
     }
 }
 
-/// Lines of at most `width` characters, broken between words, longer words anywhere. What a terminal would obey is replaced:
+/// Lines of at most `width` characters, broken between words, longer words anywhere. What a terminal would obey is made visible:
 /// found text comes from the environment and from libraries.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;
     for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let mut word: Vec<char> = tacho_printing::visible(word).chars().collect();
         if length > 0 && length + 1 + word.len() > width {
             lines.push(String::new());
             length = 0;

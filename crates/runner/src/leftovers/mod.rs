@@ -84,7 +84,7 @@ pub fn remove_before_a_run() {
             let removed: Vec<_> = found.iter().filter(|leftover| leftover.stays.is_none()).collect();
             if let Some(first) = removed.first() {
                 let bytes = removed.iter().map(|leftover| leftover.bytes).sum();
-                crate::eprintln!(
+                eprintln!(
                     "tacho: removed {} objects ({}) that {} left",
                     removed.len(),
                     crate::doctor::size(bytes),
@@ -92,7 +92,7 @@ pub fn remove_before_a_run() {
                 );
             }
         }
-        Err(error) => crate::eprintln!("tacho: what earlier runs left is not removed: {error}"),
+        Err(error) => eprintln!("tacho: what earlier runs left is not removed: {error}"),
     }
 }
 
