@@ -38,6 +38,8 @@ function oneFile(): Plugin {
 
 export default defineConfig({
   plugins: [oneFile()],
+  // The tests' server: a machine may have no name for its own loopback.
+  server: { host: "127.0.0.1" },
   build: {
     outDir: "../build/web",
     emptyOutDir: true,
