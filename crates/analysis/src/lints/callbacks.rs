@@ -165,21 +165,20 @@ pub const TIMER_DRIFT: Lint = Lint {
     },
 };
 
-/// How far starts move against the grid of their timer, ns a period, and how many starts that were not held up say so. A start that was
-/// held up, or skipped, moves nothing: the next one is on the grid again. `None`: too few to tell.
+/// How far starts move against the grid of their timer, ns a period, and how many starts that nothing held up say so. `None`: too few to
+/// tell. Between two such starts lies a whole number of periods, whatever became of the starts between them.
 fn movement(period: i64, ran: &[Ran], is_held: impl Fn(&Ran, &Ran) -> bool) -> Option<(f64, usize)> {
-    // Of each free start: periods since the first start, and how far it lies from there, ns.
-    let (mut periods, mut phase, mut free) = (0, 0, Vec::new());
-    for pair in ran.windows(2) {
-        let interval = pair[1].start_ns - pair[0].start_ns;
-        let passed = (interval + period / 2).div_euclid(period);
-        (periods, phase) = (periods + passed, phase + interval - passed * period);
-        if !is_held(&pair[0], &pair[1]) {
-            free.push((periods, phase));
-        }
-    }
+    let free: Vec<i64> = ran.windows(2).filter(|pair| !is_held(&pair[0], &pair[1])).map(|pair| pair[1].start_ns).collect();
     if free.len() < DRIFT_INTERVALS {
         return None;
+    }
+    // Of each: periods since the first one, and how far it lies from there, ns.
+    let (mut periods, mut phase, mut places) = (0, 0, vec![(0, 0)]);
+    for pair in free.windows(2) {
+        let interval = pair[1] - pair[0];
+        let passed = (interval + period / 2).div_euclid(period);
+        (periods, phase) = (periods + passed, phase + interval - passed * period);
+        places.push((periods, phase));
     }
     // Medians of the first and the last third: single late starts do not count.
     let middle = |of: &[(i64, i64)]| {
@@ -187,8 +186,8 @@ fn movement(period: i64, ran: &[Ran], is_held: impl Fn(&Ran, &Ran) -> bool) -> O
         phases.sort_unstable();
         (of[of.len() / 2].0, phases[phases.len() / 2])
     };
-    let third = free.len() / 3;
-    let (first, last) = (middle(&free[..third]), middle(&free[free.len() - third..]));
+    let third = places.len() / 3;
+    let (first, last) = (middle(&places[..third]), middle(&places[places.len() - third..]));
     (last.0 > first.0).then(|| ((last.1 - first.1) as f64 / (last.0 - first.0) as f64, free.len()))
 }
 
