@@ -271,6 +271,18 @@ fn timer_drift() {
         }
         assert_eq!(cases(&busy, "timer-drift"), []);
     }
+    // A full executor: of each five ticks one is held up by 600, and the three behind it come 800 apart, until one is on the grid again.
+    let mut catching_up = FileBuilder::new().node(1, "talker").timer(1_000).another_subscription(OTHER, "/map");
+    let other = |b: FileBuilder, from: i64, to: i64| b.at(from).callback_start(CALLBACK + OTHER, false).at(to).end_taking_from(OTHER);
+    for k in 0..40 {
+        let at = 10_000 + 5_000 * k;
+        catching_up = catching_up.at(at).start_timer().at(at + 10).end_timer();
+        for (from, late) in [(900, 1_600), (2_300, 2_400), (3_100, 3_200)] {
+            catching_up = other(catching_up, at + from, at + late - 5).at(at + late).start_timer().at(at + late + 10).end_timer();
+        }
+        catching_up = catching_up.at(at + 4_000).start_timer().at(at + 4_010).end_timer();
+    }
+    assert_eq!(cases(&catching_up, "timer-drift"), [], "every start that nothing held up is on the grid");
     // A coroutine of rclpy that goes on 300 after its start is not called twice.
     let mut coroutine = FileBuilder::new().node(1, "talker").timer(1_000);
     for at in (0..30).map(|k| 10_000 + 1_000 * k) {
@@ -308,6 +320,19 @@ fn publisher_behind() {
     assert!(found[0].evidence.contains("0 were skipped and 3 a period or more late (1.5 %)"), "{}", found[0].evidence);
     assert_eq!(cases(&publisher(2, 0), "publisher-behind"), [], "one percent is allowed");
     assert!(cases(&publisher(0, 5), "publisher-behind")[0].evidence.starts_with("of 205 sends"));
+}
+
+#[test]
+fn a_publisher_that_sends_every_fifth_message_is_due_at_its_own_rate() {
+    let mut b = FileBuilder::new().node(1, "camera").publisher("/image").timer(100);
+    for k in 0..40 {
+        let due = 1_000 + 500 * k;
+        b = b.at(due + 150).start_timer().node_due(PUBLISHER, k as u64, due).node_publish(PUBLISHER, 1, k as u64, 64).publish(due).end_timer();
+        b = b.at(due + 480).node_skipped(PUBLISHER, 4);
+    }
+    let found = cases(&b, "publisher-behind");
+    // 40 sends and 160 skips.
+    assert!(found[0].evidence.starts_with("of 200 sends due every 100 ns 160 were skipped and 40 a period or more late"), "{}", found[0].evidence);
 }
 
 #[test]

@@ -12,10 +12,12 @@ const PART_OVER_PERIOD: f64 = 0.01;
 const STARVED_PERIODS: i64 = 3;
 /// Part of that wait that others must have had the thread for.
 const STARVED_BY_OTHERS: f64 = 0.8;
-/// Intervals that drift is judged by.
+/// Starts that drift is judged by.
 const DRIFT_INTERVALS: usize = 20;
-/// Part of the period that the median interval may be off.
+/// Part of the period that starts may move in a period.
 const DRIFT: f64 = 0.01;
+/// Part of the period before a start in which another callback of the thread held it up.
+const JUST_BEFORE: f64 = 0.02;
 /// Part of a callback's time that others had its CPU.
 const PREEMPTED_PART: f64 = 0.1;
 
@@ -137,26 +139,23 @@ pub const TIMER_DRIFT: Lint = Lint {
                 return None;
             }
             let process = facts.tables.callbacks[callback as usize].process;
-            // What others kept it from is starvation or a full thread, and other lints'; a start after a late one comes early.
-            let is_held = |pair: &[Ran]| {
-                let (due, start) = (pair[0].start_ns + period, pair[1].start_ns);
-                start > due && facts.busy_with_others((process, pair[1].tid), callback, due, start).0 > 0
+            // What others kept it from is starvation or a full thread, and other lints'.
+            let is_held = |before: &Ran, ran: &Ran| {
+                let others = |from| facts.busy_with_others((process, ran.tid), callback, from, ran.start_ns).0 > 0;
+                let due = before.start_ns + period;
+                (ran.start_ns > due && others(due)) || others(ran.start_ns - (period as f64 * JUST_BEFORE) as i64)
             };
-            let held: Vec<bool> = std::iter::once(false).chain(ran.windows(2).map(is_held)).collect();
-            let free = ran.windows(2).zip(held.windows(2)).filter(|(_, held)| !held[0] && !held[1]);
-            let mut intervals: Vec<i64> = free.map(|(pair, _)| pair[1].start_ns - pair[0].start_ns).collect();
-            if intervals.len() < DRIFT_INTERVALS {
-                return None;
-            }
-            intervals.sort_unstable();
-            let median = intervals[intervals.len() / 2];
-            let off = (median - period) as f64 / period as f64;
+            let (moved, free) = movement(period, ran, is_held)?;
+            let off = moved / period as f64;
             (off.abs() > DRIFT).then(|| Case {
                 subject: facts.callback(callback),
-                evidence: format!("median of {} intervals {} in which no other callback of its thread held it up, period {} ({:+.1} %)", intervals.len(), time(median), time(period), 100.0 * off),
+                evidence: format!(
+                    "{free} starts that no other callback of its thread held up move by {} a period of {} ({:+.1} %)",
+                    time(moved.abs() as i64), time(period), 100.0 * off
+                ),
                 cost: {
-                    let an_hour = 3.6e12 / median as f64 - 3.6e12 / period as f64;
-                    format!("{:.1} activations an hour too {}, at that interval", an_hour.abs(), if an_hour < 0.0 { "few" } else { "many" })
+                    let an_hour = 3.6e12 / (period as f64 + moved) - 3.6e12 / period as f64;
+                    format!("{:.1} activations an hour too {}", an_hour.abs(), if an_hour < 0.0 { "few" } else { "many" })
                 },
                 next: "what its thread does meanwhile (tacho record --scheduler tells when it had no CPU); where it sleeps for a period after its work, a timer of the executor".into(),
                 weight: off.abs(),
@@ -165,6 +164,32 @@ pub const TIMER_DRIFT: Lint = Lint {
         facts.timers().filter_map(case).collect()
     },
 };
+
+/// How far starts move against the grid of their timer, ns a period, and how many starts that nothing held up say so. `None`: too few to
+/// tell. Between two such starts lies a whole number of periods, whatever became of the starts between them.
+fn movement(period: i64, ran: &[Ran], is_held: impl Fn(&Ran, &Ran) -> bool) -> Option<(f64, usize)> {
+    let free: Vec<i64> = ran.windows(2).filter(|pair| !is_held(&pair[0], &pair[1])).map(|pair| pair[1].start_ns).collect();
+    if free.len() < DRIFT_INTERVALS {
+        return None;
+    }
+    // Of each: periods since the first one, and how far it lies from there, ns.
+    let (mut periods, mut phase, mut places) = (0, 0, vec![(0, 0)]);
+    for pair in free.windows(2) {
+        let interval = pair[1] - pair[0];
+        let passed = (interval + period / 2).div_euclid(period);
+        (periods, phase) = (periods + passed, phase + interval - passed * period);
+        places.push((periods, phase));
+    }
+    // Medians of the first and the last third: single late starts do not count.
+    let middle = |of: &[(i64, i64)]| {
+        let mut phases: Vec<i64> = of.iter().map(|(_, phase)| *phase).collect();
+        phases.sort_unstable();
+        (of[of.len() / 2].0, phases[phases.len() / 2])
+    };
+    let third = places.len() / 3;
+    let (first, last) = (middle(&places[..third]), middle(&places[places.len() - third..]));
+    (last.0 > first.0).then(|| ((last.1 - first.1) as f64 / (last.0 - first.0) as f64, free.len()))
+}
 
 pub const PREEMPTED: Lint = Lint {
     name: "preempted-callback",

@@ -2,7 +2,7 @@
 
 use super::facts::{percent, time, Facts};
 use super::{Case, Lint};
-use crate::link::udpros;
+use crate::link::{promise, udpros};
 use crate::observe::is_called;
 use crate::rows::grouped::Grouped;
 use crate::tables::{Delivery, EndpointKind};
@@ -23,16 +23,17 @@ pub const BEHIND: Lint = Lint {
         (0..sends.groups()).for_each(|publisher| sends.of_mut(publisher).sort_unstable());
         let case = |publisher: u32| {
             let sends = sends.of(publisher as usize);
-            let period = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| *gap > 0).min()?;
-            let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
+            let (node, topic) = facts.endpoint(publisher);
             let skipped = facts.tables.endpoints[publisher as usize].skipped.unwrap_or(0) as usize;
             let refused = facts.tables.endpoints[publisher as usize].refused.unwrap_or(0) as usize;
             let due = sends.len() + refused + skipped;
+            let promised = facts.workload.and_then(|w| promise::of(w, &node, topic)?.period_ns());
+            let period = promised.or_else(|| period_ns(sends, due)).filter(|ns| *ns > 0)?;
+            let late = sends.iter().filter(|(due, sent)| sent - due >= period).count();
             if late + skipped < 2 || (late + skipped) as f64 <= BEHIND_PART * due as f64 {
                 return None;
             }
             let worst = sends.iter().map(|(due, sent)| sent - due).max()?;
-            let (node, topic) = facts.endpoint(publisher);
             Some(Case {
                 subject: format!("{node} {topic}"),
                 evidence: format!(
@@ -50,6 +51,14 @@ pub const BEHIND: Lint = Lint {
         (0..sends.groups() as u32).filter_map(case).collect()
     },
 };
+
+/// Period of sends, (due, sent) in order, of which others were due as well: the least gap holds a whole number of periods, about as many as
+/// the number of all that were due says.
+fn period_ns(sends: &[(i64, i64)], due: usize) -> Option<i64> {
+    let gap = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| *gap > 0).min()?;
+    let about = (sends.last()?.0 - sends.first()?.0) as f64 / (due as f64 - 1.0);
+    Some(gap / (gap as f64 / about).round().max(1.0) as i64)
+}
 
 pub const LARGE_OVER_UDP: Lint = Lint {
     name: "large-message-over-udp",
