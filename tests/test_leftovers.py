@@ -57,6 +57,16 @@ def goes_on(pid: int) -> bool:
         return False
 
 
+def beside(process: subprocess.Popen, name: str) -> list[int]:
+    """Process ids of a program that sees the same files as `process`."""
+    def sees_the_same(folder):
+        try:
+            return (folder / "comm").read_text().strip() == name and os.readlink(folder / "ns/mnt") == os.readlink(f"/proc/{process.pid}/ns/mnt")
+        except FileNotFoundError:  # ended by now
+            return False
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if sees_the_same(folder)]
+
+
 def segments(pids: list[int]) -> list[str]:
     """System V shared memory that these processes made."""
     lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
@@ -99,6 +109,14 @@ def test_what_a_killed_run_left_is_removed_and_listed(shared, middleware, transp
     if middleware != "cyclonedds":
         assert len(gone) == len(there)
     assert clean(shared) == "killed runs of this user left nothing\n"
+
+
+def test_a_roudi_that_was_killed_leaves_nothing_either(shared):
+    process = started(shared, "cyclonedds", "shm")
+    (roudi,) = beside(process, "iox-roudi")
+    os.kill(roudi, signal.SIGKILL)
+    pids = killed(shared, process)
+    wait_for(lambda: clean(shared) and not left(shared, pids), "nothing to be left")
 
 
 def test_the_doctor_lists_and_removes_nothing(shared):

@@ -72,7 +72,7 @@ ONE_AT_A_TIME = COUNTING + r"""
 ports=$(awk '$3 !~ /:0000$/ && NR > 1 { split($3, there, ":"); print there[2] }' /proc/net/udp | sort -u)
 [ "$(wc -w <<<"$ports")" = 2 ] || exit 2
 for port in $ports; do
-  ip rule add pref 10 to 127.0.0.1 ipproto udp dport $((16#$port)) unreachable
+  ip rule add pref 10 to 127.0.0.1 ipproto 17 dport $((16#$port)) unreachable
   reach Ip OutNoRoutes $(($(count Ip OutNoRoutes) + 20))
   ip rule del pref 10
   reach Udp OutDatagrams $(($(count Udp OutDatagrams) + 100))

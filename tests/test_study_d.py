@@ -7,6 +7,7 @@ import pytest
 pytestmark = pytest.mark.timing
 
 CALLBACKS = 1000
+ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads):
@@ -39,8 +40,8 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
     inside = sorted(clock.items())
     assert len(ours) == len(inside)
     for (our_start, our_time), (clock_start, clock_time) in zip(ours, inside):
-        assert our_start <= clock_start
-        assert our_time >= clock_time
+        assert our_start <= clock_start + ERROR_NS
+        assert our_time >= clock_time - ERROR_NS
     wrong = [
         (our_time, clock_time)
         for (_, our_time), (_, clock_time) in zip(ours, inside)

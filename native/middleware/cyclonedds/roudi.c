@@ -42,10 +42,11 @@ static const char pools[] =
     "[[segment.mempool]]\nsize = 2101248\ncount = 60\n"
     "[[segment.mempool]]\nsize = 4202496\ncount = 10\n";
 
-// $1: NEEDED, $2: the pools. RouDi goes with the keeper, too, should that be killed.
+// $1: NEEDED, $2: the pools. RouDi goes with the keeper, too, should that be killed. One that hangs, on a lock that a killed
+// process had, is killed 10 s after it was asked to end: it has all its memory set aside.
 static const char keeper[] =
     "exec 9<\"$1\"; "
-    "printf %s \"$2\" | setpriv --pdeathsig TERM iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
+    "printf %s \"$2\" | setpriv --pdeathsig TERM timeout -k 10 0 iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
     "flock 9; kill -TERM $roudi; wait $roudi";
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant, SystemTime};
 const PART: u32 = 20;
 const PERIOD: Duration = Duration::from_millis(300);
 
+/// Memory of RouDi, the daemon of iceoryx 1, and what else is its own: it leaves them if it is killed.
+const ROUDI: (&str, [&str; 3]) = ("iceoryx_mgmt", ["/tmp/roudi", "/tmp/roudi.lock", "/tmp/iox-unique-roudi.lock"]);
+
 /// What identifies a file.
 pub(super) type Identity = (u64, u64);
 
@@ -36,11 +39,12 @@ impl Object {
     }
 
     /// Files that its maker has made for it, and has not always open: locks and semaphores of Fast DDS, locks of
-    /// iceoryx 1.
+    /// iceoryx 1, and what RouDi has that made its memory.
     fn beside(&self) -> Vec<Object> {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let names = [format!("sem.{name}_mutex"), format!("{name}_el"), format!("{name}_sl"), format!("{name}.lock")];
-        names.into_iter().filter_map(|name| Object::of(self.path.with_file_name(name))).collect()
+        let of_roudi = ROUDI.1.iter().filter(|_| name == ROUDI.0).map(PathBuf::from);
+        names.into_iter().map(|name| self.path.with_file_name(name)).chain(of_roudi).filter_map(Object::of).collect()
     }
 
     fn found(&self) -> Option<Metadata> {

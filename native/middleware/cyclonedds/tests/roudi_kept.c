@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <tacho/middleware.h>
 #include <time.h>
@@ -43,6 +45,7 @@ static int running(const char *command, pid_t *found) {
     if (file) fclose(file);
     line[size] = 0;
     int matches = 0;
+    if (!strcmp(line, "timeout")) continue; // before it
     for (size_t at = 0; at < size; at += strlen(line + at) + 1) matches |= !strcmp(line + at, command);
     count += matches;
     if (matches && found) *found = (pid_t)atoi(entry->d_name);
@@ -69,6 +72,21 @@ static pid_t user(const char *plugin, int told[2]) {
   for (;;) pause();
 }
 
+// Stops every thread so that it hears no signal but SIGKILL.
+static void hang(pid_t process) {
+  char path[300];
+  snprintf(path, sizeof path, "/proc/%d/task", process);
+  DIR *threads = opendir(path);
+  CHECK(threads, "no threads of %d", process);
+  for (const struct dirent *entry; (entry = readdir(threads));) {
+    pid_t thread = (pid_t)atoi(entry->d_name);
+    if (thread == 0) continue;
+    CHECK(ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0, "ptrace: %s", strerror(errno));
+    CHECK(waitpid(thread, NULL, __WALL) == thread, "waitpid");
+  }
+  closedir(threads);
+}
+
 static void ended(pid_t process) {
   kill(process, SIGKILL);
   CHECK(waitpid(process, NULL, 0) == process, "waitpid");
@@ -90,7 +108,7 @@ int main(int count, char **arguments) {
   unsetenv("TMPDIR");
   int told[2];
   CHECK(pipe(told) == 0, "pipe");
-  pid_t users[PROCESSES], keeper = 0;
+  pid_t users[PROCESSES], keeper = 0, roudi = 0;
   for (int i = 0; i < PROCESSES; i++) users[i] = user(arguments[1], told);
   for (int i = 0; i < PROCESSES; i++) {
     char answer = 0;
@@ -111,6 +129,15 @@ int main(int count, char **arguments) {
   char answer = 0;
   users[0] = user(arguments[1], told);
   CHECK(read(told[0], &answer, 1) == 1 && answer == 'y', "RouDi is not started again");
+  CHECK(running("iox-roudi", &roudi) == 1, "no RouDi");
+  hang(roudi);
+  ended(users[0]);
+  CHECK(WAIT(running("iox-roudi", NULL) == 0), "RouDi hangs, and still runs 30 s after the last process that needed it");
+  while (waitpid(-1, NULL, __WALL) > 0) {} // the threads that were traced
+  CHECK(WAIT(running("keeper", NULL) == 0), "the keeper still runs 30 s after RouDi");
+
+  users[0] = user(arguments[1], told);
+  CHECK(read(told[0], &answer, 1) == 1 && answer == 'y', "RouDi is not started after one that was killed");
   CHECK(running("keeper", &keeper) == 1, "no keeper");
   kill(keeper, SIGKILL);
   // RouDi takes with it whoever still needs it.
