@@ -79,6 +79,9 @@ const NONE: u32 = u32::MAX;
 /// Events between two reports of the progress.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 16;
 
+/// Most clocks of one trace that are told apart.
+const CLOCKS_MAX: usize = 64;
+
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
 
@@ -301,15 +304,27 @@ impl Opening {
         let (layout, not_understood) = TraceLayout::new(&description, &mut self.class_names);
         let described = faults.is_empty() && not_understood.is_empty();
         not_understood.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
+        let layout = Arc::new(layout);
+        let mut clocks: Vec<usize> = layout.streams.iter().map(|of| of.clock).collect();
+        clocks.sort_unstable();
+        clocks.dedup();
+        clocks.truncate(CLOCKS_MAX);
         let index = self.traces.len();
-        let trace = Trace { described, ..trace(path, layout, &description, &mut self.hosts, problems) };
+        // One for each clock: times are of the clock that a stream names.
+        for clock in if clocks.is_empty() { vec![0] } else { clocks } {
+            let trace = trace(&path, &layout, &description, clock, &mut self.hosts, problems);
+            self.traces.push(Trace { described, ..trace });
+        }
+        say_missing_contexts(&path, &self.traces[index], problems);
         for (path, bytes) in streams {
             let io = |source| Error::Io { path: path.clone(), source };
             let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
             self.bytes_total += window.length();
             window.show(0, HEADER_MAX).map_err(io)?;
-            let mut captured = Captured::new(trace.layout.slots);
-            let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
+            let mut captured = Captured::new(layout.slots);
+            let first = packet::read(&layout, window.bytes(), window.length(), &mut captured).ok();
+            let clock = first.as_ref().and_then(|packet| layout.streams.get(packet.stream)).map(|of| of.clock);
+            let trace = (index..self.traces.len()).find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
             let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
                 Some(known) => known,
                 None => match index::first(&path) {
@@ -320,15 +335,14 @@ impl Opening {
                     Ok(None) | Err(_) => (None, None, None),
                 },
             };
-            let uuid = trace.layout.uuid.unwrap_or_default();
+            let uuid = layout.uuid.unwrap_or_default();
             let key = match stream {
                 Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: window.length(), file: StreamFile { path, bytes, trace: index } };
+            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: window.length(), file: StreamFile { path, bytes, trace } };
             self.files.entry(key).or_default().push(opened);
         }
-        self.traces.push(trace);
         Ok(())
     }
 
@@ -389,14 +403,18 @@ struct Key {
     path: Option<PathBuf>,
 }
 
-fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, hosts: &mut Vec<Host>, problems: &mut Problems) -> Trace {
-    let mut clock = description.clocks.first().cloned();
+/// A trace, as its streams see it whose times are of one clock.
+fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, clock_index: usize, hosts: &mut Vec<Host>,
+    problems: &mut Problems) -> Trace {
+    let mut clock = description.clocks.get(clock_index).cloned();
     if clock.is_none() {
-        problems.add("no-clock", &metadata, 0, || "no clock is declared; ticks are taken for ns".into());
+        problems.add("no-clock", metadata, 0, || "no clock is declared; ticks are taken for ns".into());
     }
     let clock = clock.get_or_insert(ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() });
     let say = |name: &str| description.environment.get(name).cloned();
-    let host = Host { name: say("hostname").unwrap_or_default(), boot_id: clock.uuid.clone(), offset_ns: offset_ns(clock) };
+    // A further clock without a uuid is told apart by its name.
+    let boot_id = if clock.uuid.is_empty() && clock_index > 0 { clock.name.clone() } else { clock.uuid.clone() };
+    let host = Host { name: say("hostname").unwrap_or_default(), boot_id, offset_ns: offset_ns(clock) };
     let same = |known: &Host| known.name == host.name && known.boot_id == host.boot_id;
     let host_index = hosts.iter().position(same).unwrap_or_else(|| {
         hosts.push(host.clone());
@@ -405,29 +423,32 @@ fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, host
     // Clocks of one boot are one clock: what their offsets differ in is the error of reading them.
     let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
     if host_index > 0 {
-        problems.add("clocks-related-by-wall-time", &metadata, 0, || {
+        problems.add("clocks-related-by-wall-time", metadata, 0, || {
             format!("host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks", host.name, host.boot_id, hosts[0].name)
         });
     }
-    let pid = say("vpid").and_then(|pid| pid.parse().ok());
-    for of_stream in layout.streams.iter().filter(|s| s.is_of_processes()) {
-        if !(of_stream.has_tid && (of_stream.has_pid || pid.is_some())) {
-            problems.add("no-thread-context", &metadata, 0, || {
-                "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \
-                 `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
-            });
-        }
-    }
     Trace {
         folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
-        layout,
+        layout: layout.clone(),
+        clock: clock_index,
         described: true,
         host: Host { offset_ns: hosts[0].offset_ns, ..host },
         host_index: host_index as u32,
         frequency_hz: clock.frequency_hz,
         shift_ns,
-        pid,
+        pid: say("vpid").and_then(|pid| pid.parse().ok()),
         process_name: say("procname").unwrap_or_default(),
+    }
+}
+
+fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mut Problems) {
+    for of_stream in trace.layout.streams.iter().filter(|s| s.is_of_processes()) {
+        if of_stream.lacks_contexts(trace.pid.is_some()) {
+            problems.add("no-thread-context", metadata, 0, || {
+                "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \
+                 `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
+            });
+        }
     }
 }
 

@@ -161,6 +161,11 @@ impl Stream {
             });
             return true;
         }
+        if let (Some(found), Some(expected)) = (packet.other_uuid, trace.layout.uuid) {
+            shared.problems.add("packet-uuid-differs", &file.path, start, || {
+                format!("uuid {}; the metadata's is {}; it is read as the metadata says", hexadecimal(found), hexadecimal(expected))
+            });
+        }
         self.packet = Some(Open {
             start,
             stream: packet.stream,
@@ -180,6 +185,10 @@ impl Stream {
         }
         true
     }
+}
+
+fn hexadecimal(uuid: [u8; 16]) -> String {
+    uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Offset of the next packet's first bytes at or after `from`; the file's length where there is none.
