@@ -317,19 +317,21 @@ impl Opening {
         }
         say_missing_contexts(&path, &self.traces[index], problems);
         for (path, bytes) in streams {
-            let io = |source| Error::Io { path: path.clone(), source };
-            let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
-            self.bytes_total += window.length();
-            window.show(0, HEADER_MAX).map_err(io)?;
+            // A file that cannot be read is said where its packets would come.
+            let opened = Window::open(&path, &bytes, usize::MAX);
+            let length = opened.as_ref().map_or(0, Window::length);
+            let is_empty = opened.is_ok() && length == 0;
+            self.bytes_total += length;
+            let shown = opened.and_then(|mut window| window.show(0, HEADER_MAX).map(|()| window));
             let mut captured = Captured::new(layout.slots);
-            let first = packet::read(&layout, window.bytes(), window.length(), &mut captured).ok();
+            let first = shown.ok().and_then(|window| packet::read(&layout, window.bytes(), length, &mut captured).ok());
             let clock = first.as_ref().and_then(|packet| layout.streams.get(packet.stream)).map(|of| of.clock);
             let trace = (index..self.traces.len()).find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
             let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
                 Some(known) => known,
                 None => match index::first(&path) {
                     // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
-                    Ok(None) if window.length() == 0 => continue,
+                    Ok(None) if is_empty => continue,
                     Ok(Some(packet)) => (Some(packet.begin), packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance))),
                     // What is wrong with the index is said where the file ends.
                     Ok(None) | Err(_) => (None, None, None),
@@ -340,7 +342,7 @@ impl Opening {
                 Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: window.length(), file: StreamFile { path, bytes, trace } };
+            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: length, file: StreamFile { path, bytes, trace } };
             self.files.entry(key).or_default().push(opened);
         }
         Ok(())
