@@ -17,7 +17,7 @@ use tacho_analysis::rows::{self, Rows};
 use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_import::{bag as bags, room, Error, Reader};
-use tacho_runner::recording::rfc3339;
+use tacho_events::wall::{rfc3339, to_the_second};
 
 /// Kinds of events that are named among those without use.
 const SKIPPED_NAMED: usize = 3;
@@ -53,6 +53,8 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     eprintln!("tacho: {} messages on {} topics", read.messages, read.topics.len());
     let info = RunInfo {
         verb: "import".into(),
+        // Log times are of the wall clock.
+        started_at: read.span_ns.map_or(String::new(), |(first, _)| to_the_second(first)),
         duration_s: read.span_ns.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9),
         cut_short: !read.complete,
         missing: read.problems.iter().map(ToString::to_string).collect(),
@@ -82,7 +84,7 @@ fn info() -> RunInfo {
     RunInfo {
         command: runs::command(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
-        started_at: rfc3339(SystemTime::now()),
+        imported_at: Some(rfc3339(SystemTime::now())),
         ..RunInfo::default()
     }
 }

@@ -18,6 +18,7 @@ use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
 
 /// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
@@ -258,6 +259,19 @@ impl Reader {
         self.traces.first().map_or(0, |t| t.host.offset_ns)
     }
 
+    /// The traces as they say of themselves, those of one host and tracer once.
+    pub fn traces(&self) -> Vec<TraceSource> {
+        let mut found: Vec<TraceSource> = Vec::new();
+        for source in self.traces.iter().map(|trace| &trace.source) {
+            // Each trace of a boot has a reading of its clocks: the offset of the first is told.
+            let same = |known: &TraceSource| TraceSource { realtime_offset_ns: source.realtime_offset_ns, ..known.clone() } == *source;
+            if !found.iter().any(same) {
+                found.push(source.clone());
+            }
+        }
+        found
+    }
+
     /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no trace tells.
     pub fn hosts(&self) -> usize {
         self.traces.iter().map(|t| t.host_index as usize + 1).max().unwrap_or(0)
@@ -417,6 +431,7 @@ fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, 
     // A further clock without a uuid is told apart by its name.
     let boot_id = if clock.uuid.is_empty() && clock_index > 0 { clock.name.clone() } else { clock.uuid.clone() };
     let host = Host { name: say("hostname").unwrap_or_default(), boot_id, offset_ns: offset_ns(clock) };
+    let source = source(description, &host);
     let same = |known: &Host| known.name == host.name && known.boot_id == host.boot_id;
     let host_index = hosts.iter().position(same).unwrap_or_else(|| {
         hosts.push(host.clone());
@@ -436,10 +451,24 @@ fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, 
         described: true,
         host: Host { offset_ns: hosts[0].offset_ns, ..host },
         host_index: host_index as u32,
+        source,
         frequency_hz: clock.frequency_hz,
         shift_ns,
         pid: say("vpid").and_then(|pid| pid.parse().ok()),
         process_name: say("procname").unwrap_or_default(),
+    }
+}
+
+/// What a trace says of itself in its environment block.
+fn source(description: &Description, host: &Host) -> TraceSource {
+    let say = |name: &&str| description.environment.get(*name).cloned();
+    let version: Vec<String> = ["tracer_major", "tracer_minor", "tracer_patchlevel"].iter().map_while(say).collect();
+    TraceSource {
+        host: host.name.clone(),
+        boot_id: host.boot_id.clone(),
+        tracer: say(&"tracer_name").unwrap_or_default(),
+        tracer_version: version.join("."),
+        realtime_offset_ns: Some(host.offset_ns),
     }
 }
 

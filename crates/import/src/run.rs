@@ -5,7 +5,7 @@ use crate::reader::{Error, Reader, PROGRESS_EVERY};
 use crate::write::{Failed, Writer};
 use std::collections::BTreeMap;
 use tacho_events::run::{EventGap, RunInfo};
-use tacho_events::{Progress, RunDirectory, Time};
+use tacho_events::{wall, Progress, RunDirectory, Time};
 
 /// What was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,15 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     };
     let mut info = info;
     info.verb = "import".into();
+    info.traces = reader.traces();
+    let offset_ns = info.traces.first().and_then(|first| first.realtime_offset_ns);
+    let started = span.zip(offset_ns).and_then(|((first, _), offset)| wall::realtime_ns(first.as_ns(), offset));
+    info.started_at = started.map_or(String::new(), wall::to_the_second);
+    info.realtime_offset_ns = started.and(offset_ns);
+    if started.is_none() {
+        // A clock without a wall clock beside it: what it counts from is not known.
+        info.traces.iter_mut().for_each(|source| source.realtime_offset_ns = source.realtime_offset_ns.filter(|offset| *offset != 0));
+    }
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
     info.cut_short |= !complete;
     info.gaps.extend(gaps(&reader, span));

@@ -11,6 +11,7 @@ use crate::window::{Bytes, Window};
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, ThreadId, Time};
 
 mod event;
@@ -36,6 +37,8 @@ pub(crate) struct Trace {
     pub described: bool,
     pub host: Host,
     pub host_index: u32,
+    /// What it says of itself.
+    pub source: TraceSource,
     pub frequency_hz: u64,
     /// Added to the ns of its clock: 0 but for traces of further hosts.
     pub shift_ns: i64,
