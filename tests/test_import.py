@@ -76,8 +76,18 @@ def test_events_that_nothing_understands_are_named(tacho, unpacked):
     trace = unpacked("service_5s") / "ctf"
     metadata = next(trace.rglob("metadata"))
     metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:', b'"myco:'))
-    said = tacho("import", trace, "-o", "run").stderr
+    said = tacho("import", trace, "-o", "run", expect=4).stderr
     assert "0 events of 0 processes" in said and "events are of no use" in said and "myco:" in said
+    assert "there are no events of ROS in it, but myco:" in said and "lttng enable-event --userspace 'ros2:*'" in said
+
+
+def test_a_ros_event_of_an_unknown_name_is_noted_by_name_and_count(tacho, unpacked):
+    trace = unpacked("service_5s") / "ctf"
+    metadata = next(trace.rglob("metadata"))
+    metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:rmw_take_request"', b'"ros2:rmw_take_requesT"'))
+    (note,) = (note for note in tacho.json("import", trace, "-o", "run")["notes"] if note["name"] == "unknown-ros-events")
+    assert note["count"] > 0 and f"ros2:rmw_take_requesT ({note['count']})" in note["text"]
+    assert "ros2:rmw_take_requesT" in tacho("explain", "run").stdout
 
 
 def test_a_lost_stream_file_is_seen_in_its_index_and_a_copy_changes_nothing(tacho, unpacked, tmp_path):

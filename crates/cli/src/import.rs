@@ -1,11 +1,10 @@
 //! `tacho import`
 
-use crate::exit::{causes, Failure, Outcome};
+use crate::exit::{causes, Failure, Outcome, NOTHING_OF_ROS};
 use crate::options::Import;
 use crate::progress::Progress;
 use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -118,17 +117,21 @@ fn import_traces(options: Import) -> Outcome {
     if let Some(told) = skipped(&imported.skipped) {
         eprintln!("tacho: {told}");
     }
-    analysed(&run, options.json)
+    analysed(&run, options.json)?;
+    // Said last, so that it is not overlooked.
+    let nothing = if imported.complete && imported.of_ros == 0 { run.info().context("run.json")?.missing.into_iter().next() } else { None };
+    nothing.map_or(Ok(()), |nothing| {
+        eprintln!("tacho: {nothing}");
+        Err(Failure::Code(NOTHING_OF_ROS))
+    })
 }
 
 /// The events that no figure is made of, the most frequent kinds by name.
 fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
-    let mut most: Vec<(&String, &u64)> = kinds.iter().collect();
-    most.sort_by_key(|(name, count)| (Reverse(**count), *name));
-    let named: Vec<String> = most.iter().take(SKIPPED_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
-    let more = if most.len() > SKIPPED_NAMED { format!(" and {} more kinds", most.len() - SKIPPED_NAMED) } else { String::new() };
+    let counts: Vec<(&str, u64)> = kinds.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let all: u64 = kinds.values().sum();
-    (all > 0).then(|| format!("{all} events are of no use for its figures, or repeat others: {}{more}", named.join(", ")))
+    let named = tacho_import::most(&counts, SKIPPED_NAMED);
+    (all > 0).then(|| format!("{all} events are of no use for its figures, or repeat others: {named}"))
 }
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {

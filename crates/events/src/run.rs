@@ -70,6 +70,9 @@ pub struct RunInfo {
     /// Stretches of time in which events of its processes were lost, where it is known when.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gaps: Vec<EventGap>,
+    /// Events of ROS in an imported trace whose name or layout is not known, by name: no figure has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub unknown_events: BTreeMap<String, u64>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,

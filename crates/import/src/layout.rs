@@ -139,6 +139,15 @@ pub(crate) struct EventClass {
     pub number: usize,
 }
 
+/// An event class of some trace, for counting.
+#[derive(Debug)]
+pub(crate) struct ClassName {
+    /// With its provider.
+    pub name: Arc<str>,
+    /// Whether it is one of ROS whose name or layout is not known.
+    pub unknown: bool,
+}
+
 /// Whose an event is, as far as it says so.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contexts {
@@ -220,7 +229,7 @@ impl StreamLayout {
 
 impl TraceLayout {
     /// Compiles a description. `names` gets the name of each event class.
-    pub fn new(description: &Description, names: &mut Vec<Arc<str>>) -> (TraceLayout, Vec<Fault>) {
+    pub fn new(description: &Description, names: &mut Vec<ClassName>) -> (TraceLayout, Vec<Fault>) {
         let mut faults = Vec::new();
         let big = description.order == ByteOrder::Big;
         let mut layout = TraceLayout { big, uuid: description.uuid, ..TraceLayout::default() };
@@ -259,7 +268,9 @@ impl TraceLayout {
                 // A header without a number is of the only class that there is.
                 let id = if has_id || events().count() > 1 { event.id } else { 0 };
                 let mut compiler = compiler.clone();
-                let kind = Kind::named(&event.name).filter(|_| !superseded(description, &event.name));
+                let known = Kind::named(&event.name);
+                let kind = known.filter(|_| !superseded(description, &event.name));
+                let mut unknown = known.is_none() && event.name.starts_with("ros2:");
                 let mut nodes: Vec<Node> = context.iter().cloned().collect();
                 let compiled = (|| -> Result<(), String> {
                     if let Some(of) = &event.context {
@@ -280,6 +291,7 @@ impl TraceLayout {
                     Some(field) => {
                         let text = format!("{}: no field {field} of the type expected; its events are stepped over", event.name);
                         faults.push(Fault { name: "event-lacks-field", text });
+                        unknown = !kind.of_kernel();
                         false
                     }
                 });
@@ -289,7 +301,7 @@ impl TraceLayout {
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
                     .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
                 let body = Plan::new(&nodes, &absent).map_or_else(|| Body::Walk(nodes), Body::Plan);
-                names.push(Arc::from(event.name.as_str()));
+                names.push(ClassName { name: Arc::from(event.name.as_str()), unknown });
                 let class = EventClass {
                     kind,
                     body,

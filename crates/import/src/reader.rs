@@ -6,7 +6,7 @@
 use crate::find;
 use crate::gap::{Cause, Gap};
 use crate::index;
-use crate::layout::TraceLayout;
+use crate::layout::{ClassName, TraceLayout};
 use crate::packet;
 use crate::process::Host;
 use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
@@ -69,7 +69,7 @@ pub struct Reader {
     current: u32,
     until: (Time, u32),
     shared: Shared,
-    class_names: Vec<Arc<str>>,
+    classes: Vec<ClassName>,
     bytes_total: u64,
     events: u64,
 }
@@ -235,9 +235,18 @@ impl Reader {
     /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
     /// CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {
+        self.stepped_over(|_| true)
+    }
+
+    /// Those of them that are of ROS, and whose name or layout is not known.
+    pub fn unknown(&self) -> BTreeMap<&str, u64> {
+        self.stepped_over(|class| class.unknown)
+    }
+
+    fn stepped_over(&self, wanted: impl Fn(&ClassName) -> bool) -> BTreeMap<&str, u64> {
         let mut found = BTreeMap::new();
-        for (name, count) in self.class_names.iter().zip(&self.shared.skipped).filter(|(_, count)| **count > 0) {
-            *found.entry(&**name).or_insert(0) += count;
+        for (class, count) in self.classes.iter().zip(&self.shared.skipped).filter(|(class, count)| **count > 0 && wanted(class)) {
+            *found.entry(&*class.name).or_insert(0) += count;
         }
         found
     }
@@ -288,7 +297,7 @@ impl Reader {
 struct Opening {
     traces: Vec<Trace>,
     shared: Shared,
-    class_names: Vec<Arc<str>>,
+    classes: Vec<ClassName>,
     bytes_total: u64,
     hosts: Vec<Host>,
     files: BTreeMap<Key, Vec<Opened>>,
@@ -315,7 +324,7 @@ impl Opening {
             });
             return Ok(());
         }
-        let (layout, not_understood) = TraceLayout::new(&description, &mut self.class_names);
+        let (layout, not_understood) = TraceLayout::new(&description, &mut self.classes);
         let described = faults.is_empty() && not_understood.is_empty();
         not_understood.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
         let layout = Arc::new(layout);
@@ -367,7 +376,7 @@ impl Opening {
             let all: Vec<String> = self.shared.problems.iter().map(|p| p.to_string()).collect();
             return Err(Error::NoLayout(all.join("; ")));
         }
-        self.shared.skipped = vec![0; self.class_names.len()];
+        self.shared.skipped = vec![0; self.classes.len()];
         let caret = self.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
         self.shared.initialised = caret.then(HashSet::new);
         let together = self.files.len();
@@ -393,7 +402,7 @@ impl Opening {
             current: NONE,
             until: (Time::from_monotonic_ns(i64::MAX), NONE),
             shared: self.shared,
-            class_names: self.class_names,
+            classes: self.classes,
             bytes_total: self.bytes_total,
             events: 0,
         };
