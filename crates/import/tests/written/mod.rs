@@ -40,6 +40,12 @@ impl Bits {
     }
 
     #[allow(dead_code)]
+    pub fn followed_by(mut self, other: Bits) -> Self {
+        self.bits.extend(other.bits);
+        self
+    }
+
+    #[allow(dead_code)]
     pub fn with(self, more: impl FnOnce(Self) -> Self) -> Self {
         more(self)
     }
