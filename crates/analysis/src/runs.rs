@@ -227,8 +227,11 @@ fn unknown_events(info: &RunInfo) -> Option<Note> {
     let mut most: Vec<(&String, u64)> = info.unknown_events.iter().map(|(name, count)| (name, *count)).collect();
     most.sort_by_key(|(name, count)| (Reverse(*count), *name));
     let named: Vec<String> = most.iter().take(UNKNOWN_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
-    let text = format!("events of ROS whose name or fields are not known, of a release that is newer or was changed; no figure has them: {}", named.join(", "));
-    (!most.is_empty()).then(|| Note { name: "unknown-ros-events".into(), count: most.iter().map(|(_, count)| count).sum(), text })
+    let text = format!(
+        "events of ROS whose name or fields are not known, of a release that is newer or was changed; no figure has \
+         them: {}", named.join(", "));
+    let count = most.iter().map(|(_, count)| count).sum();
+    (!most.is_empty()).then(|| Note { name: "unknown-ros-events".into(), count, text })
 }
 
 /// Puts times at which events were lost onto the first clock; `boots`: of each process.

@@ -1,5 +1,6 @@
 //! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
-//! middleware, 4 nothing of ROS in what was imported, 128 + N cut short by signal N (130 by ^C). `tacho record` passes the code of the program on.
+//! middleware, 4 nothing of ROS in what was imported, 128 + N cut short by signal N (130 by ^C). `tacho record` passes
+//! the code of the program on.
 
 use crate::options::Options;
 use clap::Parser;

@@ -119,11 +119,11 @@ fn import_traces(options: Import) -> Outcome {
     }
     analysed(&run, options.json)?;
     // Said last, so that it is not overlooked.
-    let nothing = if imported.complete && imported.of_ros == 0 { run.info().context("run.json")?.missing.into_iter().next() } else { None };
-    nothing.map_or(Ok(()), |nothing| {
-        eprintln!("tacho: {nothing}");
-        Err(Failure::Code(NOTHING_OF_ROS))
-    })
+    if imported.complete && imported.of_ros == 0 {
+        run.info().context("run.json")?.missing.first().into_iter().for_each(|nothing| eprintln!("tacho: {nothing}"));
+        return Err(Failure::Code(NOTHING_OF_ROS));
+    }
+    Ok(())
 }
 
 /// The events that no figure is made of, the most frequent kinds by name.

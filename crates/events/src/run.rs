@@ -23,8 +23,8 @@ pub struct RunInfo {
     /// When it was imported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub imported_at: Option<String>,
-    /// CLOCK_REALTIME minus the clock that times of events are of, ns, at the start; absent where it is not known, and with several hosts that
-    /// of the first.
+    /// CLOCK_REALTIME minus the clock that times of events are of, ns, at the start, with several hosts that of the
+    /// first; absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub realtime_offset_ns: Option<i64>,
     /// The traces of an import, as they say of themselves.

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 const LEAST_NS: i64 = 946_684_800 * NS_PER_S;
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// When something was, ns since 1970, by its time and what the wall clock is ahead of that. `None`: no clock of the run told the day.
+/// When something was, ns since 1970, by its time and what the wall clock is ahead of that. `None`: no clock of the run
+/// told the day.
 pub fn realtime_ns(ns: i64, offset_ns: i64) -> Option<i64> {
     ns.checked_add(offset_ns).filter(|realtime| *realtime >= LEAST_NS)
 }
@@ -46,7 +47,10 @@ fn written(seconds: i64, fraction: &str) -> String {
         parts
     };
     let (year, month) = (parts.tm_year + 1900, parts.tm_mon + 1);
-    format!("{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}{fraction}Z", parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec)
+    format!(
+        "{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}{fraction}Z",
+        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec
+    )
 }
 
 #[cfg(test)]
@@ -59,7 +63,10 @@ mod tests {
         assert_eq!(to_the_second(ns), "2023-11-14T22:13:20Z");
         assert_eq!(to_the_microsecond(ns), "2023-11-14T22:13:20.123456Z");
         assert_eq!(to_the_microsecond(-1_000), "1969-12-31T23:59:59.999999Z");
-        assert_eq!(rfc3339(SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(ns as u64)), "2023-11-14T22:13:20Z");
+        assert_eq!(
+            rfc3339(SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(ns as u64)),
+            "2023-11-14T22:13:20Z"
+        );
     }
 
     #[test]

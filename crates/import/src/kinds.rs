@@ -243,8 +243,14 @@ const EVENT_ALIASES: [(&str, &str); 9] = [
 ];
 
 /// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
-const FIELD_ALIASES: [(&str, &str); 6] =
-    [("executor_addr", "owner"), ("entities_collector_addr", "owner"), ("addr", "message"), ("source_stamp", "timestamp"), ("subs", "subscription_handles"), ("pubs", "publisher_handles")];
+const FIELD_ALIASES: [(&str, &str); 6] = [
+    ("executor_addr", "owner"),
+    ("entities_collector_addr", "owner"),
+    ("addr", "message"),
+    ("source_stamp", "timestamp"),
+    ("subs", "subscription_handles"),
+    ("pubs", "publisher_handles"),
+];
 
 /// Whether a trace's field is the one that a kind calls `own`.
 pub(crate) fn is_field(own: &str, name: &str) -> bool {
@@ -365,9 +371,15 @@ kinds! {
     111 callback_group_add_subscription CallbackGroupAddSubscription {
         group: handle callback_group_addr, subscription: handle subscription_handle,
     }
-    112 callback_group_add_service CallbackGroupAddService { group: handle callback_group_addr, service: handle service_handle }
-    113 callback_group_add_client CallbackGroupAddClient { group: handle callback_group_addr, client: handle client_handle }
-    114 add_callback_group AddCallbackGroup { owner: handle owner, group: handle callback_group_addr, kind: text group_type_name }
+    112 callback_group_add_service CallbackGroupAddService {
+        group: handle callback_group_addr, service: handle service_handle,
+    }
+    113 callback_group_add_client CallbackGroupAddClient {
+        group: handle callback_group_addr, client: handle client_handle,
+    }
+    114 add_callback_group AddCallbackGroup {
+        owner: handle owner, group: handle callback_group_addr, kind: text group_type_name,
+    }
     115 construct_executor ConstructExecutor {
         executor: handle executor_addr, collector: handle entities_collector_addr or 0, kind: text executor_type_name,
     }
@@ -394,7 +406,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_the_number_and_the_words_of_the_event_file() {
-        let here = |number: &u16| (16..=63).contains(number) || (110..=116).contains(number) || (143..=149).contains(number);
+        let here = |number: &u16| [16..=63, 110..=116, 143..=149].iter().any(|numbers| numbers.contains(number));
         let expected: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| here(number)).collect();
         assert_eq!(KINDS.len(), expected.len());
         for (kind, (number, name, words)) in KINDS.iter().zip(expected) {

@@ -16,7 +16,8 @@ mod usual;
 
 pub(crate) use plan::{Field as HeaderField, Header, Load, Plan};
 use scope::Compiler;
-use sinks::{event_context_sink, event_header_sink, packet_context_sink, packet_header_sink, payload_place, payload_sink};
+use sinks::{event_context_sink, event_header_sink, packet_context_sink, packet_header_sink};
+use sinks::{payload_place, payload_sink};
 pub(crate) use usual::{Place, Usual, SEEN};
 
 /// Words of what was read: the payload's first, then the ones below.
@@ -194,7 +195,7 @@ impl StreamLayout {
         self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
     }
 
-    /// Whether it holds events of processes that do not say their thread, nor their process, where `of_one` does not either.
+    /// Whether it holds events of processes that do not say their thread, or their process if the trace is not `of_one`.
     pub fn lacks_contexts(&self, of_one: bool) -> bool {
         let own = |class: &&EventClass| class.kind.is_some() && !class.of_kernel;
         self.classes().filter(own).any(|class| !(class.has.tid && (class.has.pid || of_one)))
@@ -244,11 +245,13 @@ impl TraceLayout {
             let place = format!("stream {}", stream.id);
             let packet_clock = Cell::new(None);
             let packet_context = described(stream.packet_context.as_ref(), &mut faults, &place, |of| {
-                compiler.scope("stream.packet.context", of, &|name, of, depth| packet_context_sink(name, of, depth, &packet_clock))
+                let sinks = |name: &str, of: &Type, depth| packet_context_sink(name, of, depth, &packet_clock);
+                compiler.scope("stream.packet.context", of, &sinks)
             });
             let mapped = Cell::new(None);
             let header = described(stream.event_header.as_ref(), &mut faults, &place, |of| {
-                compiler.scope("stream.event.header", of, &|name, of, depth| event_header_sink(name, of, depth, &mapped))
+                let sinks = |name: &str, of: &Type, depth| event_header_sink(name, of, depth, &mapped);
+                compiler.scope("stream.event.header", of, &sinks)
             });
             let clock = mapped.get().or(packet_clock.get());
             let has_id = header.as_ref().is_some_and(|node| node.may_fill(Sink::Word(word::EVENT_ID)));
@@ -304,7 +307,8 @@ impl TraceLayout {
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
                     .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
                 // Behind bits it begins at the next byte, if it must begin at one.
-                let is_of_bytes = of_stream.event_header.is_of_bytes() || nodes.first().is_none_or(|first| first.align() == 8);
+                let begins_at_byte = nodes.first().is_none_or(|first| first.align() == 8);
+                let is_of_bytes = of_stream.event_header.is_of_bytes() || begins_at_byte;
                 let plan = Plan::new(&nodes, &absent).filter(|_| is_of_bytes);
                 let body = plan.map_or_else(|| Body::Walk(nodes), Body::Plan);
                 names.push(ClassName { name: Arc::from(event.name.as_str()), unknown });

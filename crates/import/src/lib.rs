@@ -15,6 +15,7 @@
 
 pub mod bag;
 mod decode;
+mod described;
 mod find;
 mod gap;
 mod index;

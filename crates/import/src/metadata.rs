@@ -7,7 +7,8 @@ const MAGIC: u32 = 0x75d1_1d57;
 const HEADER_SIZE: usize = 37;
 
 /// Words that plain metadata may begin with.
-const BLOCKS: [&str; 10] = ["trace", "stream", "event", "clock", "env", "callsite", "typealias", "typedef", "struct", "enum"];
+const BLOCKS: [&str; 10] =
+    ["trace", "stream", "event", "clock", "env", "callsite", "typealias", "typedef", "struct", "enum"];
 
 /// Something wrong with the metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +58,9 @@ pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
 /// Whether it is text and no packets. The signature that text begins with may be missing.
 fn is_plain(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii_start();
-    let declared = |word: &&str| text.strip_prefix(word.as_bytes()).is_some_and(|rest| rest.first().is_none_or(|next| !next.is_ascii_alphanumeric()));
-    ["/*", "//"].iter().any(|mark| text.starts_with(mark.as_bytes())) || BLOCKS.iter().any(|word| declared(&word))
+    let ends = |rest: &[u8]| rest.first().is_none_or(|next| !next.is_ascii_alphanumeric());
+    let declared = |word: &&str| text.strip_prefix(word.as_bytes()).is_some_and(ends);
+    ["/*", "//"].iter().any(|mark| text.starts_with(mark.as_bytes())) || BLOCKS.iter().any(declared)
 }
 
 /// The contents of the packets, each with its offset in the file.

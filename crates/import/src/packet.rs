@@ -69,7 +69,8 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     }
     let (size, content) = (captured.get(word::PACKET_BITS), captured.get(word::CONTENT_BITS));
     // A packet that says one of them is as long as that; one that says neither goes on to the end of the file.
-    let size = size.or(content.map(|content| content.checked_next_multiple_of(8).unwrap_or(u64::MAX & !7))).unwrap_or(8 * rest);
+    let of_content = |content: u64| content.checked_next_multiple_of(8).unwrap_or(u64::MAX & !7);
+    let size = size.or(content.map(of_content)).unwrap_or(8 * rest);
     let content = content.unwrap_or(size);
     if size % 8 != 0 || size < at || content > size {
         return Err(fault("bad-packet-size", format!("content of {content} bits in a packet of {size} bits with a header of {at} bits")));

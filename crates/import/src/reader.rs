@@ -3,6 +3,7 @@
 //! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those of an event file
 //! are. Memory holds a window of each stream, whatever the traces' size.
 
+use crate::described::{say_missing_contexts, trace};
 use crate::find;
 use crate::gap::{Cause, Gap};
 use crate::index;
@@ -10,13 +11,12 @@ use crate::layout::{ClassName, TraceLayout};
 use crate::packet;
 use crate::process::Host;
 use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
-use crate::tsdl::{ClockBlock, Description};
 use crate::window::{Bytes, Window};
 use crate::{decode::Captured, metadata};
 use std::cmp::Reverse;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
@@ -245,7 +245,8 @@ impl Reader {
 
     fn stepped_over(&self, wanted: impl Fn(&ClassName) -> bool) -> BTreeMap<&str, u64> {
         let mut found = BTreeMap::new();
-        for (class, count) in self.classes.iter().zip(&self.shared.skipped).filter(|(class, count)| **count > 0 && wanted(class)) {
+        let counts = self.classes.iter().zip(&self.shared.skipped);
+        for (class, count) in counts.filter(|(class, count)| **count > 0 && wanted(class)) {
             *found.entry(&*class.name).or_insert(0) += count;
         }
         found
@@ -273,8 +274,8 @@ impl Reader {
         let mut found: Vec<TraceSource> = Vec::new();
         for source in self.traces.iter().map(|trace| &trace.source) {
             // Each trace of a boot has a reading of its clocks: the offset of the first is told.
-            let same = |known: &TraceSource| TraceSource { realtime_offset_ns: source.realtime_offset_ns, ..known.clone() } == *source;
-            if !found.iter().any(same) {
+            let of_first = TraceSource { realtime_offset_ns: None, ..source.clone() };
+            if !found.iter().any(|known| TraceSource { realtime_offset_ns: None, ..known.clone() } == of_first) {
                 found.push(source.clone());
             }
         }
@@ -349,7 +350,8 @@ impl Opening {
             let mut captured = Captured::new(layout.slots);
             let first = shown.ok().and_then(|window| packet::read(&layout, window.bytes(), length, &mut captured).ok());
             let clock = first.as_ref().and_then(|packet| layout.streams.get(packet.stream)).map(|of| of.clock);
-            let trace = (index..self.traces.len()).find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
+            let mut of_metadata = index..self.traces.len();
+            let trace = of_metadata.find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
             let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
                 Some(known) => known,
                 None => match index::first(&path) {
@@ -365,8 +367,8 @@ impl Opening {
                 Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: length, file: StreamFile { path, bytes, trace } };
-            self.files.entry(key).or_default().push(opened);
+            let (begin, file) = (begin.unwrap_or(0), StreamFile { path, bytes, trace });
+            self.files.entry(key).or_default().push(Opened { begin, sequence, bytes: length, file });
         }
         Ok(())
     }
@@ -426,73 +428,4 @@ struct Key {
     uuid: [u8; 16],
     stream: Option<(u64, u64)>,
     path: Option<PathBuf>,
-}
-
-/// A trace, as its streams see it whose times are of one clock.
-fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, clock_index: usize, hosts: &mut Vec<Host>,
-    problems: &mut Problems) -> Trace {
-    let mut clock = description.clocks.get(clock_index).cloned();
-    if clock.is_none() {
-        problems.add("no-clock", metadata, 0, || "no clock is declared; ticks are taken for ns".into());
-    }
-    let clock = clock.get_or_insert(ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() });
-    let say = |name: &str| description.environment.get(name).cloned();
-    // A further clock without a uuid is told apart by its name.
-    let boot_id = if clock.uuid.is_empty() && clock_index > 0 { clock.name.clone() } else { clock.uuid.clone() };
-    let host = Host { name: say("hostname").unwrap_or_default(), boot_id, offset_ns: offset_ns(clock) };
-    let source = source(description, &host);
-    let same = |known: &Host| known.name == host.name && known.boot_id == host.boot_id;
-    let host_index = hosts.iter().position(same).unwrap_or_else(|| {
-        hosts.push(host.clone());
-        hosts.len() - 1
-    });
-    // Clocks of one boot are one clock: what their offsets differ in is the error of reading them.
-    let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
-    if host_index > 0 {
-        problems.add("clocks-related-by-wall-time", metadata, 0, || {
-            format!("host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks", host.name, host.boot_id, hosts[0].name)
-        });
-    }
-    Trace {
-        folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
-        layout: layout.clone(),
-        clock: clock_index,
-        described: true,
-        host: Host { offset_ns: hosts[0].offset_ns, ..host },
-        host_index: host_index as u32,
-        source,
-        frequency_hz: clock.frequency_hz,
-        shift_ns,
-        pid: say("vpid").and_then(|pid| pid.parse().ok()),
-        process_name: say("procname").unwrap_or_default(),
-    }
-}
-
-/// What a trace says of itself in its environment block.
-fn source(description: &Description, host: &Host) -> TraceSource {
-    let say = |name: &&str| description.environment.get(*name).cloned();
-    let version: Vec<String> = ["tracer_major", "tracer_minor", "tracer_patchlevel"].iter().map_while(say).collect();
-    TraceSource {
-        host: host.name.clone(),
-        boot_id: host.boot_id.clone(),
-        tracer: say(&"tracer_name").unwrap_or_default(),
-        tracer_version: version.join("."),
-        realtime_offset_ns: Some(host.offset_ns),
-    }
-}
-
-fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mut Problems) {
-    for of_stream in trace.layout.streams.iter().filter(|s| s.is_of_processes()) {
-        if of_stream.lacks_contexts(trace.pid.is_some()) {
-            problems.add("no-thread-context", metadata, 0, || {
-                "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \
-                 `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
-            });
-        }
-    }
-}
-
-fn offset_ns(clock: &ClockBlock) -> i64 {
-    let ticks = i128::from(clock.offset_ticks) * 1_000_000_000 / i128::from(clock.frequency_hz.max(1));
-    (i128::from(clock.offset_s) * 1_000_000_000 + ticks) as i64
 }

@@ -85,7 +85,9 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     info.realtime_offset_ns = started.and(offset_ns);
     if started.is_none() {
         // A clock without a wall clock beside it: what it counts from is not known.
-        info.traces.iter_mut().for_each(|source| source.realtime_offset_ns = source.realtime_offset_ns.filter(|offset| *offset != 0));
+        for source in &mut info.traces {
+            source.realtime_offset_ns = source.realtime_offset_ns.filter(|offset| *offset != 0);
+        }
     }
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
     info.cut_short |= !complete;
@@ -113,9 +115,10 @@ fn nothing_of_ros(skipped: &BTreeMap<String, u64>) -> String {
     }
     let others = if all.is_empty() { "nothing else either".to_string() } else { format!("but {}", most(&all, NAMED)) };
     format!(
-        "there are no events of ROS in it, {others}; expected those of ros2_tracing (\"ros2:callback_start\" ...) or CARET, which `ros2 trace` enables, \
-         or `lttng enable-event --userspace 'ros2:*'` with `lttng add-context --userspace --type=vpid --type=vtid --type=procname`, before the nodes \
-         start; `ros2 run tracetools status` says whether their tracetools was built with LTTng")
+        "there are no events of ROS in it, {others}; expected those of ros2_tracing (\"ros2:callback_start\" ...) or \
+         CARET, which `ros2 trace` enables, or `lttng enable-event --userspace 'ros2:*'` with `lttng add-context \
+         --userspace --type=vpid --type=vtid --type=procname`, before the nodes start; `ros2 run tracetools status` says \
+         whether their tracetools was built with LTTng")
 }
 
 /// The most frequent kinds of events, each with its count.

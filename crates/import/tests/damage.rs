@@ -155,8 +155,8 @@ fn a_stream_of_which_there_is_the_index_only_is_lacking_from_its_first_packet_to
     }
 }
 
-/// Files that nobody can read, not even root: reading the first fails, as on a bad disk, opening the second, as without the right to.
-/// Containers may lack one of them.
+/// Files that nobody can read, not even root: reading the first fails, as on a bad disk, opening the second, as without
+/// the right to. Containers may lack one of them.
 fn unreadable() -> Vec<PathBuf> {
     let known = ["/sys/class/net/lo/speed", "/proc/sys/net/ipv4/route/flush"].map(PathBuf::from);
     let found: Vec<PathBuf> = known.into_iter().filter(|path| path.is_file() && std::fs::read(path).is_err()).collect();
@@ -194,7 +194,8 @@ fn a_stream_file_that_cannot_be_read_is_a_gap_and_the_others_are_read() {
             std::fs::remove_file(&file).expect("link");
         }
         // Noise, and less than a header.
-        for content in [bytes[..20].to_vec(), bytes.iter().map(|byte| byte.wrapping_mul(37) ^ 0x5a).take(5000).collect()] {
+        let noise = bytes.iter().map(|byte| byte.wrapping_mul(37) ^ 0x5a).take(5000).collect();
+        for content in [bytes[..20].to_vec(), noise] {
             std::fs::write(&file, content).expect("stream");
             let read = read(&fixture.files()).expect("a trace");
             let gaps: Vec<_> = read.reader.gaps().iter().map(|g| (g.from.as_ns(), g.to.as_ns())).collect();

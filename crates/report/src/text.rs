@@ -389,7 +389,8 @@ fn provenance(info: &RunInfo) -> Vec<String> {
 /// Where and by whom a trace was recorded.
 fn traced(source: &TraceSource) -> Option<String> {
     let on = if source.host.is_empty() { String::new() } else { format!(" on {}", source.host) };
-    let by = if source.tracer.is_empty() { String::new() } else { format!(" by {} {}", source.tracer, source.tracer_version) };
+    let TraceSource { tracer, tracer_version, .. } = source;
+    let by = if tracer.is_empty() { String::new() } else { format!(" by {tracer} {tracer_version}") };
     let said = format!("{on}{}", by.trim_end());
     (!said.is_empty()).then(|| format!("traced{said}"))
 }

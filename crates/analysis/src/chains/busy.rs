@@ -1,6 +1,7 @@
 //! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback group.
 //!
-//! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET). Else threads that ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
+//! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET); else threads that
+//! ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
 
 use crate::observe::Observed;
@@ -253,7 +254,8 @@ fn told_together(seen: &Observed) -> BTreeSet<(u32, u32)> {
     for (index, stream) in (0u32..).zip(&seen.streams).filter(|_| seen.groups.any_multi_threaded()) {
         for execution in far_apart(stream.executions.iter()) {
             let executor = seen.groups.multi_threaded(seen.executions[*execution as usize].callback);
-            if let Some(other) = executor.and_then(|executor| ran.insert(executor, index)).filter(|other| *other != index) {
+            let other = executor.and_then(|executor| ran.insert(executor, index));
+            if let Some(other) = other.filter(|other| *other != index) {
                 together.insert((other, index));
             }
         }

@@ -115,7 +115,9 @@ fn links(tables: &Tables, path: &[String]) -> Vec<LinkFigures> {
     found.map(figures).collect()
 }
 
-fn causes(chains: &mut [ChainFigures], tables: &Tables, options: &Options, chain_of: &[Option<usize>], repeat: Option<u32>) {
+fn causes(chains: &mut [ChainFigures], tables: &Tables, options: &Options, chain_of: &[Option<usize>],
+    repeat: Option<u32>) {
+    let realtime_ns = |ns: i64| wall::realtime_ns(ns, options.realtime_offset_ns?);
     let mut of_instance: BTreeMap<u32, Vec<LatePart>> = BTreeMap::new();
     for row in &tables.causes {
         let Some(chain) = chain_of[row.chain as usize] else { continue };
@@ -134,7 +136,7 @@ fn causes(chains: &mut [ChainFigures], tables: &Tables, options: &Options, chain
             chains[chain].worst.push(LateInstance {
                 repeat,
                 start_ns: row.start_ns,
-                start_realtime_ns: options.realtime_offset_ns.and_then(|offset| wall::realtime_ns(row.start_ns, offset)),
+                start_realtime_ns: realtime_ns(row.start_ns),
                 end_to_end_ms: row.end_to_end_ns as f64 / NS_PER_MS,
                 parts,
             });

@@ -1,5 +1,5 @@
-//! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time. Our recorder tells of each member what group it is of;
-//! CARET tells members, groups and executors apart, in any order.
+//! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time. Our recorder tells of each
+//! member what group it is of; CARET tells members, groups and executors apart, in any order.
 
 use crate::observe::handles::NOBODY;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -127,9 +127,13 @@ impl ToldByHandle {
             | Payload::CallbackGroupAddService { group, service: handle }
             | Payload::CallbackGroupAddClient { group, client: handle } => {
                 self.group.insert(handle, group);
-                self.callbacks.get(&handle).into_iter().flatten().for_each(|callback| groups.join(process, group, *callback));
+                for callback in self.callbacks.get(&handle).into_iter().flatten() {
+                    groups.join(process, group, *callback);
+                }
             }
-            Payload::AddCallbackGroup { owner, group, kind } => groups.given(process, group, owner, texts.get(kind) == EXCLUSIVE),
+            Payload::AddCallbackGroup { owner, group, kind } => {
+                groups.given(process, group, owner, texts.get(kind) == EXCLUSIVE);
+            }
             Payload::ConstructExecutor { executor, collector, kind } => {
                 match texts.get(kind) {
                     MULTI_THREADED => groups.multi.insert((process, executor)),

@@ -66,7 +66,8 @@ impl Stream {
     /// At the end of all: what was stepped over last may tell of all the time since.
     pub(super) fn end_unread(&mut self, shared: &mut Shared) {
         if let Some(Unread { from, cause, .. }) = self.unread.take() {
-            shared.gaps.add(Gap { cause, events: None, from, to: Time::from_monotonic_ns(i64::MAX), stream: self.index });
+            let to = Time::from_monotonic_ns(i64::MAX);
+            shared.gaps.add(Gap { cause, events: None, from, to, stream: self.index });
         }
     }
 

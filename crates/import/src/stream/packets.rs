@@ -166,13 +166,15 @@ impl Stream {
         }
         if let (Some(found), Some(expected)) = (packet.other_uuid, trace.layout.uuid) {
             shared.problems.add("packet-uuid-differs", &file.path, start, || {
-                format!("uuid {}; the metadata's is {}; it is read as the metadata says", hexadecimal(found), hexadecimal(expected))
+                let (found, expected) = (hexadecimal(found), hexadecimal(expected));
+                format!("uuid {found}; the metadata's is {expected}; it is read as the metadata says")
             });
         }
+        let align = trace.layout.streams.get(packet.stream).map_or(1, |of| of.event_align);
         self.packet = Some(Open {
             start,
             stream: packet.stream,
-            at: 8 * start + packet.events.next_multiple_of(trace.layout.streams.get(packet.stream).map_or(1, |of| of.event_align.into())),
+            at: 8 * start + packet.events.next_multiple_of(align.into()),
             end: 8 * start + packet.content.min(8 * rest),
             ticks: packet.begin.unwrap_or(0),
             end_ticks: packet.end,

@@ -53,7 +53,10 @@ impl Threads {
         let tid = word(word::TID) as u32;
         let namespace = if has.namespace { word(word::PID_NAMESPACE) } else { 0 };
         let (process, stream) = self.met(pid, tid, namespace).unwrap_or_else(|| {
-            let name = if has.name { process_name(read.class, input, read.contexts, captured) } else { trace.process_name.as_bytes() };
+            let name = match has.name {
+                true => process_name(read.class, input, read.contexts, captured),
+                false => trace.process_name.as_bytes(),
+            };
             let origin = Origin { host: trace.host_index, namespace, pid, tid };
             let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
             self.0[index(pid, tid)] = Recent { ids: ids(pid, tid), namespace, process, stream };

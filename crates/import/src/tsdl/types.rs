@@ -172,7 +172,7 @@ impl Description {
         event.stream.map_or(self.streams.len() == 1 || stream.id == 0, |named| named == stream.id)
     }
 
-    /// Index of the clock with which times are told that an integer of this clock gives; the first one where none is named.
+    /// Index of the clock that an integer is a value of, by its index into `mapped`; the first one where none is named.
     pub fn clock(&self, mapped: Option<u32>) -> usize {
         let name = mapped.and_then(|index| self.mapped.get(index as usize));
         name.and_then(|name| self.clocks.iter().position(|clock| clock.name == *name)).unwrap_or(0)
