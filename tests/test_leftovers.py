@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shared_places import OTHER, SharedPlaces, as_other, why_not
+from shared_places import OTHER, as_other, why_not
 from waiting import finished, wait_for, wait_for_window
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
@@ -29,13 +29,6 @@ LEAVING = [
     ("ros2", "default"), ("ros2", "data-sharing"), ("fastdds", "shm"), ("cyber", "default"), ("socket", "tcp"), ("iceoryx", "shm"), ("zenoh", "shm"),
     ("cyclonedds", "shm"),
 ]
-
-
-@pytest.fixture
-def shared():
-    made = SharedPlaces(dict(os.environ))
-    yield made
-    made.end()
 
 
 def started(shared, middleware="fastdds", transport="shm", run="run", **options) -> subprocess.Popen:

@@ -159,7 +159,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
         return Ok(None);
     }
     let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = regular::open(&path).and_then(|_| regular::read_text(&path)).map_err(unreadable)?;
+    let text = regular::read_text(&path).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
         Err(errors) => Err(errors.into()),
@@ -168,7 +168,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
 
 /// A text file named on the command line; a usage error where it cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    regular::read_text(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    regular::read_text_or_pipe(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
 /// Prints what `--json` asks for: names and texts exactly as they are.
