@@ -312,7 +312,8 @@ pub struct Explain {
 #[command(after_help = "\
 Examples:
   tacho tune runs/latest --method common-rate
-  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove")]
+  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove
+  tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
     /// Run directory of a workload, or a workload file (which is then run first, to measure it)
     pub run: PathBuf,
@@ -322,6 +323,12 @@ pub struct Tune {
     /// Chain to tune [default: the critical one]
     #[arg(long, value_name = "NAME")]
     pub chain: Option<String>,
+    /// With common-rate: time of a callback check, of all nodes of the chain or of one; more than once for several [default: as measured here]
+    #[arg(long, value_name = "[NODE=]TIME", value_parser = callback_check)]
+    pub check: Vec<(Option<String>, Duration)>,
+    /// With common-rate: cores that the nodes share [default: as many as this machine has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
     /// Run the workload as it was and as tuned, in turns, and report the gain with its spread
     #[arg(long)]
     pub prove: bool,
@@ -390,7 +397,7 @@ pub struct Doctor {
     /// Leave this finding out, by its name; more than once for several
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
-    /// Remove what runs that were killed left in shared memory, and say what; nothing is diagnosed
+    /// Remove what killed runs left in shared memory and list it, instead of a diagnosis
     #[arg(long, conflicts_with = "allow")]
     pub clean: bool,
     /// Print the findings as JSON
@@ -422,6 +429,14 @@ fn lints() -> clap::builder::PossibleValuesParser {
 fn duration(text: &str) -> Result<Duration, String> {
     tacho_workload::units::parse_duration(text)
         .map_err(|error| format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS))
+}
+
+/// A time for all nodes, or for one.
+fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
+    match text.split_once('=') {
+        Some((node, time)) => Ok((Some(node.to_owned()), duration(time)?)),
+        None => Ok((None, duration(text)?)),
+    }
 }
 
 /// As a workload file writes it.
