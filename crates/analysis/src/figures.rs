@@ -105,7 +105,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
                 EndpointKind::Subscription => &mut topic.subscribers,
             };
             names.insert(node.name.clone());
-            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
+            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0 && endpoint.linked != Some(false);
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
         let mut published: HashMap<&str, Instants> = HashMap::new();

@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod clock_offset;
 pub(crate) mod clocks;
 mod copies;
+mod doubt;
 pub(crate) mod due;
 pub(crate) mod fate;
 pub(crate) mod layers;
@@ -20,6 +21,7 @@ mod unstamped;
 pub(crate) use messages::{messages, Messages};
 
 use clocks::Sighting;
+use doubt::Doubts;
 use crate::Options;
 use crate::in_order::in_order;
 use crate::observe::{Observed, TakeSeen, INTERNAL};
@@ -41,6 +43,7 @@ pub(crate) struct Linked {
     /// By topic.
     pub topics: Vec<OfTopic>,
     pub notes: Vec<Note>,
+    pub doubts: Doubts,
     /// By subscription, in order.
     takes: Grouped<u32>,
 }
@@ -89,7 +92,7 @@ fn find(seen: &Observed, options: &Options) -> Found {
     let mut of_unknown_order = 0;
     let of_topic = |topic: usize| {
         let published = Published::new(sent.of(topic));
-        let mut doubts = Doubts::default();
+        let mut doubts = Unlinked::default();
         let own = || far_apart(taken.of(topic).iter());
         let found = own().filter_map(|take| Some((take.row, published.of(seen, take, options, first, &mut doubts)?)));
         let mut found: Rows<(u32, u32)> = found.collect();
@@ -113,7 +116,7 @@ fn find(seen: &Observed, options: &Options) -> Found {
 
 /// Takes that were not linked because two publications may be theirs.
 #[derive(Default)]
-struct Doubts {
+struct Unlinked {
     ambiguous: u64,
     of_unknown_order: u64,
 }
@@ -190,7 +193,7 @@ impl Published {
         take.publication.is_some() || take.id.is_some() || take.stamp == 0 || self.by_stamp.get(first).is_some_and(|of| of.0 == take.stamp)
     }
 
-    fn of(&self, seen: &Observed, take: &Taken, options: &Options, first: Option<First>, doubts: &mut Doubts) -> Option<u32> {
+    fn of(&self, seen: &Observed, take: &Taken, options: &Options, first: Option<First>, doubts: &mut Unlinked) -> Option<u32> {
         let of_id = || {
             let id = take.id?;
             let last = self.by_id.partition_point(|of| of.0 <= id).checked_sub(1)?;
@@ -265,7 +268,8 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         topic.publications = timed.sorted_by(|a, b| a.0.cmp(&b.0)).into_iter().map(|of| of.1).collect();
     }
     set_arrivals(seen, &takes);
-    let mut notes = Vec::new();
+    let doubts = Doubts::find(seen, &topics, &takes);
+    let mut notes = doubts.notes(seen);
     if backwards > 0 {
         let text = "messages that seem taken before they were published: the clocks' error is larger than their latency; not linked";
         notes.push(Note { name: "negative-latency".into(), count: backwards, text: text.into() });
@@ -283,7 +287,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
-    Linked { topics, notes, takes }
+    Linked { topics, notes, doubts, takes }
 }
 
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification

@@ -89,6 +89,8 @@ pub(crate) struct EndpointSeen {
     pub gid: Option<Gid>,
     /// Of a subscription: messages of its process come through a buffer of rclcpp.
     pub is_buffered: bool,
+    /// Of a subscription: calls of its callbacks.
+    pub called: u64,
 }
 
 #[derive(Clone, Copy)]

@@ -1,20 +1,12 @@
 //! What was sent and never taken.
 
-use super::{Linked, OfTopic};
+use super::Linked;
 use crate::Options;
 use crate::observe::Observed;
 use crate::rows::{far_apart, Rows};
 use crate::tables::{Delivery, LostIn, Message, Note};
 use std::collections::HashMap;
 use tacho_workload::model::{Start, Workload};
-
-/// Whether most takes of a subscription have no publication although theirs may be among those of the topic: these carry nothing that a take
-/// names. Then what seems lost may have been taken.
-fn is_in_doubt(seen: &Observed, of: &OfTopic, takes: &[u32]) -> bool {
-    let nameless = |p: &u32| seen.publications[*p as usize].source_timestamp == 0 && seen.publications[*p as usize].id.is_none();
-    let unlinked = far_apart(takes.iter()).filter(|take| seen.takes[**take as usize].publication.is_none()).count();
-    unlinked * 2 > takes.len() && far_apart(of.publications.iter()).any(nameless)
-}
 
 /// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
 pub(super) fn lost(
@@ -40,7 +32,7 @@ pub(super) fn lost(
             }
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
-            if is_in_doubt(seen, of, linked.takes.of(*subscription as usize)) {
+            if linked.doubts.has(*subscription) {
                 continue;
             }
             let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);

@@ -49,7 +49,8 @@ pub(crate) fn messages(
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
         }
-        not_recorded += u64::from(publication.is_none() && !seen.ros1.latched.contains(&(index as u32)));
+        let told = seen.ros1.latched.contains(&(index as u32)) || linked.doubts.has(take.endpoint);
+        not_recorded += u64::from(publication.is_none() && !told);
         let start = take.execution.map(|e| seen.executions[e as usize].start_ns);
         // A polling take happens inside a callback: the message has no first line of its own.
         let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
