@@ -23,7 +23,7 @@ pub use summarise::summarise;
 
 use chains::{causes, states, usage};
 use link::{calls, clock_offset, clocks, due, fate, layers, refused, starved, udpros};
-use observe::{dds, rclpy, simulated};
+use observe::{dds, rclpy, serving, simulated};
 use observe::collect::Collector;
 use tables::{CallbackKind, Endpoint, Note, Tables};
 use tacho_events::{Event, ProcessFacts, Texts};
@@ -115,6 +115,7 @@ impl Analysis {
         let scheduled = scheduler.finish(&mut seen);
         actions.complete(&mut seen);
         ros1.link(&mut seen);
+        seen.executor_ended = serving::ended(&seen);
         let mut linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);

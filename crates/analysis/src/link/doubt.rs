@@ -56,8 +56,8 @@ impl Doubts {
                 Why::NoPublications => "most takes name none of the publications that were recorded on their topics",
             };
             let text = format!(
-                "messages that {named}{and} received and that cannot be linked to their publications: {because}. What was \
-                 lost there is not known, and chains and reaction times through there are left out");
+                "messages that {named}{and} received and that cannot be linked to their publications: {because}. What \
+                 was lost there is not known, and chains and reaction times through there are left out");
             let count = those.iter().map(|(_, of)| of.1).sum();
             (count > 0).then(|| Note { name: "not-linked".into(), count, text })
         };
@@ -80,7 +80,7 @@ fn doubt(seen: &Observed, of: &OfTopic, subscription: u32, takes: &[u32]) -> Opt
         (false, false) => return None,
     };
     // Where most of what was recorded here is linked, the others came from elsewhere.
-    let (from, to) = (seen.endpoints[subscription as usize].created_ns, seen.alive_until(process));
+    let (from, to) = (seen.endpoints[subscription as usize].created_ns, seen.served_until(subscription));
     let meant = far_apart(of.publications.iter()).map(|p| &seen.publications[*p as usize]).filter(|p| {
         (from..=to).contains(&p.time) && seen.related(p.process, process)
     });

@@ -43,7 +43,7 @@ pub(super) fn lost(
                 Some(taken[last]).filter(|of| of.0 == publication).map(|of| of.1)
             };
             let process = seen.process_of(*subscription);
-            let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
+            let (alive, created) = (seen.served_until(*subscription), seen.endpoints[*subscription as usize].created_ns);
             for publisher in &of.publishers {
                 let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };

@@ -18,7 +18,7 @@ use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
 use crate::tables::{LinkRule, Process};
-use responses::is_of_executor;
+pub(crate) use responses::is_of_executor;
 use std::collections::{HashMap, VecDeque};
 use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_events::layout::TickSource;
@@ -201,6 +201,8 @@ impl Collector {
         } else if !known {
             self.run(event, texts, process, stream, now);
         }
+        let calls_back = !self.threads[stream].running.is_empty();
+        self.seen.streams[stream].executes(&event.payload, calls_back, now);
     }
 
     fn roscpp(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {

@@ -17,6 +17,8 @@ pub struct Chain {
     pub evidence: String,
     /// By when an instance must be through, as the links file says; absent where nobody says.
     pub deadline_ns: Option<i64>,
+    /// When the first executor on its path had ended; absent where none is known to have ended before its process.
+    pub until_ns: Option<i64>,
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
