@@ -182,6 +182,10 @@ impl Collector {
             self.seen.below_rmw(Context { process, publication, now }, &event.payload);
             return;
         }
+        if let Payload::DdsWrite { message, timestamp, .. } = event.payload {
+            self.dds_write(stream, message, timestamp);
+            return;
+        }
         self.threads[stream].written = None;
         // Whatever a thread does after rclcpp_executor_wait_for_work, it does awake.
         if let Some(since) = self.threads[stream].waiting_since.take() {
@@ -333,6 +337,9 @@ impl Collector {
                 self.threads[stream].last = Some(Last::Took(take.filter(|_| feedback)));
             }
             Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
+            Payload::DispatchSubscriptionCallback { callback, source_timestamp, .. } => {
+                self.dispatch(process, stream, callback, source_timestamp, now);
+            }
             Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),
             Payload::NodeTake { subscription, publisher_id, sequence, .. } => {
                 self.seen.ours[process as usize] = true;

@@ -26,6 +26,7 @@ impl StreamSeen {
             Payload::RmwTakeCalled { .. } | Payload::RmwTake { .. } | Payload::RclTake { .. } | Payload::RclcppTake { .. } => true,
             Payload::RmwTakeRequest { .. } | Payload::RmwSendResponse { .. } | Payload::RmwTakeResponse { .. } => true,
             Payload::RclcppRingBufferDequeue { .. } | Payload::NodeTake { .. } => true,
+            Payload::DispatchSubscriptionCallback { .. } => true,
             payload => is_of_executor(payload) || calls_back,
         };
         match &mut self.executing {
