@@ -271,7 +271,8 @@ impl<'a> Tracer<'a> {
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
-    /// When the first executor on a path had ended: what was published from then on need not reach the end.
+    /// When the first executor or process on a path had ended, but for those that were killed: what was published from then
+    /// on need not reach the end.
     fn served_until(&self, path: &Path) -> Option<i64> {
         let seen = self.seen;
         let ended = |endpoints: &[u32], node: u32| {
@@ -281,7 +282,9 @@ impl<'a> Tracer<'a> {
         let from = |i: usize| &self.linked.topics[path.topics[i] as usize];
         let read = ended(&from(0).publishers, path.nodes[0]);
         let taken = (1..path.nodes.len()).map(|i| ended(&from(i - 1).subscriptions, path.nodes[i]));
-        taken.chain([read]).flatten().min()
+        let processes = path.nodes.iter().map(|node| seen.nodes[*node as usize].process);
+        let in_order = processes.filter(|process| seen.processes[*process as usize].ended != Some(false));
+        taken.chain([read]).flatten().chain(in_order.map(|process| seen.alive_until(process))).min()
     }
 
     /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the last one that did may still be on their way for as long as

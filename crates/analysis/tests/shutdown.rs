@@ -96,3 +96,22 @@ fn a_change_that_no_executor_was_there_to_react_to_has_not_waited() {
     let waits = pending(&shut_down(|b| b));
     assert!((299.0..=301.0).contains(&waits), "{waits}: it was there and did not react");
 }
+
+#[test]
+fn of_a_trace_nothing_that_follows_a_process_is_lost_on_a_chain() {
+    // LTTng does not tell how a process ended: the listener's last event is of 110, the talker's of 300.
+    let mut builder = FileBuilder::new()
+        .node(1, "talker").publisher("/chatter").timer(10 * MS).node(2, "listener").subscription("/chatter");
+    for n in 1..=30 {
+        let time = n * 10 * MS;
+        builder = builder.process(1).at(time - 1).start_timer().at(time).publish(n).end_timer();
+        if n <= 10 {
+            builder = builder.process(2).at(time + 200).start_taking(n).at(time + 300).end_taking();
+        }
+    }
+    let builder = builder.process(2).at(110 * MS).rclcpp_executor_wait_for_work(-1);
+    let builder = [1, 2].into_iter().fold(builder, |builder, pid| builder.process(pid).header(|header| header.closed = None));
+    let tables = tables(&builder);
+    let summary = told(&tables);
+    assert_eq!((lost(&tables), summary.topics[0].lost, summary.chains[0].lost), (vec![], Some(0), 0));
+}

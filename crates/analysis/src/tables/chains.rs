@@ -17,7 +17,7 @@ pub struct Chain {
     pub evidence: String,
     /// By when an instance must be through, as the links file says; absent where nobody says.
     pub deadline_ns: Option<i64>,
-    /// When the first executor on its path had ended; absent where none is known to have ended before its process.
+    /// When the first executor or process on its path had ended, but for those that were killed; absent where all were.
     pub until_ns: Option<i64>,
 }
 
