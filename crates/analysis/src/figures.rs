@@ -105,7 +105,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
                 EndpointKind::Subscription => &mut topic.subscribers,
             };
             names.insert(node.name.clone());
-            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
+            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0 && endpoint.linked != Some(false);
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
         let mut published: HashMap<&str, Instants> = HashMap::new();
@@ -351,7 +351,11 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut queueing = instances(|i, _| Some(i.queueing_ns));
     let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
-    let critical = most.and_then(|most| so_far.iter().position(|chain| chain.worst_ns == Some(most)));
+    // Of equal ones the first by path, as in the tables.
+    let critical = most.and_then(|most| {
+        let worst = (0..order.len()).filter(|index| so_far[*index].worst_ns == Some(most));
+        worst.min_by_key(|index| (order[*index].1, order[*index].0))
+    });
     let several = repeats.len() > 1;
     let mut figures: Vec<ChainFigures> = order
         .iter()

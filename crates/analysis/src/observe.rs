@@ -15,6 +15,7 @@ pub(crate) mod preemption;
 pub(crate) mod rclpy;
 pub(crate) mod ros1;
 pub(crate) mod services;
+pub(crate) mod serving;
 pub(crate) mod simulated;
 
 use crate::rows::Rows;
@@ -67,6 +68,8 @@ pub(crate) struct Observed {
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
+    /// By endpoint, see [`serving::ended`].
+    pub executor_ended: Vec<Option<i64>>,
 }
 
 /// Names of topics as numbers.
@@ -89,6 +92,8 @@ pub(crate) struct EndpointSeen {
     pub gid: Option<Gid>,
     /// Of a subscription: messages of its process come through a buffer of rclcpp.
     pub is_buffered: bool,
+    /// Of a subscription: calls of its callbacks.
+    pub called: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -195,6 +200,8 @@ pub(crate) struct StreamSeen {
     pub standbys: Rows<(i64, i64)>,
     /// Outermost executions, in order.
     pub executions: Rows<u32>,
+    /// Absent where it is part of no executor.
+    pub executing: Option<serving::Executing>,
 }
 
 /// What could not be linked, counted.
@@ -278,6 +285,12 @@ impl Observed {
         } else {
             row.last_ns
         }
+    }
+
+    /// Until when messages to a subscription could be taken: while its process was there, and its executor had not ended.
+    pub fn served_until(&self, subscription: u32) -> i64 {
+        let ended = self.executor_ended.get(subscription as usize).copied().flatten();
+        self.alive_until(self.process_of(subscription)).min(ended.unwrap_or(i64::MAX))
     }
 
     /// Whether a process is an emulated board.

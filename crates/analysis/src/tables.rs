@@ -176,6 +176,8 @@ pub struct Endpoint {
     pub skipped: Option<u64>,
     /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a host.
     pub refused: Option<u64>,
+    /// Whether most messages of a subscription are linked to their publications; if not, its losses are not known. Absent for publishers.
+    pub linked: Option<bool>,
 }
 
 /// From when on a managed node (rcl_lifecycle) was in a state.

@@ -54,7 +54,8 @@ fn ends(truth: &Truth) -> BTreeMap<(usize, usize, u64), End> {
             let (Some(first), Some(last)) = (sent.first(), sent.last()) else { continue };
             let interval = if sent.len() > 1 { (last.1 - first.1) / (sent.len() as i64 - 1) } else { 0 };
             let worst = taken.iter().map(|(sequence, at)| at - times[&(*publisher, *sequence)]).max().unwrap_or(0);
-            // A killed process is there until its last event; the others until their recorder's last reading.
+            // A killed process is there until its last event, one that shuts down until its executor ends; the others until their
+            // recorder's last reading.
             let alive = truth.alive_until(node);
             for (sequence, time) in &sent {
                 let overtaken = taken.keys().any(|t| t > sequence);
@@ -100,6 +101,18 @@ fn every_message_ends_as_it_truly_did_and_sent_is_the_sum_of_all_ends() {
         let mut truly = truth.taken.clone();
         truly.sort_unstable();
         assert_eq!(taken, truly, "seed {seed}");
+        for endpoint in tables.endpoints.iter().filter(|e| e.kind == EndpointKind::Publisher) {
+            let (node, subscribers) = (nodes(tables)[endpoint.node as usize], |end: &&(usize, usize)| end.1 == nodes(tables)[endpoint.node as usize]);
+            let refused = truth.ours.then(|| truth.refused.get(&node).copied().unwrap_or(0));
+            assert_eq!(endpoint.refused, refused, "seed {seed}");
+            // To each subscriber, of all publish calls: received, lost, pending, before and after the two knew each other, refused.
+            let tried = endpoint.count + endpoint.refused.unwrap_or(0);
+            let pairs: BTreeSet<(usize, usize)> = expected.keys().map(|(to, from, _)| (*to, *from)).collect();
+            for (to, from) in pairs.iter().filter(subscribers) {
+                let of_pair = expected.keys().filter(|key| (key.0, key.1) == (*to, *from)).count() as u64;
+                assert_eq!(of_pair + truth.refused.get(from).copied().unwrap_or(0), tried, "seed {seed}: {from} to {to}");
+            }
+        }
         let with_rows = |end: &End| matches!(end, End::Received | End::Lost);
         let rows: BTreeMap<_, _> = expected.iter().filter(|(_, end)| with_rows(end)).map(|(k, v)| (*k, *v)).collect();
         assert_eq!(found, rows, "seed {seed}");
@@ -278,7 +291,7 @@ fn turn(events: &Path) {
 
 #[test]
 fn systems_differ_enough_to_show_what_may_go_wrong() {
-    let (mut lost, mut pending, mut ended, mut unmatched, mut kinds) = (0, 0, 0, 0, BTreeSet::new());
+    let (mut lost, mut pending, mut ended, mut unmatched, mut left, mut kinds) = (0, 0, 0, 0, 0, BTreeSet::new());
     for seed in 0..SYSTEMS {
         let truth = system(seed).1;
         for end in ends(&truth).values() {
@@ -288,8 +301,9 @@ fn systems_differ_enough_to_show_what_may_go_wrong() {
             unmatched += usize::from(*end == End::Unmatched);
         }
         kinds.insert((truth.ours, truth.scheduled, truth.killed.is_empty()));
+        left += usize::from(!truth.left.is_empty());
     }
-    assert!(lost > 100 && pending > 10 && ended > 10 && unmatched > 2, "{lost} {pending} {ended} {unmatched}");
+    assert!(lost > 100 && pending > 10 && ended > 10 && unmatched > 2 && left > 10, "{lost} {pending} {ended} {unmatched} {left}");
     assert_eq!(kinds.len(), 8);
     let (builder, _) = system(1);
     let folder = tempfile::tempdir().expect("folder");

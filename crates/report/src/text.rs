@@ -93,6 +93,7 @@ impl Terminal {
             self.notes(&mut out, &summary.notes, info);
             return out;
         }
+        self.in_doubt(&mut out, summary);
         let shown = |chain: &&ChainFigures| name.map_or(chain.critical, |name| chain.name == name);
         let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
         match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
@@ -118,6 +119,14 @@ impl Terminal {
         self.lifecycle(&mut out, &summary.lifecycle);
         self.notes(&mut out, &summary.notes, info);
         out
+    }
+
+    /// What is left out below because messages could not be linked, before anything that is told.
+    fn in_doubt(&self, out: &mut String, summary: &Summary) {
+        for note in summary.in_doubt() {
+            out.push('\n');
+            self.line(out, &format!("In doubt: {} {}.", note.count, note.text));
+        }
     }
 
     fn chain(&self, out: &mut String, chain: &ChainFigures) {

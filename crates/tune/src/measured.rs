@@ -224,6 +224,7 @@ mod tests {
             lost: 0,
             evidence: String::new(),
             deadline_ns: None,
+            until_ns: None,
         };
         Tables {
             executions: vec![

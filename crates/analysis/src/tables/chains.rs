@@ -17,6 +17,8 @@ pub struct Chain {
     pub evidence: String,
     /// By when an instance must be through, as the links file says; absent where nobody says.
     pub deadline_ns: Option<i64>,
+    /// When the first executor or process on its path had ended, but for those that were killed; absent where all were.
+    pub until_ns: Option<i64>,
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add

@@ -146,6 +146,7 @@ mod tests {
                 lost,
                 evidence: String::new(),
                 deadline_ns: None,
+                until_ns: None,
             }],
             instances: vec![Instance {
                 chain: 0,

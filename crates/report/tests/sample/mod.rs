@@ -87,6 +87,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             lost: 2,
             evidence: EVIDENCE.into(),
             deadline_ns: None,
+            until_ns: None,
         }],
         ..Tables::default()
     };

@@ -83,4 +83,17 @@ impl Collector {
         row.source_timestamp = timestamp;
         row.rmw_ns = Some(now);
     }
+
+    /// The DDS stamps a message that it is to write: that of the publish call that its thread is inside.
+    pub(super) fn dds_write(&mut self, stream: usize, message: Handle, timestamp: i64) {
+        let thread = &mut self.threads[stream];
+        let inside = thread.publishing.filter(|p| message == NOBODY || p.message == NOBODY || p.message == message);
+        // Each call writes once; what is written next is of the middleware's own.
+        if let Some(publication) = thread.written.take().or(inside.map(|p| p.publication)) {
+            let row = &mut self.seen.publications[publication as usize];
+            if row.source_timestamp == 0 {
+                row.source_timestamp = timestamp;
+            }
+        }
+    }
 }
