@@ -1,7 +1,11 @@
 """`tacho import` end to end, on real traces: what it leaves in the run, and what it refuses."""
 
+import datetime
 import json
+import re
 import shutil
+import struct
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -72,8 +76,18 @@ def test_events_that_nothing_understands_are_named(tacho, unpacked):
     trace = unpacked("service_5s") / "ctf"
     metadata = next(trace.rglob("metadata"))
     metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:', b'"myco:'))
-    said = tacho("import", trace, "-o", "run").stderr
+    said = tacho("import", trace, "-o", "run", expect=4).stderr
     assert "0 events of 0 processes" in said and "events are of no use" in said and "myco:" in said
+    assert "there are no events of ROS in it, but myco:" in said and "lttng enable-event --userspace 'ros2:*'" in said
+
+
+def test_a_ros_event_of_an_unknown_name_is_noted_by_name_and_count(tacho, unpacked):
+    trace = unpacked("service_5s") / "ctf"
+    metadata = next(trace.rglob("metadata"))
+    metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:rmw_take_request"', b'"ros2:rmw_take_requesT"'))
+    (note,) = (note for note in tacho.json("import", trace, "-o", "run")["notes"] if note["name"] == "unknown-ros-events")
+    assert note["count"] > 0 and f"ros2:rmw_take_requesT ({note['count']})" in note["text"]
+    assert "ros2:rmw_take_requesT" in tacho("explain", "run").stdout
 
 
 def test_a_lost_stream_file_is_seen_in_its_index_and_a_copy_changes_nothing(tacho, unpacked, tmp_path):
@@ -86,3 +100,58 @@ def test_a_lost_stream_file_is_seen_in_its_index_and_a_copy_changes_nothing(tach
     torn = tacho.json("import", copy, "-o", "torn")
     assert any("packets that are not in the trace" in text for text in json.loads((tmp_path / "torn/run.json").read_text())["missing"])
     assert "lost-events" in {note["name"] for note in torn["notes"]} and all(topic["lost"] is None for topic in torn["topics"])
+
+
+def test_the_run_has_the_day_the_clock_the_host_and_the_tracer_of_its_trace(tacho, unpacked, tmp_path):
+    folder = unpacked("autoware_single_5s")
+    shown = tacho("import", folder / "ctf", "-o", "run").stdout
+    described = next(folder.rglob("metadata")).read_bytes()
+    offset_ns = int(re.search(rb"offset = (\d+);", described)[1])
+    printed = subprocess.run(["babeltrace2", "--clock-gmt", "--clock-date", folder / "ctf"], capture_output=True, text=True, check=True).stdout
+    began = re.match(r"\[(\S+) (\S+)\.\d+\]", printed)
+    info = json.loads((tmp_path / "run/run.json").read_text())
+    assert info["started_at"] == f"{began[1]}T{began[2]}Z" and info["imported_at"] > info["started_at"]
+    assert info["realtime_offset_ns"] == offset_ns
+    (traced,) = info["traces"]
+    assert (traced["host"], traced["tracer"], traced["tracer_version"]) == ("vm", "lttng-ust", "2.13")
+    assert traced["realtime_offset_ns"] == offset_ns
+    assert f"from {info['started_at']}" in shown and "traced on vm by lttng-ust 2.13" in shown
+    summary = json.loads(tacho("explain", "run", "--json").stdout)
+    instance = next(instance for chain in summary["chains"] if chain["critical"] for instance in chain["worst"])
+    assert instance["start_realtime_ns"] == instance["start_ns"] + offset_ns
+    on_the_clock = datetime.datetime.fromtimestamp(instance["start_realtime_ns"] // 10**9, datetime.UTC)
+    assert on_the_clock.strftime(f"%Y-%m-%dT%H:%M:%S.{instance['start_realtime_ns'] % 10**9 // 1000:06d}Z") in shown
+
+
+def test_a_trace_without_a_wall_clock_has_no_day(tacho, tmp_path):
+    """Its clock counts from an unknown zero: nothing says when that was."""
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    (trace / "metadata").write_text("""/* CTF 1.8 */
+        typealias integer { size = 64; align = 8; signed = false; } := u64;
+        typealias integer { size = 32; align = 8; signed = true; } := i32;
+        trace { major = 1; minor = 8; byte_order = le; };
+        clock { name = c; freq = 1000000000; };
+        stream { event.header := struct { integer { size = 64; align = 8; map = clock.c.value; } t; };
+            event.context := struct { i32 _vpid; i32 _vtid; }; };
+        event { name = "ros2:rcl_init"; fields := struct { u64 _context_handle; }; };""")
+    (trace / "stream").write_bytes(struct.pack("<QiiQ", 5_000_000_000, 7, 7, 1))
+    shown = tacho("import", trace, "-o", "run").stdout
+    info = json.loads((tmp_path / "run/run.json").read_text())
+    assert info["started_at"] == "" and "realtime_offset_ns" not in info
+    assert "1970" not in shown
+
+
+def test_recorded_times_are_told_on_the_wall_clock_as_well(tacho, unpacked, tmp_path):
+    """Event files have readings of both clocks: of a recording, of which an imported run has the same form."""
+    tacho("import", unpacked("autoware_single_5s") / "ctf", "-o", "run")
+    path = tmp_path / "run/run.json"
+    recorded = {**json.loads(path.read_text()), "verb": "record"}
+    offset_ns = recorded.pop("realtime_offset_ns")
+    recorded.pop("traces")
+    path.write_text(json.dumps(recorded))
+    shutil.rmtree(tmp_path / "run/tables")
+    (tmp_path / "run/summary.json").unlink()
+    summary = json.loads(tacho("explain", "run", "--json").stdout)
+    instances = [instance for chain in summary["chains"] for instance in chain["worst"]]
+    assert instances and all(one["start_realtime_ns"] - one["start_ns"] == offset_ns for one in instances)

@@ -2,7 +2,7 @@
 import type { ChainFigures, LatePart, Page, Run } from "./data";
 import { h, section } from "./dom";
 import { choice } from "./choice";
-import { ABSENT, fixed } from "./format";
+import { ABSENT, fixed, wallClock } from "./format";
 import { sortable } from "./sortable";
 
 /** Words before by whom, as `tacho explain` has them. */
@@ -59,7 +59,8 @@ export function causes(page: Page): HTMLElement | undefined {
 function ofChain(chain: ChainFigures): HTMLElement[] {
   const instances = chain.worst.map((instance, i) => {
     const parts = [...instance.parts].sort((a, b) => b.ms - a.ms);
-    const title = `${fixed(instance.end_to_end_ms, 2)} ms at ${fixed(instance.start_ns / 1e9, 6)} s`;
+    const at = instance.start_realtime_ns === undefined ? "" : ` (${wallClock(instance.start_realtime_ns)})`;
+    const title = `${fixed(instance.end_to_end_ms, 2)} ms at ${fixed(instance.start_ns / 1e9, 6)} s${at}`;
     return h(
       "details",
       { open: i === 0 },

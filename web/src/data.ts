@@ -24,6 +24,8 @@ export interface RunInfo {
   command: string[];
   tacho_version: string;
   started_at: string;
+  imported_at?: string;
+  traces?: { host: string; tracer: string; tracer_version: string }[];
   duration_s: number;
   machine?: Machine;
   versions: Record<string, string>;
@@ -319,6 +321,7 @@ export interface LinkFigures {
 export interface LateInstance {
   repeat?: number;
   start_ns: number;
+  start_realtime_ns?: number;
   end_to_end_ms: number;
   parts: LatePart[];
 }

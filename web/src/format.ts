@@ -46,6 +46,11 @@ export function factor(value: Maybe): string {
   return text === ABSENT ? ABSENT : `${text}×`;
 }
 
+/** Ns since 1970 as a time of day, UTC, to the millisecond: a number of JSON holds no more than that surely. */
+export function wallClock(ns: number): string {
+  return new Date(Math.floor(ns / 1e6)).toISOString();
+}
+
 /** Memory. */
 export function bytes(value: Maybe): string {
   if (value === null || value === undefined) return ABSENT;

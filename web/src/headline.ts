@@ -19,7 +19,7 @@ export function headline(page: Page): HTMLElement {
       "p",
       { class: "overline" },
       "Tachograph report",
-      first !== undefined && ` · ${first.info.started_at.slice(0, 10)}`,
+      first !== undefined && first.info.started_at !== "" && ` · ${first.info.started_at.slice(0, 10)}`,
     ),
   );
   if (comparison?.chain.end_to_end_ms === undefined) {

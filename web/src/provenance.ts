@@ -82,9 +82,11 @@ export function provenance(page: Page): HTMLElement {
   const rows: [string, (run: Run) => string][] = [
     ["run directory", ({ directory }) => directory],
     ["command", ({ info }) => info.command.join(" ")],
-    ["started", ({ info }) => info.started_at],
+    ["started", ({ info }) => info.started_at || ABSENT],
+    ["imported", ({ info }) => info.imported_at ?? ABSENT],
+    ["tracer", ({ info }) => list(info.traces, ({ tracer, tracer_version }) => `${tracer} ${tracer_version}`)],
     ["duration", ({ info }) => `${fixed(info.duration_s, 1)} s`],
-    ["host", ({ info }) => info.machine?.host ?? ABSENT],
+    ["host", ({ info }) => info.machine?.host ?? list(info.traces, ({ host }) => host)],
     ["CPU", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.cpu}, ${machine.cpus} usable`)],
     ["memory", ({ info }) => bytes(info.machine?.memory_bytes)],
     ["kernel", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.kernel}, ${machine.preemption}`)],
@@ -130,6 +132,11 @@ export function provenance(page: Page): HTMLElement {
       `Written by tacho ${page.tacho_version}. This file is complete in itself and fetches nothing.`,
     ),
   );
+}
+
+/** What the traces of an import say of themselves, each once. */
+function list<Of>(of: Of[] | undefined, said: (one: Of) => string): string {
+  return [...new Set((of ?? []).map(said).filter((text) => text.trim() !== ""))].join(", ") || ABSENT;
 }
 
 function fact(text: string, colspan: number): HTMLElement {

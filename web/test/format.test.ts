@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ABSENT, bytes, count, factor, fixed, ms, percent, significant } from "../src/format";
+import { ABSENT, bytes, count, factor, fixed, ms, percent, significant, wallClock } from "../src/format";
 
 test.each([
   [400.07, "400"],
@@ -40,4 +40,8 @@ test("thousands are set apart from five digits on, decimals never", () => {
 test("memory in powers of 1024", () => {
   expect(bytes(8 * 2 ** 30)).toBe("8.00\u202fGiB");
   expect(bytes(0)).toBe("0\u202fB");
+});
+
+test("a time of the wall clock is in UTC, to the millisecond", () => {
+  expect(wallClock(1_700_000_000_123_456_789)).toBe("2023-11-14T22:13:20.123Z");
 });

@@ -12,6 +12,7 @@ use crate::store;
 use crate::summarise::summarise;
 use crate::summary::Summary;
 use crate::tables::{Note, Tables};
+use std::cmp::Reverse;
 use std::io;
 use std::path::PathBuf;
 use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
@@ -197,6 +198,7 @@ fn analyse_one(
     for problem in reader.problems().iter() {
         notes.push(Note { name: problem.name.into(), count: problem.count, text: problem.to_string() });
     }
+    notes.extend(info.as_ref().and_then(unknown_events));
     if let Some(why) = info.as_ref().and_then(|info| info.scheduler.as_ref()?.why_not.as_ref()) {
         let text = format!("who was kept from a CPU, and the CPU time of callbacks, are not told: {why}");
         notes.push(Note { name: "no-scheduler-events".into(), count: 1, text });
@@ -215,6 +217,18 @@ fn analyse_one(
     }
     tables.notes.splice(0..0, notes);
     Ok(Analysed { tables, options, info })
+}
+
+/// Kinds of unknown events that are named.
+const UNKNOWN_NAMED: usize = 20;
+
+/// Events of ROS that an import met and could not read.
+fn unknown_events(info: &RunInfo) -> Option<Note> {
+    let mut most: Vec<(&String, u64)> = info.unknown_events.iter().map(|(name, count)| (name, *count)).collect();
+    most.sort_by_key(|(name, count)| (Reverse(*count), *name));
+    let named: Vec<String> = most.iter().take(UNKNOWN_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
+    let text = format!("events of ROS whose name or fields are not known, of a release that is newer or was changed; no figure has them: {}", named.join(", "));
+    (!most.is_empty()).then(|| Note { name: "unknown-ros-events".into(), count: most.iter().map(|(_, count)| count).sum(), text })
 }
 
 /// Puts times at which events were lost onto the first clock; `boots`: of each process.

@@ -1,10 +1,13 @@
 //! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
-//! middleware, 128 + N cut short by signal N (130 by ^C). `tacho record` passes the code of the program on.
+//! middleware, 4 nothing of ROS in what was imported, 128 + N cut short by signal N (130 by ^C). `tacho record` passes the code of the program on.
 
 use crate::options::Options;
 use clap::Parser;
 use std::process::ExitCode;
 use tacho_printing::{lines_to_stderr, visible, Lines};
+
+/// Code for traces that are whole and hold no event of ROS that can be used.
+pub const NOTHING_OF_ROS: u8 = 4;
 
 /// Why a verb did not succeed.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! `tacho import`
 
-use crate::exit::{causes, Failure, Outcome};
+use crate::exit::{causes, Failure, Outcome, NOTHING_OF_ROS};
 use crate::options::Import;
 use crate::progress::Progress;
 use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -17,7 +16,7 @@ use tacho_analysis::rows::{self, Rows};
 use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_import::{bag as bags, room, Error, Reader};
-use tacho_runner::recording::rfc3339;
+use tacho_events::wall::{rfc3339, to_the_second};
 
 /// Kinds of events that are named among those without use.
 const SKIPPED_NAMED: usize = 3;
@@ -53,6 +52,8 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
     eprintln!("tacho: {} messages on {} topics", read.messages, read.topics.len());
     let info = RunInfo {
         verb: "import".into(),
+        // Log times are of the wall clock.
+        started_at: read.span_ns.map_or(String::new(), |(first, _)| to_the_second(first)),
         duration_s: read.span_ns.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9),
         cut_short: !read.complete,
         missing: read.problems.iter().map(ToString::to_string).collect(),
@@ -82,7 +83,7 @@ fn info() -> RunInfo {
     RunInfo {
         command: runs::command(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
-        started_at: rfc3339(SystemTime::now()),
+        imported_at: Some(rfc3339(SystemTime::now())),
         ..RunInfo::default()
     }
 }
@@ -116,17 +117,21 @@ fn import_traces(options: Import) -> Outcome {
     if let Some(told) = skipped(&imported.skipped) {
         eprintln!("tacho: {told}");
     }
-    analysed(&run, options.json)
+    analysed(&run, options.json)?;
+    // Said last, so that it is not overlooked.
+    let nothing = if imported.complete && imported.of_ros == 0 { run.info().context("run.json")?.missing.into_iter().next() } else { None };
+    nothing.map_or(Ok(()), |nothing| {
+        eprintln!("tacho: {nothing}");
+        Err(Failure::Code(NOTHING_OF_ROS))
+    })
 }
 
 /// The events that no figure is made of, the most frequent kinds by name.
 fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
-    let mut most: Vec<(&String, &u64)> = kinds.iter().collect();
-    most.sort_by_key(|(name, count)| (Reverse(**count), *name));
-    let named: Vec<String> = most.iter().take(SKIPPED_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
-    let more = if most.len() > SKIPPED_NAMED { format!(" and {} more kinds", most.len() - SKIPPED_NAMED) } else { String::new() };
+    let counts: Vec<(&str, u64)> = kinds.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let all: u64 = kinds.values().sum();
-    (all > 0).then(|| format!("{all} events are of no use for its figures, or repeat others: {}{more}", named.join(", ")))
+    let named = tacho_import::most(&counts, SKIPPED_NAMED);
+    (all > 0).then(|| format!("{all} events are of no use for its figures, or repeat others: {named}"))
 }
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {

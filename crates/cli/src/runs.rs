@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use tacho_events::regular;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_printing::Lines;
-use tacho_runner::recording::rfc3339;
+use tacho_events::wall::rfc3339;
 use tacho_workload::Workload;
 
 /// What `run.json` says is missing until an import has come to its end.

@@ -152,7 +152,7 @@ impl<'a> SweepRun<'a> {
                 verb: "bench".into(),
                 command: self.bench.command.clone(),
                 tacho_version: env!("CARGO_PKG_VERSION").into(),
-                started_at: tacho_runner::recording::rfc3339(std::time::SystemTime::now()),
+                started_at: tacho_events::wall::rfc3339(std::time::SystemTime::now()),
                 machine: Some(tacho_runner::machine::machine()),
                 ..RunInfo::default()
             },

@@ -68,6 +68,13 @@ pub fn join(runs: &[RunDirectory], to: &RunDirectory, info: RunInfo) -> Result<R
             // Of one whose writer was killed, no part of a record: what follows would be read beside its place.
             read => clocks.extend(read.map_err(at(&sync))?.chunks_exact(Sync::SIZE).flatten()),
         }
+        if !info.started_at.is_empty() && (joined.started_at.is_empty() || info.started_at < joined.started_at) {
+            joined.started_at.clone_from(&info.started_at);
+        }
+        if number == 0 {
+            joined.realtime_offset_ns = info.realtime_offset_ns;
+        }
+        joined.traces.extend(info.traces.iter().cloned());
         joined.duration_s = joined.duration_s.max(info.duration_s);
         joined.measured_from_ns = joined.measured_from_ns.max(info.measured_from_ns);
         joined.measured_to_ns = [joined.measured_to_ns, info.measured_to_ns].into_iter().flatten().min();

@@ -52,6 +52,13 @@ impl Payload {
             P::Ros1TimerPeriod { callback, .. } => one(callback),
             P::Ros1ServiceInit { callback, .. } => one(callback),
             P::RclcppCallbackGroupAdd { object, .. } => one(object),
+            P::CallbackGroupAddTimer { timer: handle, .. }
+            | P::CallbackGroupAddSubscription { subscription: handle, .. }
+            | P::CallbackGroupAddService { service: handle, .. }
+            | P::CallbackGroupAddClient { client: handle, .. }
+            | P::AddCallbackGroup { group: handle, .. }
+            | P::ConstructExecutor { executor: handle, .. }
+            | P::ExecutorEntityCollectorToExecutor { collector: handle, .. } => one(handle),
             P::RclActionInit { action } => one(action),
             P::BoardMatched { endpoint, .. } => one(endpoint),
             _ => None,

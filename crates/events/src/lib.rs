@@ -25,6 +25,7 @@ pub mod run;
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod wall;
 pub mod writer;
 
 pub use file_error::FileError;

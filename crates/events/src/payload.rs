@@ -300,6 +300,16 @@ macro_rules! with_kinds {
             98 Ros1CallbackQueued ros1_callback_queued (ClientLibrary, Enqueue, Callback) { item: Handle },
             99 Ros1CallbackCall ros1_callback_call (ClientLibrary, Execute, Callback) { item: Handle },
 
+            110 CallbackGroupAddTimer callback_group_add_timer (ClientLibrary, Link, Callback) { group: Handle, timer: Handle },
+            111 CallbackGroupAddSubscription callback_group_add_subscription (ClientLibrary, Link, Callback)
+                { group: Handle, subscription: Handle },
+            112 CallbackGroupAddService callback_group_add_service (ClientLibrary, Link, Callback) { group: Handle, service: Handle },
+            113 CallbackGroupAddClient callback_group_add_client (ClientLibrary, Link, Callback) { group: Handle, client: Handle },
+            114 AddCallbackGroup add_callback_group (ClientLibrary, Link, Executor) { owner: Handle, group: Handle, kind: Text },
+            115 ConstructExecutor construct_executor (ClientLibrary, Init, Executor) { executor: Handle, collector: Handle, kind: Text },
+            116 ExecutorEntityCollectorToExecutor executor_entity_collector_to_executor (ClientLibrary, Link, Executor)
+                { executor: Handle, collector: Handle },
+
             120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
 
             128 NodePublish node_publish (Application, Publish, Message)

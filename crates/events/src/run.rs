@@ -18,8 +18,18 @@ pub struct RunInfo {
     pub command: Vec<String>,
     /// Version of tacho.
     pub tacho_version: String,
-    /// Start, RFC 3339, UTC.
+    /// Start, RFC 3339, UTC; of an import that of what was imported, empty where that is not known.
     pub started_at: String,
+    /// When it was imported.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imported_at: Option<String>,
+    /// CLOCK_REALTIME minus the clock that times of events are of, ns, at the start; absent where it is not known, and with several hosts that
+    /// of the first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub realtime_offset_ns: Option<i64>,
+    /// The traces of an import, as they say of themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub traces: Vec<TraceSource>,
     /// Wall time of the run.
     pub duration_s: f64,
     /// Machine it ran on; absent where only a trace of it is known.
@@ -60,6 +70,9 @@ pub struct RunInfo {
     /// Stretches of time in which events of its processes were lost, where it is known when.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gaps: Vec<EventGap>,
+    /// Events of ROS in an imported trace whose name or layout is not known, by name: no figure has them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub unknown_events: BTreeMap<String, u64>,
     /// What is missing from this run, and why. Empty for a whole one.
     #[serde(default)]
     pub missing: Vec<String>,
@@ -88,6 +101,22 @@ pub struct Ring {
     /// Processes of which nothing was left, since they had ended so long ago.
     #[serde(default)]
     pub processes_let_go: u64,
+}
+
+/// A trace that was imported: those of one host and tracer are one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceSource {
+    /// Host name.
+    pub host: String,
+    /// Boot id of the host, or another name of the clock.
+    pub boot_id: String,
+    /// `lttng-ust`, `lttng-modules`; empty where the trace does not say.
+    pub tracer: String,
+    /// Its version, as far as the trace says it.
+    pub tracer_version: String,
+    /// Wall time minus the trace's clock, ns, as its metadata says; absent where that counts from an unknown zero.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub realtime_offset_ns: Option<i64>,
 }
 
 /// A stretch of time in which events were lost.

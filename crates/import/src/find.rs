@@ -43,7 +43,8 @@ fn visit(folder: &Path, depth: usize, found: &mut Vec<Folder>) -> io::Result<()>
     if files.contains(&metadata) {
         files.retain(|file| *file != metadata);
         files.sort();
-        let mut lacking = index::streams(folder)?;
+        // Indices that cannot be read are named beside the file of each.
+        let mut lacking = index::streams(folder).unwrap_or_default();
         lacking.retain(|stream| files.binary_search(stream).is_err());
         lacking.sort();
         found.push(Folder { metadata, streams: files, lacking });

@@ -13,6 +13,8 @@ pub enum Cause {
     PacketsMissing,
     /// A packet could not be read to its end.
     Damaged,
+    /// Nothing could be read of a file.
+    Unreadable,
 }
 
 /// A stretch of time in which events of one stream are lacking.
@@ -59,6 +61,7 @@ impl fmt::Display for Cause {
             Cause::Discarded => "lost by the tracer, whose buffers were full",
             Cause::PacketsMissing => "in packets that are not in the trace",
             Cause::Damaged => "in a packet that could not be read to its end",
+            Cause::Unreadable => "in a file that could not be read",
         })
     }
 }

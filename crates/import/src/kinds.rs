@@ -111,7 +111,7 @@ impl Kind {
         KINDS.iter().find(|k| {
             k.name == name
                 && match provider {
-                    "ros2" => !k.of_kernel(),
+                    "ros2" => !k.of_kernel() && !k.of_caret(),
                     "ros2_caret" => k.repeated_by_caret(),
                     "" => k.of_kernel(),
                     _ => false,
@@ -122,6 +122,11 @@ impl Kind {
     /// Whether it is of the scheduler or an interrupt: of a CPU, not of a process.
     pub fn of_kernel(&self) -> bool {
         (143..=149).contains(&self.number)
+    }
+
+    /// Whether CARET alone has it.
+    fn of_caret(&self) -> bool {
+        (110..=116).contains(&self.number)
     }
 
     /// Whether its events have arrays of handles.
@@ -146,7 +151,7 @@ impl Kind {
 
     /// Whether it says of an entity that it is there.
     pub fn repeated_by_caret(&self) -> bool {
-        matches!(self.number, 16 | 17 | 19 | 25..=27 | 31 | 32 | 36 | 39..=42 | 45 | 50..=52)
+        matches!(self.number, 16 | 17 | 19 | 25..=27 | 31 | 32 | 36 | 39..=42 | 45 | 50..=52) || self.of_caret()
     }
 
     /// Word or text of each field, in the order of `fields`.
@@ -224,7 +229,7 @@ impl<W: Words> Fields<W> {
 /// had no prefix before lttng-modules 2.7. CARET ties
 /// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own
 /// in the place of rmw_publish. Cyclone DDS and Fast DDS with trace points of their own tell the stamp of what they write.
-const EVENT_ALIASES: [(&str, &str); 7] = [
+const EVENT_ALIASES: [(&str, &str); 10] = [
     ("dds:write", "ros2:dds_write"),
     ("sched_waking", "sched_wakeup"),
     ("softirq_entry", "irq_softirq_entry"),
@@ -232,10 +237,16 @@ const EVENT_ALIASES: [(&str, &str); 7] = [
     ("sched_wakeup_new", "sched_wakeup"),
     ("ros2_caret:dds_bind_addr_to_stamp", "ros2:rmw_publish"),
     ("ros2_caret:dds_write", "ros2:rmw_publish"),
+    // Of each release of rclcpp its own: groups are told of the executor, or of what collects them for it.
+    ("ros2_caret:add_callback_group_static_executor", "ros2_caret:add_callback_group"),
+    ("ros2_caret:callback_group_to_executor_entity_collector", "ros2_caret:add_callback_group"),
+    ("ros2_caret:construct_static_executor", "ros2_caret:construct_executor"),
 ];
 
 /// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
-const FIELD_ALIASES: [(&str, &str); 6] = [
+const FIELD_ALIASES: [(&str, &str); 8] = [
+    ("executor_addr", "owner"),
+    ("entities_collector_addr", "owner"),
     ("addr", "message"),
     ("source_stamp", "timestamp"),
     ("source_timestamp", "timestamp"),
@@ -363,6 +374,19 @@ kinds! {
     59 dispatch_subscription_callback DispatchSubscriptionCallback {
         callback: handle callback, message: handle message or 0, source_timestamp: signed timestamp or 0,
     }
+    110 callback_group_add_timer CallbackGroupAddTimer { group: handle callback_group_addr, timer: handle timer_handle }
+    111 callback_group_add_subscription CallbackGroupAddSubscription {
+        group: handle callback_group_addr, subscription: handle subscription_handle,
+    }
+    112 callback_group_add_service CallbackGroupAddService { group: handle callback_group_addr, service: handle service_handle }
+    113 callback_group_add_client CallbackGroupAddClient { group: handle callback_group_addr, client: handle client_handle }
+    114 add_callback_group AddCallbackGroup { owner: handle owner, group: handle callback_group_addr, kind: text group_type_name }
+    115 construct_executor ConstructExecutor {
+        executor: handle executor_addr, collector: handle entities_collector_addr or 0, kind: text executor_type_name,
+    }
+    116 executor_entity_collector_to_executor ExecutorEntityCollectorToExecutor {
+        executor: handle executor_addr, collector: handle entities_collector_addr,
+    }
     143 kernel_events_lost KernelEventsLost { count: unsigned count }
     144 sched_switch SchedSwitch {
         prev_tid: unsigned prev_tid, prev_state: unsigned prev_state, next_tid: unsigned next_tid, prev_comm: text prev_comm,
@@ -383,7 +407,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_the_number_and_the_words_of_the_event_file() {
-        let here = |number: &u16| (16..=63).contains(number) || (143..=149).contains(number);
+        let here = |number: &u16| (16..=63).contains(number) || (110..=116).contains(number) || (143..=149).contains(number);
         let expected: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| here(number)).collect();
         assert_eq!(KINDS.len(), expected.len());
         for (kind, (number, name, words)) in KINDS.iter().zip(expected) {

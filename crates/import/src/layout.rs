@@ -3,17 +3,20 @@
 //! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of loads, with a
 //! string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is walked field by field.
 
-use crate::kinds::{is_field, Kind, Shape};
-use crate::tsdl::{ByteOrder, Description, Enumeration, Integer, Type};
+use crate::kinds::Kind;
+use crate::tsdl::{ByteOrder, Description, Enumeration, Type};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 mod plan;
 mod scope;
+mod sinks;
 mod usual;
 
 pub(crate) use plan::{Field as HeaderField, Header, Load, Plan};
 use scope::Compiler;
+use sinks::{event_context_sink, event_header_sink, packet_context_sink, packet_header_sink, payload_place, payload_sink};
 pub(crate) use usual::{Place, Usual, SEEN};
 
 /// Words of what was read: the payload's first, then the ones below.
@@ -106,11 +109,8 @@ pub(crate) struct StreamLayout {
     pub id: u64,
     pub packet_context: Option<Node>,
     pub event_header: Header,
-    /// Contexts that its events carry.
-    pub has_pid: bool,
-    pub has_tid: bool,
-    pub has_namespace: bool,
-    pub has_name: bool,
+    /// Index into [`Description::clocks`] of the clock that its times are of.
+    pub clock: usize,
     classes: Vec<Option<EventClass>>,
     /// Beside `classes`: those of the usual form.
     usual: Vec<Option<Usual>>,
@@ -133,8 +133,40 @@ pub(crate) struct EventClass {
     /// What its kind says, where it has one: asked for each event.
     pub of_kernel: bool,
     pub of_pairs: bool,
+    /// Contexts that its events carry.
+    pub has: Contexts,
     /// Index among all classes of all traces, for counting.
     pub number: usize,
+}
+
+/// An event class of some trace, for counting.
+#[derive(Debug)]
+pub(crate) struct ClassName {
+    /// With its provider.
+    pub name: Arc<str>,
+    /// Whether it is one of ROS whose name or layout is not known.
+    pub unknown: bool,
+}
+
+/// Whose an event is, as far as it says so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contexts {
+    pub pid: bool,
+    pub tid: bool,
+    pub namespace: bool,
+    pub name: bool,
+}
+
+impl Contexts {
+    fn of(nodes: &[Node]) -> Contexts {
+        let says = |sink| nodes.iter().any(|node| node.fills(sink));
+        Contexts {
+            pid: says(Sink::Word(word::PID)),
+            tid: says(Sink::Word(word::TID)),
+            namespace: says(Sink::Word(word::PID_NAMESPACE)),
+            name: says(Sink::Span(span::PROCESS_NAME)),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -158,6 +190,12 @@ impl StreamLayout {
     /// Whether any of its events is understood, and of a process.
     pub fn is_of_processes(&self) -> bool {
         self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
+    }
+
+    /// Whether it holds events of processes that do not say their thread, nor their process, where `of_one` does not either.
+    pub fn lacks_contexts(&self, of_one: bool) -> bool {
+        let own = |class: &&EventClass| class.kind.is_some() && !class.of_kernel;
+        self.classes().filter(own).any(|class| !(class.has.tid && (class.has.pid || of_one)))
     }
 
     /// Whether it holds events of the kernel.
@@ -191,7 +229,7 @@ impl StreamLayout {
 
 impl TraceLayout {
     /// Compiles a description. `names` gets the name of each event class.
-    pub fn new(description: &Description, names: &mut Vec<Arc<str>>) -> (TraceLayout, Vec<Fault>) {
+    pub fn new(description: &Description, names: &mut Vec<ClassName>) -> (TraceLayout, Vec<Fault>) {
         let mut faults = Vec::new();
         let big = description.order == ByteOrder::Big;
         let mut layout = TraceLayout { big, uuid: description.uuid, ..TraceLayout::default() };
@@ -202,32 +240,37 @@ impl TraceLayout {
         for stream in &description.streams {
             let mut compiler = of_trace.clone();
             let place = format!("stream {}", stream.id);
+            let packet_clock = Cell::new(None);
             let packet_context = described(stream.packet_context.as_ref(), &mut faults, &place, |of| {
-                compiler.scope("stream.packet.context", of, &packet_context_sink)
+                compiler.scope("stream.packet.context", of, &|name, of, depth| packet_context_sink(name, of, depth, &packet_clock))
             });
+            let mapped = Cell::new(None);
             let header = described(stream.event_header.as_ref(), &mut faults, &place, |of| {
-                compiler.scope("stream.event.header", of, &event_header_sink)
+                compiler.scope("stream.event.header", of, &|name, of, depth| event_header_sink(name, of, depth, &mapped))
             });
+            let clock = mapped.get().or(packet_clock.get());
+            let has_id = header.as_ref().is_some_and(|node| node.may_fill(Sink::Word(word::EVENT_ID)));
             let context = described(stream.event_context.as_ref(), &mut faults, &place, |of| {
                 compiler.scope("stream.event.context", of, &event_context_sink)
             });
-            let says = |sink| context.as_ref().is_some_and(|node| node.fills(sink));
             let mut of_stream = StreamLayout {
                 id: stream.id,
                 packet_context,
                 event_header: Header::new(header),
-                has_pid: says(Sink::Word(word::PID)),
-                has_tid: says(Sink::Word(word::TID)),
-                has_namespace: says(Sink::Word(word::PID_NAMESPACE)),
-                has_name: says(Sink::Span(span::PROCESS_NAME)),
+                clock: description.clock(clock),
                 classes: Vec::new(),
                 usual: Vec::new(),
                 rare: HashMap::new(),
             };
             layout.slots = layout.slots.max(compiler.slots());
-            for event in description.events.iter().filter(|e| e.stream == stream.id) {
+            let events = || description.events.iter().filter(|event| description.carries(stream, event));
+            for event in events() {
+                // A header without a number is of the only class that there is.
+                let id = if has_id || events().count() > 1 { event.id } else { 0 };
                 let mut compiler = compiler.clone();
-                let kind = Kind::named(&event.name).filter(|_| !superseded(description, &event.name));
+                let known = Kind::named(&event.name);
+                let kind = known.filter(|_| !superseded(description, &event.name));
+                let mut unknown = known.is_none() && event.name.starts_with("ros2:");
                 let mut nodes: Vec<Node> = context.iter().cloned().collect();
                 let compiled = (|| -> Result<(), String> {
                     if let Some(of) = &event.context {
@@ -248,15 +291,17 @@ impl TraceLayout {
                     Some(field) => {
                         let text = format!("{}: no field {field} of the type expected; its events are stepped over", event.name);
                         faults.push(Fault { name: "event-lacks-field", text });
+                        unknown = !kind.of_kernel();
                         false
                     }
                 });
+                let has = Contexts::of(&nodes);
                 let never_since = kind.is_some_and(Kind::repeated_by_caret) && !nodes.iter().any(|node| node.fills(Sink::Word(word::SINCE)));
                 let absent: Vec<u8> = kind.into_iter().flat_map(Kind::places)
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
                     .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
                 let body = Plan::new(&nodes, &absent).map_or_else(|| Body::Walk(nodes), Body::Plan);
-                names.push(Arc::from(event.name.as_str()));
+                names.push(ClassName { name: Arc::from(event.name.as_str()), unknown });
                 let class = EventClass {
                     kind,
                     body,
@@ -266,9 +311,10 @@ impl TraceLayout {
                     by_caret: event.name.starts_with("ros2_caret:"),
                     of_kernel: kind.is_some_and(Kind::of_kernel),
                     of_pairs: kind.is_some_and(Kind::of_pairs),
+                    has,
                     number: names.len() - 1,
                 };
-                of_stream.add(event.id, class);
+                of_stream.add(id, class);
             }
             layout.streams.push(of_stream);
         }
@@ -285,7 +331,7 @@ impl StreamLayout {
                 self.usual.resize(index + 1, None);
             }
             self.usual[index] = match (&class.body, class.kind) {
-                (Body::Plan(plan), Some(kind)) if self.has_tid => Usual::new(id, kind, &self.event_header, plan),
+                (Body::Plan(plan), Some(kind)) if class.has.tid => Usual::new(id, kind, &self.event_header, plan),
                 _ => None,
             };
             self.classes[index] = Some(class);
@@ -345,6 +391,15 @@ impl Node {
         }
     }
 
+    /// Whether walking it may fill `sink`.
+    fn may_fill(&self, sink: Sink) -> bool {
+        match self {
+            Node::Structure { members, .. } => members.iter().any(|member| member.may_fill(sink)),
+            Node::Variant { options, .. } => options.iter().any(|option| option.may_fill(sink)),
+            _ => self.fills(sink),
+        }
+    }
+
     /// Alignment in bits.
     pub fn align(&self) -> u32 {
         match self {
@@ -353,99 +408,6 @@ impl Node {
             Node::Structure { align, .. } | Node::Array { align, .. } => *align,
             Node::Variant { .. } => 1,
         }
-    }
-}
-
-fn payload_place(shape: Shape, place: u8) -> Sink {
-    match shape {
-        Shape::text | Shape::handles => Sink::Span(place),
-        Shape::gid => Sink::Gid(place),
-        _ => Sink::Word(place),
-    }
-}
-
-fn payload_sink(kind: Option<&'static Kind>, name: &str, of: &Type, depth: usize) -> Sink {
-    let Some(kind) = kind.filter(|_| depth == 1) else { return Sink::Nowhere };
-    let name = name.strip_prefix('_').unwrap_or(name);
-    if name == "init_timestamp" && kind.repeated_by_caret() && number(of) {
-        return Sink::Word(word::SINCE);
-    }
-    match kind.places().find(|(field, _)| is_field(field.name, name)) {
-        Some((field, place)) if fits(field.shape, of) => payload_place(field.shape, place),
-        _ => Sink::Nowhere,
-    }
-}
-
-fn fits(shape: Shape, of: &Type) -> bool {
-    match shape {
-        Shape::text => *of == Type::String || bytes(of),
-        Shape::gid => bytes(of),
-        Shape::handles => addresses(of),
-        _ => matches!(of, Type::Integer(_) | Type::Enumeration(_)),
-    }
-}
-
-/// An array or sequence of bytes.
-fn bytes(of: &Type) -> bool {
-    let byte = |of: &Type| matches!(of, Type::Integer(Integer { bits: 8, align: 1 | 8, .. }));
-    matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if byte(of))
-}
-
-/// An array or sequence of numbers of 64 bits.
-fn addresses(of: &Type) -> bool {
-    let address = |of: &Type| matches!(of, Type::Integer(Integer { bits: 64, align: 1 | 8, order: ByteOrder::Native, .. }));
-    matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if address(of))
-}
-
-fn number(of: &Type) -> bool {
-    matches!(of, Type::Integer(_) | Type::Enumeration(_))
-}
-
-fn packet_header_sink(name: &str, of: &Type, depth: usize) -> Sink {
-    match name {
-        _ if depth != 1 => Sink::Nowhere,
-        "magic" if number(of) => Sink::Word(word::MAGIC),
-        "uuid" if bytes(of) => Sink::Span(span::UUID),
-        "stream_id" if number(of) => Sink::Word(word::STREAM_ID),
-        "stream_instance_id" if number(of) => Sink::Word(word::INSTANCE),
-        _ => Sink::Nowhere,
-    }
-}
-
-fn packet_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
-    let place = match name {
-        _ if depth != 1 || !number(of) => return Sink::Nowhere,
-        "timestamp_begin" => word::BEGIN,
-        "timestamp_end" => word::END,
-        "content_size" => word::CONTENT_BITS,
-        "packet_size" => word::PACKET_BITS,
-        "packet_seq_num" => word::SEQUENCE,
-        "events_discarded" => word::DISCARDED,
-        "cpu_id" => word::CPU,
-        _ => return Sink::Nowhere,
-    };
-    Sink::Word(place)
-}
-
-/// The id and the time stand at any depth: LTTng's stand inside a variant.
-fn event_header_sink(name: &str, of: &Type, _: usize) -> Sink {
-    match (name, of) {
-        ("id", of) if number(of) => Sink::Word(word::EVENT_ID),
-        (_, Type::Integer(Integer { clock: true, .. })) => Sink::Word(word::TIME),
-        ("timestamp", of) if number(of) => Sink::Word(word::TIME),
-        _ => Sink::Nowhere,
-    }
-}
-
-/// Contexts of LTTng: `vpid` and `vtid` are those of the process's own namespace, which is also what its handles belong to.
-fn event_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
-    match name.strip_prefix('_').unwrap_or(name) {
-        _ if depth != 1 => Sink::Nowhere,
-        "vpid" if number(of) => Sink::Word(word::PID),
-        "vtid" if number(of) => Sink::Word(word::TID),
-        "pid_ns" if number(of) => Sink::Word(word::PID_NAMESPACE),
-        "procname" if *of == Type::String || bytes(of) => Sink::Span(span::PROCESS_NAME),
-        _ => Sink::Nowhere,
     }
 }
 

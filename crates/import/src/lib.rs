@@ -36,4 +36,4 @@ mod write;
 
 pub use gap::{Cause, Gap};
 pub use reader::{Error, Reader};
-pub use run::{import, Imported};
+pub use run::{import, most, Imported};

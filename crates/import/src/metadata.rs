@@ -6,6 +6,9 @@ const MAGIC: u32 = 0x75d1_1d57;
 /// magic, uuid, checksum, content size, packet size, compression, encryption, checksum scheme, major, minor.
 const HEADER_SIZE: usize = 37;
 
+/// Words that plain metadata may begin with.
+const BLOCKS: [&str; 10] = ["trace", "stream", "event", "clock", "env", "callsite", "typealias", "typedef", "struct", "enum"];
+
 /// Something wrong with the metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -20,7 +23,7 @@ pub struct Fault {
 /// Reads a metadata file as far as it goes.
 pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
     let mut faults = Vec::new();
-    let parts = if bytes.starts_with(b"/* CTF") { vec![(0, bytes)] } else { packets(bytes, &mut faults) };
+    let parts = if is_plain(bytes) { vec![(0, bytes)] } else { packets(bytes, &mut faults) };
     let mut text = Vec::new();
     let mut starts = Vec::new();
     for (offset, part) in parts {
@@ -49,6 +52,13 @@ pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
         });
     }
     (description, faults)
+}
+
+/// Whether it is text and no packets. The signature that text begins with may be missing.
+fn is_plain(bytes: &[u8]) -> bool {
+    let text = bytes.trim_ascii_start();
+    let declared = |word: &&str| text.strip_prefix(word.as_bytes()).is_some_and(|rest| rest.first().is_none_or(|next| !next.is_ascii_alphanumeric()));
+    ["/*", "//"].iter().any(|mark| text.starts_with(mark.as_bytes())) || BLOCKS.iter().any(|word| declared(&word))
 }
 
 /// The contents of the packets, each with its offset in the file.

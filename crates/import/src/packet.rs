@@ -23,6 +23,8 @@ pub(crate) struct Packet {
     /// Events lost in its stream up to its end, and the bits of that counter.
     pub discarded: Option<(u64, u32)>,
     pub cpu: Option<u64>,
+    /// Its uuid, where it is not the trace's.
+    pub other_uuid: Option<[u8; 16]>,
 }
 
 /// Why a packet could not be read.
@@ -52,11 +54,9 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
         return Err(fault("not-a-packet", format!("begins with {magic:#010x}; a packet begins with {MAGIC:#010x}")));
     }
     let (start, end) = captured.spans[span::UUID as usize];
-    if let (Some(expected), Some(found)) = (layout.uuid, bytes.get(start..end).filter(|uuid| uuid.len() == 16)) {
-        if found != expected {
-            return Err(fault("packet-of-another-trace", format!("uuid {found:02x?}; this trace's is {expected:02x?}")));
-        }
-    }
+    let uuid = bytes.get(start..end).and_then(|uuid| <[u8; 16]>::try_from(uuid).ok());
+    // Not refused: tools that cut and merge traces write a new uuid into the metadata alone.
+    let other_uuid = uuid.filter(|uuid| layout.uuid.is_some_and(|expected| *uuid != expected));
     let id = captured.get(word::STREAM_ID);
     let instance = captured.get(word::INSTANCE);
     let found = layout.streams.iter().enumerate().find(|(_, of)| id.is_none_or(|id| of.id == id));
@@ -67,8 +67,10 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     if let Some(context) = &of.packet_context {
         at = walk(context, input, at, captured).map_err(walked)?;
     }
-    let size = captured.get(word::PACKET_BITS).unwrap_or(8 * rest);
-    let content = captured.get(word::CONTENT_BITS).unwrap_or(size);
+    let (size, content) = (captured.get(word::PACKET_BITS), captured.get(word::CONTENT_BITS));
+    // A packet that says one of them is as long as that; one that says neither goes on to the end of the file.
+    let size = size.or(content.map(|content| content.checked_next_multiple_of(8).unwrap_or(u64::MAX & !7))).unwrap_or(8 * rest);
+    let content = content.unwrap_or(size);
     if size % 8 != 0 || size < at || content > size {
         return Err(fault("bad-packet-size", format!("content of {content} bits in a packet of {size} bits with a header of {at} bits")));
     }
@@ -89,5 +91,6 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
         sequence: captured.get(word::SEQUENCE),
         discarded: captured.get(word::DISCARDED).map(|count| (count, bits)),
         cpu: captured.get(word::CPU),
+        other_uuid,
     })
 }

@@ -6,7 +6,7 @@
 use crate::find;
 use crate::gap::{Cause, Gap};
 use crate::index;
-use crate::layout::TraceLayout;
+use crate::layout::{ClassName, TraceLayout};
 use crate::packet;
 use crate::process::Host;
 use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
@@ -18,6 +18,7 @@ use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Problems, ProcessFacts, Progress, Texts, Time};
 
 /// Why traces could not be read at all. Damage inside them is no error: see [`Reader::problems`].
@@ -68,7 +69,7 @@ pub struct Reader {
     current: u32,
     until: (Time, u32),
     shared: Shared,
-    class_names: Vec<Arc<str>>,
+    classes: Vec<ClassName>,
     bytes_total: u64,
     events: u64,
 }
@@ -78,6 +79,9 @@ const NONE: u32 = u32::MAX;
 
 /// Events between two reports of the progress.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 16;
+
+/// Most clocks of one trace that are told apart.
+const CLOCKS_MAX: usize = 64;
 
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
@@ -231,9 +235,18 @@ impl Reader {
     /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
     /// CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {
+        self.stepped_over(|_| true)
+    }
+
+    /// Those of them that are of ROS, and whose name or layout is not known.
+    pub fn unknown(&self) -> BTreeMap<&str, u64> {
+        self.stepped_over(|class| class.unknown)
+    }
+
+    fn stepped_over(&self, wanted: impl Fn(&ClassName) -> bool) -> BTreeMap<&str, u64> {
         let mut found = BTreeMap::new();
-        for (name, count) in self.class_names.iter().zip(&self.shared.skipped).filter(|(_, count)| **count > 0) {
-            *found.entry(&**name).or_insert(0) += count;
+        for (class, count) in self.classes.iter().zip(&self.shared.skipped).filter(|(class, count)| **count > 0 && wanted(class)) {
+            *found.entry(&*class.name).or_insert(0) += count;
         }
         found
     }
@@ -255,6 +268,19 @@ impl Reader {
         self.traces.first().map_or(0, |t| t.host.offset_ns)
     }
 
+    /// The traces as they say of themselves, those of one host and tracer once.
+    pub fn traces(&self) -> Vec<TraceSource> {
+        let mut found: Vec<TraceSource> = Vec::new();
+        for source in self.traces.iter().map(|trace| &trace.source) {
+            // Each trace of a boot has a reading of its clocks: the offset of the first is told.
+            let same = |known: &TraceSource| TraceSource { realtime_offset_ns: source.realtime_offset_ns, ..known.clone() } == *source;
+            if !found.iter().any(same) {
+                found.push(source.clone());
+            }
+        }
+        found
+    }
+
     /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no trace tells.
     pub fn hosts(&self) -> usize {
         self.traces.iter().map(|t| t.host_index as usize + 1).max().unwrap_or(0)
@@ -271,7 +297,7 @@ impl Reader {
 struct Opening {
     traces: Vec<Trace>,
     shared: Shared,
-    class_names: Vec<Arc<str>>,
+    classes: Vec<ClassName>,
     bytes_total: u64,
     hosts: Vec<Host>,
     files: BTreeMap<Key, Vec<Opened>>,
@@ -298,37 +324,50 @@ impl Opening {
             });
             return Ok(());
         }
-        let (layout, not_understood) = TraceLayout::new(&description, &mut self.class_names);
+        let (layout, not_understood) = TraceLayout::new(&description, &mut self.classes);
         let described = faults.is_empty() && not_understood.is_empty();
         not_understood.iter().for_each(|fault| problems.add(fault.name, &path, 0, || fault.text.clone()));
+        let layout = Arc::new(layout);
+        let mut clocks: Vec<usize> = layout.streams.iter().map(|of| of.clock).collect();
+        clocks.sort_unstable();
+        clocks.dedup();
+        clocks.truncate(CLOCKS_MAX);
         let index = self.traces.len();
-        let trace = Trace { described, ..trace(path, layout, &description, &mut self.hosts, problems) };
+        // One for each clock: times are of the clock that a stream names.
+        for clock in if clocks.is_empty() { vec![0] } else { clocks } {
+            let trace = trace(&path, &layout, &description, clock, &mut self.hosts, problems);
+            self.traces.push(Trace { described, ..trace });
+        }
+        say_missing_contexts(&path, &self.traces[index], problems);
         for (path, bytes) in streams {
-            let io = |source| Error::Io { path: path.clone(), source };
-            let mut window = Window::open(&path, &bytes, usize::MAX).map_err(io)?;
-            self.bytes_total += window.length();
-            window.show(0, HEADER_MAX).map_err(io)?;
-            let mut captured = Captured::new(trace.layout.slots);
-            let first = packet::read(&trace.layout, window.bytes(), window.length(), &mut captured).ok();
+            // A file that cannot be read is said where its packets would come.
+            let opened = Window::open(&path, &bytes, usize::MAX);
+            let length = opened.as_ref().map_or(0, Window::length);
+            let is_empty = opened.is_ok() && length == 0;
+            self.bytes_total += length;
+            let shown = opened.and_then(|mut window| window.show(0, HEADER_MAX).map(|()| window));
+            let mut captured = Captured::new(layout.slots);
+            let first = shown.ok().and_then(|window| packet::read(&layout, window.bytes(), length, &mut captured).ok());
+            let clock = first.as_ref().and_then(|packet| layout.streams.get(packet.stream)).map(|of| of.clock);
+            let trace = (index..self.traces.len()).find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
             let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
                 Some(known) => known,
                 None => match index::first(&path) {
                     // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
-                    Ok(None) if window.length() == 0 => continue,
+                    Ok(None) if is_empty => continue,
                     Ok(Some(packet)) => (Some(packet.begin), packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance))),
                     // What is wrong with the index is said where the file ends.
                     Ok(None) | Err(_) => (None, None, None),
                 },
             };
-            let uuid = trace.layout.uuid.unwrap_or_default();
+            let uuid = layout.uuid.unwrap_or_default();
             let key = match stream {
                 Some(stream) => Key { uuid, stream: Some(stream), path: None },
                 None => Key { uuid, stream: None, path: Some(path.clone()) },
             };
-            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: window.length(), file: StreamFile { path, bytes, trace: index } };
+            let opened = Opened { begin: begin.unwrap_or(0), sequence, bytes: length, file: StreamFile { path, bytes, trace } };
             self.files.entry(key).or_default().push(opened);
         }
-        self.traces.push(trace);
         Ok(())
     }
 
@@ -337,7 +376,7 @@ impl Opening {
             let all: Vec<String> = self.shared.problems.iter().map(|p| p.to_string()).collect();
             return Err(Error::NoLayout(all.join("; ")));
         }
-        self.shared.skipped = vec![0; self.class_names.len()];
+        self.shared.skipped = vec![0; self.classes.len()];
         let caret = self.traces.iter().any(|t| t.layout.streams.iter().any(|s| s.has_caret()));
         self.shared.initialised = caret.then(HashSet::new);
         let together = self.files.len();
@@ -363,7 +402,7 @@ impl Opening {
             current: NONE,
             until: (Time::from_monotonic_ns(i64::MAX), NONE),
             shared: self.shared,
-            class_names: self.class_names,
+            classes: self.classes,
             bytes_total: self.bytes_total,
             events: 0,
         };
@@ -389,14 +428,19 @@ struct Key {
     path: Option<PathBuf>,
 }
 
-fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, hosts: &mut Vec<Host>, problems: &mut Problems) -> Trace {
-    let mut clock = description.clocks.first().cloned();
+/// A trace, as its streams see it whose times are of one clock.
+fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, clock_index: usize, hosts: &mut Vec<Host>,
+    problems: &mut Problems) -> Trace {
+    let mut clock = description.clocks.get(clock_index).cloned();
     if clock.is_none() {
-        problems.add("no-clock", &metadata, 0, || "no clock is declared; ticks are taken for ns".into());
+        problems.add("no-clock", metadata, 0, || "no clock is declared; ticks are taken for ns".into());
     }
     let clock = clock.get_or_insert(ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() });
     let say = |name: &str| description.environment.get(name).cloned();
-    let host = Host { name: say("hostname").unwrap_or_default(), boot_id: clock.uuid.clone(), offset_ns: offset_ns(clock) };
+    // A further clock without a uuid is told apart by its name.
+    let boot_id = if clock.uuid.is_empty() && clock_index > 0 { clock.name.clone() } else { clock.uuid.clone() };
+    let host = Host { name: say("hostname").unwrap_or_default(), boot_id, offset_ns: offset_ns(clock) };
+    let source = source(description, &host);
     let same = |known: &Host| known.name == host.name && known.boot_id == host.boot_id;
     let host_index = hosts.iter().position(same).unwrap_or_else(|| {
         hosts.push(host.clone());
@@ -405,29 +449,46 @@ fn trace(metadata: PathBuf, layout: TraceLayout, description: &Description, host
     // Clocks of one boot are one clock: what their offsets differ in is the error of reading them.
     let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
     if host_index > 0 {
-        problems.add("clocks-related-by-wall-time", &metadata, 0, || {
+        problems.add("clocks-related-by-wall-time", metadata, 0, || {
             format!("host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks", host.name, host.boot_id, hosts[0].name)
         });
     }
-    let pid = say("vpid").and_then(|pid| pid.parse().ok());
-    for of_stream in layout.streams.iter().filter(|s| s.is_of_processes()) {
-        if !(of_stream.has_tid && (of_stream.has_pid || pid.is_some())) {
-            problems.add("no-thread-context", &metadata, 0, || {
+    Trace {
+        folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
+        layout: layout.clone(),
+        clock: clock_index,
+        described: true,
+        host: Host { offset_ns: hosts[0].offset_ns, ..host },
+        host_index: host_index as u32,
+        source,
+        frequency_hz: clock.frequency_hz,
+        shift_ns,
+        pid: say("vpid").and_then(|pid| pid.parse().ok()),
+        process_name: say("procname").unwrap_or_default(),
+    }
+}
+
+/// What a trace says of itself in its environment block.
+fn source(description: &Description, host: &Host) -> TraceSource {
+    let say = |name: &&str| description.environment.get(*name).cloned();
+    let version: Vec<String> = ["tracer_major", "tracer_minor", "tracer_patchlevel"].iter().map_while(say).collect();
+    TraceSource {
+        host: host.name.clone(),
+        boot_id: host.boot_id.clone(),
+        tracer: say(&"tracer_name").unwrap_or_default(),
+        tracer_version: version.join("."),
+        realtime_offset_ns: Some(host.offset_ns),
+    }
+}
+
+fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mut Problems) {
+    for of_stream in trace.layout.streams.iter().filter(|s| s.is_of_processes()) {
+        if of_stream.lacks_contexts(trace.pid.is_some()) {
+            problems.add("no-thread-context", metadata, 0, || {
                 "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record with \
                  `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
             });
         }
-    }
-    Trace {
-        folder: metadata.parent().unwrap_or(Path::new(".")).to_path_buf(),
-        layout,
-        described: true,
-        host: Host { offset_ns: hosts[0].offset_ns, ..host },
-        host_index: host_index as u32,
-        frequency_hz: clock.frequency_hz,
-        shift_ns,
-        pid,
-        process_name: say("procname").unwrap_or_default(),
     }
 }
 

@@ -3,15 +3,19 @@
 use crate::gap::{Cause, Gap};
 use crate::reader::{Error, Reader, PROGRESS_EVERY};
 use crate::write::{Failed, Writer};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use tacho_events::run::{EventGap, RunInfo};
-use tacho_events::{Progress, RunDirectory, Time};
+use tacho_events::{wall, Progress, RunDirectory, Time};
 
 /// What was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// Events written.
     pub events: u64,
+    /// Those of them that are of ROS, not of the kernel.
+    pub of_ros: u64,
     /// Processes that they are of.
     pub processes: usize,
     /// Time of the first and last event, ns of CLOCK_MONOTONIC.
@@ -38,12 +42,13 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
         return Err(Error::Taken(folder));
     }
     let mut writer = Writer::new(folder);
-    let (mut events, mut span, mut complete) = (0u64, None, true);
+    let (mut events, mut of_ros, mut span, mut complete) = (0u64, 0u64, None, true);
     let mut told = 0;
     while let Some((batch, texts, processes)) = reader.next_events() {
         for event in batch {
             let pid = processes[event.process.0 as usize].header.pid;
             writer.write(event, pid, texts).map_err(io)?;
+            of_ros += u64::from(!OF_KERNEL.contains(&event.payload.kind()));
         }
         if let (Some(first), Some(last)) = (batch.first(), batch.last()) {
             span = Some((span.map_or(first.time, |(first, _)| first), last.time));
@@ -63,6 +68,7 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     writer.finish(reader.processes(), discarded).map_err(io)?;
     let imported = Imported {
         events,
+        of_ros,
         processes: reader.processes().len(),
         span,
         realtime_offset_ns: reader.realtime_offset_ns(),
@@ -72,12 +78,53 @@ pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress
     };
     let mut info = info;
     info.verb = "import".into();
+    info.traces = reader.traces();
+    let offset_ns = info.traces.first().and_then(|first| first.realtime_offset_ns);
+    let started = span.zip(offset_ns).and_then(|((first, _), offset)| wall::realtime_ns(first.as_ns(), offset));
+    info.started_at = started.map_or(String::new(), wall::to_the_second);
+    info.realtime_offset_ns = started.and(offset_ns);
+    if started.is_none() {
+        // A clock without a wall clock beside it: what it counts from is not known.
+        info.traces.iter_mut().for_each(|source| source.realtime_offset_ns = source.realtime_offset_ns.filter(|offset| *offset != 0));
+    }
     info.duration_s = span.map_or(0.0, |(first, last)| (last - first).as_ns() as f64 / 1e9);
     info.cut_short |= !complete;
     info.gaps.extend(gaps(&reader, span));
+    info.unknown_events = reader.unknown().into_iter().map(|(name, count)| (name.to_string(), count)).collect();
+    info.missing.extend((of_ros == 0).then(|| nothing_of_ros(&imported.skipped)));
     info.missing.extend(missing(&reader, span));
     run.write_info(&info).map_err(|error| io((run.path().join("run.json"), error)))?;
     Ok(imported)
+}
+
+/// Kinds of events of the kernel.
+const OF_KERNEL: RangeInclusive<u16> = 143..=149;
+
+/// Kinds of events that are named.
+const NAMED: usize = 3;
+
+/// Why there is no figure: the trace has no events of ROS, or none that can be used.
+fn nothing_of_ros(skipped: &BTreeMap<String, u64>) -> String {
+    let all: Vec<(&str, u64)> = skipped.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    let of_ros: Vec<(&str, u64)> = all.iter().copied().filter(|(name, _)| name.starts_with("ros2")).collect();
+    if !of_ros.is_empty() {
+        let count: u64 = of_ros.iter().map(|(_, count)| count).sum();
+        return format!("none of the {count} events of ROS can be used: {}", most(&of_ros, NAMED));
+    }
+    let others = if all.is_empty() { "nothing else either".to_string() } else { format!("but {}", most(&all, NAMED)) };
+    format!(
+        "there are no events of ROS in it, {others}; expected those of ros2_tracing (\"ros2:callback_start\" ...) or CARET, which `ros2 trace` enables, \
+         or `lttng enable-event --userspace 'ros2:*'` with `lttng add-context --userspace --type=vpid --type=vtid --type=procname`, before the nodes \
+         start; `ros2 run tracetools status` says whether their tracetools was built with LTTng")
+}
+
+/// The most frequent kinds of events, each with its count.
+pub fn most(kinds: &[(&str, u64)], named: usize) -> String {
+    let mut kinds = kinds.to_vec();
+    kinds.sort_by_key(|(name, count)| (Reverse(*count), *name));
+    let words: Vec<String> = kinds.iter().take(named).map(|(name, count)| format!("{name} ({count})")).collect();
+    let more = if kinds.len() > named { format!(" and {} more kinds", kinds.len() - named) } else { String::new() };
+    words.join(", ") + &more
 }
 
 /// From when to when events are lacking, as far as that is within the time of which there are any: what could not be read at the ends of a

@@ -10,6 +10,8 @@ use crate::process::{Host, Registry};
 use crate::window::{Bytes, Window};
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
+use tacho_events::run::TraceSource;
 use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, ThreadId, Time};
 
 mod event;
@@ -28,11 +30,15 @@ use usual::Position;
 /// A trace as the streams need it.
 pub(crate) struct Trace {
     pub folder: PathBuf,
-    pub layout: TraceLayout,
+    pub layout: Arc<TraceLayout>,
+    /// Index of the clock that its times are of.
+    pub clock: usize,
     /// Whether its metadata could be read whole.
     pub described: bool,
     pub host: Host,
     pub host_index: u32,
+    /// What it says of itself.
+    pub source: TraceSource,
     pub frequency_hz: u64,
     /// Added to the ns of its clock: 0 but for traces of further hosts.
     pub shift_ns: i64,
@@ -235,7 +241,7 @@ impl Stream {
             };
             let placed = match read.class.of_kernel {
                 true => packet.cpu.map(|cpu| self.kernel.place(cpu, trace, trace.ns(ticks), &mut shared.registry)),
-                false => self.threads.place(trace, layout, input, &read, captured, shared),
+                false => self.threads.place(trace, input, &read, captured, shared),
             };
             let Some((process, stream, thread)) = placed else {
                 shared.skipped[read.class.number] += 1;

@@ -155,6 +155,55 @@ fn a_stream_of_which_there_is_the_index_only_is_lacking_from_its_first_packet_to
     }
 }
 
+/// Files that nobody can read, not even root: reading the first fails, as on a bad disk, opening the second, as without the right to.
+/// Containers may lack one of them.
+fn unreadable() -> Vec<PathBuf> {
+    let known = ["/sys/class/net/lo/speed", "/proc/sys/net/ipv4/route/flush"].map(PathBuf::from);
+    let found: Vec<PathBuf> = known.into_iter().filter(|path| path.is_file() && std::fs::read(path).is_err()).collect();
+    assert!(!found.is_empty(), "neither file of the system is as expected");
+    found
+}
+
+#[test]
+fn a_stream_file_that_cannot_be_read_is_a_gap_and_the_others_are_read() {
+    let fixture = Fixture::unpack("autoware_single_5s");
+    let (file, index) = (fixture.files().join("ros2_0"), fixture.files().join("index"));
+    let bytes = std::fs::read(&file).expect("stream");
+    let all = packets(&bytes);
+    std::fs::remove_file(&file).expect("stream");
+    let lacking = read(&fixture.files()).expect("a trace");
+    let ticks = |packet: usize, field: usize| u64_at(&bytes, packet + CONTEXT + field) as i64;
+    for is_indexed in [true, false] {
+        if !is_indexed {
+            std::fs::remove_dir_all(&index).expect("index");
+        }
+        let expected = match is_indexed {
+            true => (Cause::PacketsMissing, ticks(all[0], 0), ticks(all[all.len() - 1], 8)),
+            // Nothing tells from when to when.
+            false => (Cause::Unreadable, i64::MIN, i64::MAX),
+        };
+        for unreadable in unreadable() {
+            std::os::unix::fs::symlink(&unreadable, &file).expect("link");
+            let read = read(&fixture.files()).expect("a trace");
+            assert_eq!(read.events, lacking.events, "{is_indexed} {unreadable:?}");
+            let gaps: Vec<_> = read.reader.gaps().iter().map(|g| (g.cause, g.from.as_ns(), g.to.as_ns())).collect();
+            assert_eq!(gaps, [expected], "{is_indexed} {unreadable:?}");
+            let said: Vec<_> = read.reader.problems().iter().map(ToString::to_string).collect();
+            assert!(said.iter().any(|said| said.starts_with("unreadable: ") && said.contains("ros2_0")), "{said:?}");
+            assert_eq!(said.len(), 1 + usize::from(is_indexed), "{said:?}");
+            std::fs::remove_file(&file).expect("link");
+        }
+        // Noise, and less than a header.
+        for content in [bytes[..20].to_vec(), bytes.iter().map(|byte| byte.wrapping_mul(37) ^ 0x5a).take(5000).collect()] {
+            std::fs::write(&file, content).expect("stream");
+            let read = read(&fixture.files()).expect("a trace");
+            let gaps: Vec<_> = read.reader.gaps().iter().map(|g| (g.from.as_ns(), g.to.as_ns())).collect();
+            assert_eq!((read.events, gaps), (lacking.events, vec![(expected.1, expected.2)]), "{is_indexed}");
+            std::fs::remove_file(&file).expect("stream");
+        }
+    }
+}
+
 #[test]
 fn an_index_that_cannot_be_read_is_named_and_takes_nothing_away() {
     let fixture = Fixture::unpack("service_5s");

@@ -23,7 +23,7 @@ use std::fmt::Write;
 use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_analysis::tables::Note;
-use tacho_events::run::{Machine, RunInfo};
+use tacho_events::run::{Machine, RunInfo, TraceSource};
 use tacho_printing::visible;
 
 /// Not measured.
@@ -388,8 +388,19 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 /// What ran, where, and when: a line each.
 fn provenance(info: &RunInfo) -> Vec<String> {
     let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!(", {name} {version}")).collect();
-    let when = format!("{:.1} s from {}; tacho {}{}", info.duration_s, info.started_at, info.tacho_version, versions.concat());
-    [Some(info.command.join(" ")), info.machine.as_ref().map(machine_line), Some(when)].into_iter().flatten().collect()
+    let from = if info.started_at.is_empty() { String::new() } else { format!(" from {}", info.started_at) };
+    let imported = info.imported_at.as_ref().map_or(String::new(), |at| format!(", imported {at}"));
+    let when = format!("{:.1} s{from}{imported}; tacho {}{}", info.duration_s, info.tacho_version, versions.concat());
+    let lines = [Some(info.command.join(" ")), info.machine.as_ref().map(machine_line)].into_iter().flatten();
+    lines.chain(info.traces.iter().filter_map(traced)).chain([when]).collect()
+}
+
+/// Where and by whom a trace was recorded.
+fn traced(source: &TraceSource) -> Option<String> {
+    let on = if source.host.is_empty() { String::new() } else { format!(" on {}", source.host) };
+    let by = if source.tracer.is_empty() { String::new() } else { format!(" by {} {}", source.tracer, source.tracer_version) };
+    let said = format!("{on}{}", by.trim_end());
+    (!said.is_empty()).then(|| format!("traced{said}"))
 }
 
 fn machine_line(machine: &Machine) -> String {

@@ -16,7 +16,8 @@ pub use crate::processes::Progress;
 use crate::processes::{Processes, Stage};
 use crate::protocol::{Command, NodeFigures};
 use crate::recorded::versions;
-use crate::recording::{rfc3339, RecordedProcess, Recording};
+use crate::recording::{RecordedProcess, Recording};
+use tacho_events::wall::{realtime_offset_ns, rfc3339};
 use crate::resources::Usage;
 use crate::scheduler_events::When;
 use crate::starting_again::{self, KilledAtStart};
@@ -111,6 +112,7 @@ impl Bench<'_> {
             command: self.command.clone(),
             tacho_version: env!("CARGO_PKG_VERSION").into(),
             started_at: rfc3339(SystemTime::now()),
+            realtime_offset_ns: Some(realtime_offset_ns()),
             machine: Some(machine()),
             repeat: (workload.run.repeats > 1).then_some(repeat),
             phases,

@@ -23,6 +23,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime};
+use tacho_events::wall::{realtime_offset_ns, rfc3339};
 use tacho_events::file_error::{at, FileError};
 use tacho_events::layout::{FileHeader, CHUNKS_MAX, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::run::{ProcessExit, RunInfo};
@@ -267,6 +268,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
         command: words.clone(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
         started_at: rfc3339(SystemTime::now()),
+        realtime_offset_ns: Some(realtime_offset_ns()),
         machine: Some(machine()),
         missing: vec!["tacho was ended before the command".into()],
         cut_short: true,
@@ -400,14 +402,4 @@ fn why_nothing(program: &OsStr) -> String {
             .to_owned()
     });
     format!("nothing was recorded: {reason}")
-}
-
-/// A time as RFC 3339, UTC, whole seconds.
-pub fn rfc3339(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // Zeroed tm is valid; gmtime_r fails only for years beyond i32.
-    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
-    unsafe { libc::gmtime_r(&(seconds as libc::time_t), &mut parts) };
-    let (year, month) = (parts.tm_year + 1900, parts.tm_mon + 1);
-    format!("{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec)
 }

@@ -209,6 +209,15 @@ enum tacho_kind {
   TACHO_ROS1_CALLBACK_QUEUED = 98,   /* item: of a timer or a service, put into its callback queue */
   TACHO_ROS1_CALLBACK_CALL = 99,     /* item: called; a callback_start of this thread follows */
 
+  /* callback groups and executors, as CARET says them; only in imported traces. An owner is an executor, or what collects its groups */
+  TACHO_CALLBACK_GROUP_ADD_TIMER = 110,    /* group, timer_handle */
+  TACHO_CALLBACK_GROUP_ADD_SUBSCRIPTION,   /* group, subscription_handle */
+  TACHO_CALLBACK_GROUP_ADD_SERVICE,        /* group, service_handle */
+  TACHO_CALLBACK_GROUP_ADD_CLIENT,         /* group, client_handle */
+  TACHO_ADD_CALLBACK_GROUP,                /* owner, group; text: type */
+  TACHO_CONSTRUCT_EXECUTOR,                /* executor, collector or 0; text: type */
+  TACHO_EXECUTOR_ENTITY_COLLECTOR_TO_EXECUTOR, /* executor, collector */
+
   /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
    * and rmw_publisher_handle from Jazzy on. */
   TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE = 120, /* message or rmw_publisher_handle */

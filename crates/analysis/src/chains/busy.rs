@@ -1,6 +1,6 @@
 //! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback group.
 //!
-//! Threads that ran the same callback are one executor's. A thread of it that ran none is told by its waits: threads of rclcpp's
+//! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET). Else threads that ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
 
 use crate::observe::Observed;
@@ -215,6 +215,10 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
         let (one, other) = (first(&mut of, one), first(&mut of, other));
         of[one.max(other) as usize] = one.min(other);
     }
+    for (one, other) in told_together(seen) {
+        let (one, other) = (first(&mut of, one), first(&mut of, other));
+        of[one.max(other) as usize] = one.min(other);
+    }
     let mut threads: HashMap<u32, Vec<u32>> = HashMap::new();
     for index in 0..seen.streams.len() as u32 {
         threads.entry(first(&mut of, index)).or_default().push(index);
@@ -241,6 +245,20 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
         }
         Team { threads, waits }
     }).collect()
+}
+
+/// Pairs of threads that ran callbacks of one executor of several threads, where executors are told.
+fn told_together(seen: &Observed) -> BTreeSet<(u32, u32)> {
+    let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
+    for (index, stream) in (0u32..).zip(&seen.streams).filter(|_| seen.groups.any_multi_threaded()) {
+        for execution in far_apart(stream.executions.iter()) {
+            let executor = seen.groups.multi_threaded(seen.executions[*execution as usize].callback);
+            if let Some(other) = executor.and_then(|executor| ran.insert(executor, index)).filter(|other| *other != index) {
+                together.insert((other, index));
+            }
+        }
+    }
+    together
 }
 
 /// Whether two threads that lived at the same time never waited at once.

@@ -5,6 +5,7 @@ use crate::figures::Repeat;
 use crate::summary::{ChainFigures, Distribution, LateInstance, LostInputs, LatePart, LinkFigures};
 use crate::tables::{CauseKind, Tables};
 use std::collections::{BTreeMap, HashMap};
+use tacho_events::wall;
 
 const NS_PER_MS: f64 = 1e6;
 /// Instances that the summary explains of the critical chain, and of those with a deadline; the table `causes` may hold more.
@@ -50,7 +51,7 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
             }
         }
         let repeat = (repeats.len() > 1).then_some(repeat as u32);
-        causes(chains, tables, &chain_of, repeat);
+        causes(chains, tables, options, &chain_of, repeat);
         for instance in &tables.instances {
             let deadline = tables.chains[instance.chain as usize].deadline_ns;
             let late = deadline.is_some_and(|deadline| instance.end_to_end_ns > deadline);
@@ -115,7 +116,7 @@ fn links(tables: &Tables, path: &[String]) -> Vec<LinkFigures> {
     found.map(figures).collect()
 }
 
-fn causes(chains: &mut [ChainFigures], tables: &Tables, chain_of: &[Option<usize>], repeat: Option<u32>) {
+fn causes(chains: &mut [ChainFigures], tables: &Tables, options: &Options, chain_of: &[Option<usize>], repeat: Option<u32>) {
     let mut of_instance: BTreeMap<u32, Vec<LatePart>> = BTreeMap::new();
     for row in &tables.causes {
         let Some(chain) = chain_of[row.chain as usize] else { continue };
@@ -134,6 +135,7 @@ fn causes(chains: &mut [ChainFigures], tables: &Tables, chain_of: &[Option<usize
             chains[chain].worst.push(LateInstance {
                 repeat,
                 start_ns: row.start_ns,
+                start_realtime_ns: options.realtime_offset_ns.and_then(|offset| wall::realtime_ns(row.start_ns, offset)),
                 end_to_end_ms: row.end_to_end_ns as f64 / NS_PER_MS,
                 parts,
             });

@@ -1,7 +1,9 @@
-//! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time.
+//! Callback groups of rclcpp: of those in a mutually exclusive one, one runs at a time. Our recorder tells of each member what group it is of;
+//! CARET tells members, groups and executors apart, in any order.
 
+use crate::observe::handles::NOBODY;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tacho_events::Handle;
+use tacho_events::{Handle, Payload, Texts};
 
 /// The groups of all processes.
 #[derive(Default)]
@@ -11,18 +13,58 @@ pub(crate) struct Groups {
     of_callback: HashMap<u32, u32>,
     /// Processes that tell their groups.
     told: HashSet<u32>,
+    /// Executor of each group, or what collects its groups.
+    owner: HashMap<u32, (u32, Handle)>,
+    executor_of_collector: HashMap<(u32, Handle), Handle>,
+    /// Executors of several threads.
+    multi: HashSet<(u32, Handle)>,
 }
 
 impl Groups {
     /// A group was named; its number.
     pub fn number(&mut self, process: u32, group: Handle, is_exclusive: bool) -> u32 {
         self.told.insert(process);
+        let (number, is_new) = self.named(process, group);
+        if is_new {
+            self.is_exclusive[number as usize] = is_exclusive;
+        }
+        number
+    }
+
+    /// The number of a group, of which nothing else need be known yet, and whether it is new.
+    fn named(&mut self, process: u32, group: Handle) -> (u32, bool) {
         let new = self.is_exclusive.len() as u32;
         let number = *self.numbers.entry((process, group)).or_insert(new);
         if number == new {
-            self.is_exclusive.push(is_exclusive);
+            self.is_exclusive.push(false);
         }
-        number
+        (number, number == new)
+    }
+
+    /// A callback is of a group, of which the rest may be told later.
+    fn join(&mut self, process: u32, group: Handle, callback: u32) {
+        let (number, _) = self.named(process, group);
+        self.of_callback.insert(callback, number);
+    }
+
+    /// A group was given to an executor, or to what collects groups for one.
+    fn given(&mut self, process: u32, group: Handle, owner: Handle, is_exclusive: bool) {
+        self.told.insert(process);
+        let (number, _) = self.named(process, group);
+        self.is_exclusive[number as usize] = is_exclusive;
+        self.owner.insert(number, (process, owner));
+    }
+
+    /// The executor of several threads that runs a callback; absent where it is not told, or has one.
+    pub fn multi_threaded(&self, callback: u32) -> Option<(u32, Handle)> {
+        let (process, owner) = *self.owner.get(self.of_callback.get(&callback)?)?;
+        let executor = (process, self.executor_of_collector.get(&(process, owner)).copied().unwrap_or(owner));
+        self.multi.contains(&executor).then_some(executor)
+    }
+
+    /// Whether an executor of several threads was told.
+    pub fn any_multi_threaded(&self) -> bool {
+        !self.multi.is_empty()
     }
 
     /// A callback is of a group.
@@ -39,6 +81,76 @@ impl Groups {
         self.told.contains(&process)
     }
 }
+
+/// What CARET says of groups: members by the handles of rcl, of which the callbacks may be known before or later.
+#[derive(Default)]
+pub(crate) struct ToldByHandle {
+    callbacks: HashMap<Handle, Vec<u32>>,
+    group: HashMap<Handle, Handle>,
+    /// The client of each rmw client: its callback is known with the first response.
+    client: HashMap<Handle, Handle>,
+}
+
+impl ToldByHandle {
+    /// A handle begins a new life.
+    pub fn renew(&mut self, handle: Handle) {
+        self.callbacks.remove(&handle);
+    }
+
+    /// A callback is that of a handle.
+    pub fn tie(&mut self, groups: &mut Groups, process: u32, handle: Handle, callback: u32) {
+        let known = self.callbacks.entry(handle).or_default();
+        if !known.contains(&callback) {
+            known.push(callback);
+        }
+        if let Some(group) = self.group.get(&handle) {
+            groups.join(process, *group, callback);
+        }
+    }
+
+    pub fn client(&mut self, client: Handle, rmw_client: Handle) {
+        self.client.insert(rmw_client, client);
+    }
+
+    /// A callback handles the responses to a client.
+    pub fn tie_client(&self, groups: &mut Groups, process: u32, rmw_client: Handle, callback: u32) {
+        if let Some(group) = self.client.get(&rmw_client).and_then(|client| self.group.get(client)) {
+            groups.join(process, *group, callback);
+        }
+    }
+
+    /// Takes an event of CARET about groups; false for any other.
+    pub fn take(&mut self, groups: &mut Groups, process: u32, payload: &Payload, texts: &Texts) -> bool {
+        match *payload {
+            Payload::CallbackGroupAddTimer { group, timer: handle }
+            | Payload::CallbackGroupAddSubscription { group, subscription: handle }
+            | Payload::CallbackGroupAddService { group, service: handle }
+            | Payload::CallbackGroupAddClient { group, client: handle } => {
+                self.group.insert(handle, group);
+                self.callbacks.get(&handle).into_iter().flatten().for_each(|callback| groups.join(process, group, *callback));
+            }
+            Payload::AddCallbackGroup { owner, group, kind } => groups.given(process, group, owner, texts.get(kind) == EXCLUSIVE),
+            Payload::ConstructExecutor { executor, collector, kind } => {
+                match texts.get(kind) {
+                    MULTI_THREADED => groups.multi.insert((process, executor)),
+                    _ => groups.multi.remove(&(process, executor)),
+                };
+                if collector != NOBODY {
+                    groups.executor_of_collector.insert((process, collector), executor);
+                }
+            }
+            Payload::ExecutorEntityCollectorToExecutor { executor, collector } => {
+                groups.executor_of_collector.insert((process, collector), executor);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// CARET's words for types of groups and executors.
+const EXCLUSIVE: &str = "mutually_exclusive";
+const MULTI_THREADED: &str = "multi_threaded_executor";
 
 /// Objects of rclcpp and the callbacks that lie in them.
 #[derive(Default)]

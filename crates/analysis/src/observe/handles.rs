@@ -3,7 +3,7 @@
 //! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle, and what was seen
 //! before keeps its old owner.
 
-use crate::observe::groups::{Members, CLIENT};
+use crate::observe::groups::{Members, ToldByHandle, CLIENT};
 use crate::observe::{is_internal, EndpointSeen, Observed, INTERNAL};
 use crate::observe::intra_process::Buffers;
 use crate::rows::Rows;
@@ -44,6 +44,7 @@ pub(crate) struct Handles {
     /// Endpoint of a subscription callback, by callback.
     pub callback_endpoint: HashMap<u32, u32>,
     pub members: Members,
+    pub groups: ToldByHandle,
     pub ipb_object: HashMap<Handle, Handle>,
     pub buffer_ipb: HashMap<Handle, Handle>,
     pub buffers: Buffers,
@@ -94,6 +95,7 @@ impl Handles {
                 self.rmw_publishers.remove(&rmw_publisher);
             }
             Payload::RclSubscriptionInit { subscription, node, rmw_subscription, queue_depth, topic } => {
+                self.groups.renew(subscription);
                 let new = self.endpoint(seen, node, EndpointKind::Subscription, texts.get(topic), queue_depth, now);
                 renew(&mut self.subscriptions, subscription, new);
                 if let Some(node) = self.nodes.get(&node) {
@@ -129,7 +131,9 @@ impl Handles {
             }
             Payload::RclServiceInit { service, node, name, .. } => {
                 let owner = (self.nodes.get(&node).copied(), texts.get(name).to_string());
+                self.groups.renew(service);
                 if let Some(callback) = self.half_service.remove(&service) {
+                    self.groups.tie(&mut seen.groups, process, service, callback);
                     own_by_service(seen, callback, &owner);
                 }
                 self.services.insert(service, owner);
@@ -144,6 +148,7 @@ impl Handles {
             }
             Payload::RclClientInit { client, node, name, rmw_client } => {
                 self.members.last_client = Some(rmw_client);
+                self.groups.client(client, rmw_client);
                 self.clients.insert(client, (self.nodes.get(&node).copied(), texts.get(name).to_string()));
             }
             Payload::RclpyClientCallbackAdded { client, callback } => {
@@ -157,17 +162,20 @@ impl Handles {
             Payload::RclcppServiceCallbackAdded { service, callback: address } => {
                 let callback = self.unowned_callback(seen, process, address);
                 self.members.other(address, callback);
+                self.groups.tie(&mut seen.groups, process, service, callback);
                 match self.services.get(&service) {
                     Some(owner) => own_by_service(seen, callback, owner),
                     None => drop(self.half_service.insert(service, callback)),
                 }
             }
             Payload::RclTimerInit { timer, period_ns } => {
+                self.groups.renew(timer);
                 self.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
             }
             Payload::RclcppTimerCallbackAdded { timer, callback: address } => {
                 let callback = self.unowned_callback(seen, process, address);
                 self.members.other(address, callback);
+                self.groups.tie(&mut seen.groups, process, timer, callback);
                 let timer = self.timers.entry(timer).or_default();
                 timer.callback = Some(callback);
                 own_by_timer(seen, timer);
@@ -189,7 +197,7 @@ impl Handles {
             }
             Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
             Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
-            _ => return false,
+            _ => return self.groups.take(&mut seen.groups, process, payload, texts),
         }
         true
     }
@@ -252,6 +260,7 @@ impl Handles {
     fn own_by_subscription(&mut self, seen: &mut Observed, callback: u32, subscription: Handle) {
         let row = &mut seen.callbacks[callback as usize];
         row.kind = CallbackKind::Subscription;
+        self.groups.tie(&mut seen.groups, row.process, subscription, callback);
         if let Some(endpoint) = self.subscriptions.get(&subscription) {
             self.callback_endpoint.insert(callback, *endpoint);
         }

@@ -105,6 +105,9 @@ pub struct LateInstance {
     pub repeat: Option<u32>,
     /// Start of the first node's callback, ns of CLOCK_MONOTONIC.
     pub start_ns: i64,
+    /// The same on the wall clock, ns since 1970, by its reading at the start of the run; absent where no clock of the run told the day.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start_realtime_ns: Option<i64>,
     /// First node's callback start to last node's output.
     pub end_to_end_ms: f64,
     /// In the order of the path.

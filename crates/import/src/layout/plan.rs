@@ -46,6 +46,13 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Whether it loads a word.
+    pub fn loads(&self, word: u8) -> bool {
+        self.segments.iter().flat_map(|segment| &segment.loads).any(|load| load.word == word)
+    }
+}
+
 struct Building {
     segments: Vec<Segment>,
     open: Segment,

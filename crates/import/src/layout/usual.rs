@@ -15,6 +15,8 @@ pub(crate) struct Usual {
     pub kind: u16,
     /// Bytes of it, with its header.
     pub bytes: u16,
+    /// Whether `pid` stands in it; else the trace is of one process.
+    pub has_pid: bool,
     pub pid: Place,
     pub tid: Place,
     pub namespace: Place,
@@ -76,6 +78,7 @@ impl Usual {
         let mut usual = Usual {
             kind: kind.number,
             bytes: bytes.into(),
+            has_pid: plan.loads(word::PID),
             pid: Place::ABSENT,
             tid: Place::ABSENT,
             namespace: Place::ABSENT,

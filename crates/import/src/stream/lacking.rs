@@ -39,6 +39,7 @@ pub(super) struct Unread {
     from: Time,
     /// Offset of the last of them that are known.
     offset: u64,
+    cause: Cause,
 }
 
 /// What an index tells of a file.
@@ -52,19 +53,20 @@ struct Told {
 
 impl Stream {
     /// Bytes at `offset` could not be read as a packet: what they tell of lies between the packet before and the next.
-    pub(super) fn step_over(&mut self, offset: u64, trace: &Trace) {
+    pub(super) fn step_over(&mut self, offset: u64, cause: Cause, trace: &Trace) {
         if self.next_is_again {
             return;
         }
         let after = || self.before.and_then(|before| before.end).map_or(Time::from_monotonic_ns(i64::MIN), |end| trace.time(end));
         let from = self.unread.map_or_else(after, |unread| unread.from);
-        self.unread = Some(Unread { from, offset });
+        let cause = self.unread.map_or(cause, |unread| unread.cause);
+        self.unread = Some(Unread { from, offset, cause });
     }
 
     /// At the end of all: what was stepped over last may tell of all the time since.
     pub(super) fn end_unread(&mut self, shared: &mut Shared) {
-        if let Some(Unread { from, .. }) = self.unread.take() {
-            shared.gaps.add(Gap { cause: Cause::Damaged, events: None, from, to: Time::from_monotonic_ns(i64::MAX), stream: self.index });
+        if let Some(Unread { from, cause, .. }) = self.unread.take() {
+            shared.gaps.add(Gap { cause, events: None, from, to: Time::from_monotonic_ns(i64::MAX), stream: self.index });
         }
     }
 
@@ -85,12 +87,17 @@ impl Stream {
         // What was stepped over within these packets is lacking, or not needed.
         self.unread = self.unread.filter(|unread| unread.offset >= told.end);
         let Some((count, first, last)) = told.lacking else { return };
+        let known = if self.opened.is_some() { " that its index tells of" } else { "" };
         let from = trace.time(first.begin);
         shared.gaps.add(Gap { cause: Cause::PacketsMissing, events: None, from, to: trace.time(last.end).max(from), stream: self.index });
-        let what = if matches!(file.bytes, Bytes::Lacking) { "there is no such file, but its index, which tells of" } else { "the file ends before" };
+        let what = match self.opened {
+            _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which tells of",
+            None => "nothing of it could be read, and its index tells of",
+            Some(_) => "the file ends before",
+        };
         shared.problems.add("packets-missing", &file.path, length, || match count {
-            1 => format!("{what} a packet that its index tells of"),
-            _ => format!("{what} {count} packets that its index tells of"),
+            1 => format!("{what} a packet{known}"),
+            _ => format!("{what} {count} packets{known}"),
         });
         // The next file's first packet follows these.
         let known = self.before.unwrap_or(Before { end: None, discarded: None, sequence: None, file: self.next_file });
@@ -135,7 +142,7 @@ impl Stream {
             // Without such a number only what was stepped over tells that something is; a snapshot does not begin with the first.
             Some((_, None)) | None => {
                 if let Some(unread) = unread {
-                    gap(Cause::Damaged, unread.from, trace.time(begin).max(unread.from));
+                    gap(unread.cause, unread.from, trace.time(begin).max(unread.from));
                 }
             }
         }

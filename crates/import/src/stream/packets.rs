@@ -95,7 +95,7 @@ impl Stream {
         shared.gaps.add(Gap { cause: Cause::Damaged, events: None, from, to, stream: self.index });
         self.packet = None;
         if let Some(offset) = torn {
-            self.step_over(offset, trace);
+            self.step_over(offset, Cause::Damaged, trace);
         }
         true
     }
@@ -110,8 +110,10 @@ impl Stream {
         match Window::open(&file.path, &file.bytes, self.together) {
             Ok(window) => self.file = Some((window, file)),
             Err(error) => {
+                let trace = &traces[file.trace];
                 shared.problems.add("unreadable", &file.path, 0, || error.to_string());
-                self.close_file(0, &file, &traces[file.trace], shared);
+                self.step_over(0, Cause::Unreadable, trace);
+                self.close_file(0, &file, trace, shared);
             }
         }
         true
@@ -138,13 +140,14 @@ impl Stream {
                 let next = fault.next.map_or_else(|| next_magic(window, start + 1, trace.layout.big), |bytes| start + bytes);
                 shared.bytes += next.min(window.length()) - start;
                 self.next_packet = next;
-                self.step_over(start, trace);
+                self.step_over(start, Cause::Damaged, trace);
                 return true;
             }
             Err(error) => {
                 shared.problems.add("unreadable", &file.path, start, || error.to_string());
                 let file = file.clone();
-                self.step_over(start, trace);
+                let cause = if self.opened.is_some() { Cause::Damaged } else { Cause::Unreadable };
+                self.step_over(start, cause, trace);
                 self.close_file(start, &file, trace, shared);
                 return true;
             }
@@ -160,6 +163,11 @@ impl Stream {
                 "a packet of a file that was read before (a copy of the trace, snapshots that overlap); it is left out".into()
             });
             return true;
+        }
+        if let (Some(found), Some(expected)) = (packet.other_uuid, trace.layout.uuid) {
+            shared.problems.add("packet-uuid-differs", &file.path, start, || {
+                format!("uuid {}; the metadata's is {}; it is read as the metadata says", hexadecimal(found), hexadecimal(expected))
+            });
         }
         self.packet = Some(Open {
             start,
@@ -180,6 +188,10 @@ impl Stream {
         }
         true
     }
+}
+
+fn hexadecimal(uuid: [u8; 16]) -> String {
+    uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Offset of the next packet's first bytes at or after `from`; the file's length where there is none.

@@ -3,7 +3,7 @@
 use super::event::Read;
 use super::{Shared, Trace};
 use crate::decode::{process_name, Captured, Input};
-use crate::layout::{word, StreamLayout};
+use crate::layout::word;
 use crate::process::Origin;
 use tacho_events::{ProcessIndex, StreamIndex, ThreadId};
 
@@ -42,17 +42,18 @@ impl Threads {
 
     /// Process, stream and thread of the event that was just read. `None`: the trace does not say them.
     #[inline(always)]
-    pub fn place(&mut self, trace: &Trace, layout: &StreamLayout, input: Input<'_>, read: &Read<'_>, captured: &Captured,
+    pub fn place(&mut self, trace: &Trace, input: Input<'_>, read: &Read<'_>, captured: &Captured,
         shared: &mut Shared) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
         let word = |word: u8| captured.words[word as usize];
-        let pid = if layout.has_pid { word(word::PID) as u32 } else { trace.pid? };
-        if !layout.has_tid {
+        let has = read.class.has;
+        let pid = if has.pid { word(word::PID) as u32 } else { trace.pid? };
+        if !has.tid {
             return None;
         }
         let tid = word(word::TID) as u32;
-        let namespace = if layout.has_namespace { word(word::PID_NAMESPACE) } else { 0 };
+        let namespace = if has.namespace { word(word::PID_NAMESPACE) } else { 0 };
         let (process, stream) = self.met(pid, tid, namespace).unwrap_or_else(|| {
-            let name = if layout.has_name { process_name(read.class, input, read.contexts, captured) } else { trace.process_name.as_bytes() };
+            let name = if has.name { process_name(read.class, input, read.contexts, captured) } else { trace.process_name.as_bytes() };
             let origin = Origin { host: trace.host_index, namespace, pid, tid };
             let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
             self.0[index(pid, tid)] = Recent { ids: ids(pid, tid), namespace, process, stream };

@@ -40,7 +40,7 @@ fn run<const ID: u32, const TIME: u32>(trace: &Trace, layout: &StreamLayout, thr
         let (id, low) = (head & ((1 << ID) - 1), head >> ID & ((1 << TIME) - 1));
         let Some(usual) = layout.usual(id) else { break };
         let end = at + usize::from(usual.bytes);
-        let Some(pid) = (if layout.has_pid { Some(usual.pid.read(event) as u32) } else { trace.pid }) else { break };
+        let Some(pid) = (if usual.has_pid { Some(usual.pid.read(event) as u32) } else { trace.pid }) else { break };
         let tid = usual.tid.read(event) as u32;
         let Some((process, stream)) = threads.met(pid, tid, usual.namespace.read(event)) else { break };
         let now = time_of(ticks, low, TIME);

@@ -56,6 +56,10 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Option<Fault>) {
                 at += end + 4;
                 continue;
             }
+            b'L' if rest[1..].starts_with(['"', '\'']) => {
+                at += 1;
+                continue;
+            }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
                 (Kind::Word(&rest[..length]), length)
@@ -67,10 +71,10 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Option<Fault>) {
                     break;
                 }
             },
-            b'"' => match quoted(rest) {
+            b'"' | b'\'' => match quoted(rest, byte.into()) {
                 Some((value, length)) => (Kind::Text(value), length),
                 None => {
-                    fault = Some(Fault::new(at, "a string without an end", "\" on the same line"));
+                    fault = Some(Fault::new(at, "a string without an end", format!("{} behind it", char::from(byte))));
                     break;
                 }
             },
@@ -101,23 +105,47 @@ fn number(text: &str) -> Option<(u64, usize)> {
     value.ok().map(|v| (v, length))
 }
 
-/// Content and length of a string literal.
-fn quoted(text: &str) -> Option<(String, usize)> {
+/// Content and length of a string or character literal, which begins and ends with `quote`.
+fn quoted(text: &str, quote: char) -> Option<(String, usize)> {
     let mut value = String::new();
-    let mut rest = text.char_indices().skip(1);
+    let mut rest = text.char_indices();
+    rest.next();
     while let Some((at, c)) = rest.next() {
         match c {
-            '"' => return Some((value, at + 1)),
-            '\n' => return None,
-            '\\' => match rest.next()?.1 {
-                'n' => value.push('\n'),
-                't' => value.push('\t'),
-                other => value.push(other),
-            },
+            _ if c == quote => return Some((value, at + 1)),
+            '\\' => {
+                let (start, c) = rest.next()?;
+                let (meant, length) = escaped(&text[start..]).unwrap_or((c, c.len_utf8()));
+                value.push(meant);
+                while rest.offset() < start + length {
+                    rest.next();
+                }
+            }
             _ => value.push(c),
         }
     }
     None
+}
+
+/// The character that C's escape behind a backslash means, and its length; a code is one of ISO 8859-1.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    let code = |from: usize, most: usize, base: u32| {
+        let length = text[from..].chars().take(most).take_while(|c| c.is_digit(base)).count();
+        Some((char::from(u8::from_str_radix(&text[from..from + length], base).ok()?), from + length))
+    };
+    let meant = match text.chars().next()? {
+        'a' => '\x07',
+        'b' => '\x08',
+        'f' => '\x0c',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\x0b',
+        'x' => return code(1, 2, 16),
+        '0'..='7' => return code(0, 3, 8),
+        _ => return None,
+    };
+    Some((meant, 1))
 }
 
 #[cfg(test)]

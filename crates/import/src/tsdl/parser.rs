@@ -13,19 +13,24 @@ const DEPTH_MAX: usize = 40;
 /// Reads the text of a metadata file.
 pub fn parse(text: &str) -> (Description, Vec<Fault>) {
     let (tokens, fault) = tokens(text);
-    let mut parser = Parser { tokens, next: 0, depth: 0, scopes: vec![HashMap::new()], description: Description::default() };
-    let mut faults = Vec::new();
+    let (scopes, description) = (vec![HashMap::new()], Description::default());
+    let mut parser = Parser { tokens, next: 0, depth: 0, scopes, faults: Vec::new(), description };
     while !matches!(parser.peek(), Kind::End) {
         let (start, scopes) = (parser.next, parser.scopes.len());
         if let Err(fault) = parser.declaration() {
-            faults.push(fault);
+            parser.faults.push(fault);
             parser.scopes.truncate(scopes.min(1));
             parser.depth = 0;
             parser.skip_declaration(start);
         }
     }
+    let Parser { mut faults, mut description, .. } = parser;
     faults.extend(fault);
-    (parser.description, faults)
+    // A trace without a stream block has one stream.
+    if description.streams.is_empty() && !description.events.is_empty() {
+        description.streams.push(StreamBlock::default());
+    }
+    (description, faults)
 }
 
 struct Parser<'a> {
@@ -34,6 +39,7 @@ struct Parser<'a> {
     depth: usize,
     /// Type names, innermost last: `uint8_t`, `struct packet_context`.
     scopes: Vec<HashMap<String, Type>>,
+    faults: Vec<Fault>,
     description: Description,
 }
 
@@ -83,7 +89,11 @@ impl<'a> Parser<'a> {
                     ("stream", "event.context") => &mut stream.event_context,
                     ("event", "context") => &mut event.context,
                     ("event", "fields") => &mut event.fields,
-                    _ => return Err(Fault::new(at, format!("{path} in {word}"), "packet.header, packet.context, event.header, context or fields")),
+                    _ => {
+                        let expected = "packet.header, packet.context, event.header, context or fields";
+                        self.faults.push(Fault::new(at, format!("{path} in {word}"), expected));
+                        continue;
+                    }
                 };
                 *place = Some(of);
                 continue;
@@ -106,7 +116,7 @@ impl<'a> Parser<'a> {
                 ("clock", "offset") => clock.offset_ticks = value.signed(at)?,
                 ("stream", "id") => stream.id = value.number(at)?,
                 ("event", "id") => event.id = value.number(at)?,
-                ("event", "stream_id") => event.stream = value.number(at)?,
+                ("event", "stream_id") => event.stream = Some(value.number(at)?),
                 ("event", "name") => event.name = value.text(),
                 _ => {}
             }
@@ -196,14 +206,14 @@ impl<'a> Parser<'a> {
 
     /// `{ size = 32; align = 8; ... }` of an integer or a float.
     fn integer(&mut self, at: usize) -> Result<Integer> {
-        let (mut bits, mut align, mut signed, mut order, mut clock) = (0, None, false, ByteOrder::Native, false);
+        let (mut bits, mut align, mut signed, mut order, mut clock) = (0, None, false, ByteOrder::Native, None);
         for (name, value, at) in self.attributes()? {
             match name.as_str() {
                 "size" | "exp_dig" | "mant_dig" => bits += value.number(at)?.min(1 << 16),
                 "align" => align = Some(value.number(at)?),
                 "signed" => signed = matches!(value.text().as_str(), "true" | "TRUE" | "1"),
                 "byte_order" => order = byte_order(&value.text(), at)?,
-                "map" => clock = value.text().starts_with("clock."),
+                "map" => clock = value.text().strip_prefix("clock.").map(|path| self.description.clock_named(path)),
                 _ => {}
             }
         }
@@ -363,6 +373,9 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self) -> Result<Value> {
         let minus = self.accept("-");
+        if !minus {
+            self.accept("+");
+        }
         match self.peek() {
             Kind::Number(number) => {
                 self.next += 1;

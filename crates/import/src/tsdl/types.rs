@@ -54,8 +54,8 @@ pub struct Integer {
     pub signed: bool,
     /// Of its bytes.
     pub order: ByteOrder,
-    /// Whether it is a value of a clock.
-    pub clock: bool,
+    /// Index into [`Description::mapped`] of the clock that it is a value of.
+    pub clock: Option<u32>,
 }
 
 /// Names for ranges of an integer.
@@ -133,8 +133,8 @@ pub struct EventBlock {
     pub name: String,
     /// Its number in its stream.
     pub id: u64,
-    /// Stream that carries it.
-    pub stream: u64,
+    /// Stream that carries it; absent where there is only one.
+    pub stream: Option<u64>,
     /// `context`.
     pub context: Option<Type>,
     /// `fields`.
@@ -158,8 +158,33 @@ pub struct Description {
     pub environment: BTreeMap<String, String>,
     /// Clocks.
     pub clocks: Vec<ClockBlock>,
+    /// Names of the clocks that integers are values of.
+    pub mapped: Vec<String>,
     /// Streams.
     pub streams: Vec<StreamBlock>,
     /// Events.
     pub events: Vec<EventBlock>,
+}
+
+impl Description {
+    /// Whether a stream carries an event: the one that the event names, or the only one.
+    pub fn carries(&self, stream: &StreamBlock, event: &EventBlock) -> bool {
+        event.stream.map_or(self.streams.len() == 1 || stream.id == 0, |named| named == stream.id)
+    }
+
+    /// Index of the clock with which times are told that an integer of this clock gives; the first one where none is named.
+    pub fn clock(&self, mapped: Option<u32>) -> usize {
+        let name = mapped.and_then(|index| self.mapped.get(index as usize));
+        name.and_then(|name| self.clocks.iter().position(|clock| clock.name == *name)).unwrap_or(0)
+    }
+
+    /// Index into `mapped` of the clock that `NAME.value` names.
+    pub(super) fn clock_named(&mut self, path: &str) -> u32 {
+        let name = path.split('.').next().unwrap_or_default();
+        let known = self.mapped.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.mapped.push(name.to_string());
+            self.mapped.len() - 1
+        }) as u32
+    }
 }

@@ -26,6 +26,7 @@ impl Bits {
         self
     }
 
+    #[allow(dead_code)]
     pub fn text(self, text: &str) -> Self {
         text.bytes().chain([0]).fold(self.align(8), |bits, byte| bits.put(byte.into(), 8))
     }
@@ -38,6 +39,13 @@ impl Bits {
         whole.bits.chunks(8).map(byte).collect()
     }
 
+    #[allow(dead_code)]
+    pub fn followed_by(mut self, other: Bits) -> Self {
+        self.bits.extend(other.bits);
+        self
+    }
+
+    #[allow(dead_code)]
     pub fn with(self, more: impl FnOnce(Self) -> Self) -> Self {
         more(self)
     }

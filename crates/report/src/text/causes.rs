@@ -4,6 +4,7 @@ use super::table::{Column, Table};
 use super::{number, Terminal, ABSENT};
 use tacho_analysis::summary::{ChainFigures, LateInstance, LatePart};
 use tacho_analysis::tables::LinkRule;
+use tacho_events::wall::to_the_microsecond;
 
 /// Instances of which every part is told; the others get a line.
 const IN_FULL: usize = 2;
@@ -123,10 +124,11 @@ fn at(nodes: &[String]) -> String {
     }
 }
 
-/// On the run's own clock, and of which repeat.
+/// On the run's own clock, on the wall clock where that is known, and of which repeat.
 fn when(instance: &LateInstance) -> String {
     let repeat = instance.repeat.map_or(String::new(), |repeat| format!(" of repeat {repeat}"));
-    format!(" at {:.6} s{repeat}", instance.start_ns as f64 / 1e9)
+    let realtime = instance.start_realtime_ns.map_or(String::new(), |ns| format!(" ({})", to_the_microsecond(ns)));
+    format!(" at {:.6} s{realtime}{repeat}", instance.start_ns as f64 / 1e9)
 }
 
 fn rule(rule: LinkRule) -> &'static str {

@@ -4,7 +4,7 @@ use super::{Attach, Attached, Error};
 use crate::clock::ClockSync;
 use crate::machine::machine;
 use crate::ring;
-use crate::recording::rfc3339;
+use tacho_events::wall::{realtime_offset_ns, rfc3339};
 use crate::scheduler_events::{SchedulerEvents, When};
 use std::collections::BTreeMap;
 use std::io;
@@ -58,6 +58,7 @@ pub fn record(
         command: std::iter::once("--attach".to_owned()).chain(pids.iter().map(u32::to_string)).collect(),
         tacho_version: env!("CARGO_PKG_VERSION").into(),
         started_at: rfc3339(SystemTime::now()),
+        realtime_offset_ns: Some(realtime_offset_ns()),
         machine: Some(machine()),
         missing: vec!["tacho was ended before it had detached".into()],
         cut_short: true,

@@ -41,6 +41,7 @@ impl Collector {
             if let Some(group) = handles.members.client_groups.get(&rmw_client) {
                 self.seen.groups.add(*group, index);
             }
+            handles.groups.tie_client(&mut self.seen.groups, process, rmw_client, index);
             index
         });
         let execution = self.seen.executions.len() as u32;

@@ -21,7 +21,7 @@ fn every_kind_of_field_is_read() {
              enum kind k; variant either <k> v; signed int list[2][3]; five_t n; string { encoding = UTF8; } names[n];
              floating_point { exp_dig = 8; mant_dig = 24; align = 8; } f; struct pair p;
          }; };");
-    let integer = Integer { bits: 32, align: 8, signed: true, order: ByteOrder::Big, clock: false };
+    let integer = Integer { bits: 32, align: 8, signed: true, order: ByteOrder::Big, clock: None };
     let names: Vec<&str> = found.iter().map(|f| &*f.name).collect();
     assert_eq!(names, ["k", "v", "list", "n", "names", "f", "p"]);
     let Type::Enumeration(kind) = &found[0].of else { panic!() };
