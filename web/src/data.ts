@@ -256,6 +256,7 @@ export interface CallbackFigures {
   count: number;
   duration_us?: Distribution;
   cpu_us?: Distribution;
+  off_cpu_us?: Distribution;
   queue_wait_us?: Distribution;
   output_period_ms: [topic: string, period: number][];
 }

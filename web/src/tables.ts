@@ -87,6 +87,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "p99", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.p99) },
         { title: "max", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.max) },
         { title: "CPU, mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.cpu_us?.mean) },
+        { title: "off CPU, mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.off_cpu_us?.mean) },
         { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => toMs(callback.queue_wait_us?.mean) },
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
       ]),

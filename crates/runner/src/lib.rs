@@ -19,6 +19,7 @@ mod hosts;
 pub mod install;
 pub mod instant;
 pub mod leftovers;
+pub mod load;
 pub mod machine;
 pub mod micro;
 pub mod node;

@@ -4,6 +4,7 @@
 
 use crate::clock::ClockSync;
 use crate::descriptors;
+use crate::load::Sample;
 use crate::machine::machine;
 use crate::preload;
 use crate::recorder_library;
@@ -202,6 +203,15 @@ impl Recording {
         Ok((processes, undone))
     }
 
+    /// Processes that certainly write into this recording now.
+    fn writing(&self) -> Vec<u32> {
+        let writers = writers(&self.event_files().unwrap_or_default());
+        let mut pids: Vec<u32> = writers.values().filter_map(|writer| writer.process()).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids
+    }
+
     fn event_files(&self) -> Result<Vec<PathBuf>, Error> {
         let entries: io::Result<Vec<_>> = fs::read_dir(&self.events).and_then(|entries| entries.map(|e| Ok(e?.path())).collect());
         let mut files = entries.map_err(at(&self.events))?;
@@ -282,7 +292,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
         }
         None => None,
     };
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), Sample::now(&[]));
     let child = start_command(command, &recording, signals.before).map_err(|cause| Error::Command {
         command: program.to_string_lossy().into_owned(),
         cause,
@@ -306,6 +316,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     let status = status.map_err(at(Path::new("waitpid")))?;
     going.iter().for_each(ring::Going::hold);
     info.duration_s = start.elapsed().as_secs_f64();
+    info.load = Some(before.until(&Sample::now(&recording.writing())));
     info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
     let completed = complete(recording, going, &mut info, run);
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

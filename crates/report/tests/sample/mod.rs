@@ -212,6 +212,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
             cpu_us: None,
+            off_cpu_us: None,
             queue_wait_us: None,
             output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
         });
