@@ -180,7 +180,7 @@ tables! {
     hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns }
     preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
     executors: ExecutorThread {
-        process, tid, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
+        process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
         voluntary_switches, involuntary_switches,
     }
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed }

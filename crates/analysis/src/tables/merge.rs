@@ -92,8 +92,10 @@ impl Tables {
             row.execution = row.execution.map(|execution| execution + executions);
             row
         }));
+        let executors = self.executors.iter().filter_map(|row| row.executor).max().map_or(0, |last| last + 1);
         self.executors.extend(other.executors.into_iter().map(|mut row| {
             row.process += processes;
+            row.executor = row.executor.map(|executor| executor + executors);
             row
         }));
         self.links.extend(other.links.into_iter().map(|mut row| {
