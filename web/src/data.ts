@@ -296,6 +296,7 @@ export interface ChainFigures {
   preemption_ms?: Distribution;
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;
+  kept_ms?: Distribution;
   transport_ms?: Distribution;
   reaction_time_ms?: Distribution;
   data_age_ms?: Distribution;
@@ -373,6 +374,7 @@ export interface Instance {
   /** Absent where the events tell nothing of it. */
   alignment_ms?: number;
   queueing_ms: number;
+  kept_ms?: number;
   transport_ms: number;
   hops: Hop[];
 }
@@ -385,6 +387,8 @@ export interface Hop {
   start_ms: number;
   output_ms: number;
   queueing_ms: number;
+  /** The last of the time before the start: kept for this callback by one that took it. */
+  kept_ms?: number;
   /** From start to output: who had the CPU; only with scheduler events. */
   preemptions?: Preemption[];
 }
@@ -399,6 +403,8 @@ export interface HopMeans {
   node: string;
   count: number;
   computation_ms: number;
+  preemption_ms?: number;
+  kept_ms?: number;
   waited_ms: number | null;
   alignment_ms: number | null;
   queueing_ms: number | null;

@@ -49,6 +49,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
         { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
         { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },
+        { title: "kept", unit: "ms", decimals: 2, value: (chain) => chain.kept_ms?.mean },
       ]),
     ),
     ...[...new Set(summary.chains.map(({ evidence }) => evidence))]

@@ -351,6 +351,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut preemption = instances(|i, _| i.preemption_ns);
     let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
     let mut queueing = instances(|i, _| Some(i.queueing_ns));
+    let mut kept = instances(|i, _| i.kept_ns);
     let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
     let critical = most.and_then(|most| so_far.iter().position(|chain| chain.worst_ns == Some(most)));
@@ -374,6 +375,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 preemption_ms: preemption.next().flatten(),
                 alignment_ms: alignment.next().flatten(),
                 queueing_ms: queueing.next().flatten(),
+                kept_ms: kept.next().flatten(),
                 transport_ms: transport.next().flatten(),
                 ..ChainFigures::default()
             }

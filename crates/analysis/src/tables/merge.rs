@@ -158,6 +158,7 @@ mod tests {
                 preemption_ns: None,
                 alignment_ns: Some(1),
                 queueing_ns: 1,
+                kept_ns: None,
                 transport_ns: 1,
             }]
             .into(),
@@ -170,6 +171,9 @@ mod tests {
                 start_ns: 0,
                 output_ns: 4,
                 queueing_ns: 0,
+                alignment_ns: None,
+                kept_ns: None,
+                preemption_ns: None,
             }]
             .into(),
             ..Tables::default()

@@ -130,6 +130,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 preemption_ns: None,
                 alignment_ns: Some(0),
                 queueing_ns: 0,
+                kept_ns: None,
                 transport_ns: 0,
             },
             tables.instances.len() as u32,
@@ -157,6 +158,9 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 start_ns: ns(start),
                 output_ns: ns(output),
                 queueing_ns: ns(queueing),
+                alignment_ns: None,
+                kept_ns: None,
+                preemption_ns: None,
             };
             instance.computation_ns += hop.output_ns - hop.start_ns;
             instance.queueing_ns += hop.queueing_ns;
