@@ -15,6 +15,7 @@ pub mod clock;
 pub mod doctor;
 mod descriptors;
 mod domain;
+mod environments;
 mod hosts;
 pub mod install;
 pub mod instant;
