@@ -258,6 +258,7 @@ export interface CallbackFigures {
   count: number;
   duration_us?: Distribution;
   cpu_us?: Distribution;
+  off_cpu_us?: Distribution;
   queue_wait_us?: Distribution;
   output_period_ms: [topic: string, period: number][];
 }
@@ -297,6 +298,7 @@ export interface ChainFigures {
   preemption_ms?: Distribution;
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;
+  kept_ms?: Distribution;
   transport_ms?: Distribution;
   reaction_time_ms?: Distribution;
   data_age_ms?: Distribution;
@@ -375,6 +377,7 @@ export interface Instance {
   /** Absent where the events tell nothing of it. */
   alignment_ms?: number;
   queueing_ms: number;
+  kept_ms?: number;
   transport_ms: number;
   hops: Hop[];
 }
@@ -387,6 +390,8 @@ export interface Hop {
   start_ms: number;
   output_ms: number;
   queueing_ms: number;
+  /** The last of the time before the start: kept for this callback by one that took it. */
+  kept_ms?: number;
   /** From start to output: who had the CPU; only with scheduler events. */
   preemptions?: Preemption[];
 }
@@ -401,6 +406,8 @@ export interface HopMeans {
   node: string;
   count: number;
   computation_ms: number;
+  preemption_ms?: number;
+  kept_ms?: number;
   waited_ms: number | null;
   alignment_ms: number | null;
   queueing_ms: number | null;

@@ -179,7 +179,7 @@ impl<'a> Tracer<'a> {
             }
             weakest = weakest.max(trail.arrival);
             let instance = tables.instances.len() as u32;
-            tables.instances.push(trail.instance(chain, self.preempted_ns(&trail.hops)));
+            tables.instances.push(trail.instance(chain));
             match keeps_all {
                 true => tables.hops.extend(trail.rows(instance)),
                 false => followed.push(*output),
@@ -220,15 +220,18 @@ impl<'a> Tracer<'a> {
         Traced { path, of: Some(tables) }
     }
 
-    /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.
-    fn preempted_ns(&self, hops: &[Hop]) -> Option<i64> {
+    /// Fills in the time inside the callbacks of an instance's hops without a CPU, of all or, where it is not known of all, of none.
+    fn preempt(&self, hops: &mut [Hop]) {
         let of = |hop: &Hop| match hop.execution {
             // It has parts, and while the one before awaited, it had no need of a CPU.
             Some(e) if hop.start_ns < self.seen.executions[e as usize].start_ns => None,
             Some(e) => self.scheduled.preempted_ns(e, self.seen.execution_stream[e as usize], hop.start_ns, hop.output_ns),
             None => (hop.start_ns == hop.output_ns).then_some(0),
         };
-        hops.iter().map(of).sum::<Option<i64>>().filter(|_| hops.iter().any(|hop| hop.execution.is_some()))
+        let known: Option<Vec<i64>> = hops.iter().map(of).collect();
+        if let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) {
+            hops.iter_mut().zip(known).for_each(|(hop, ns)| hop.preemption_ns = Some(ns));
+        }
     }
 
     /// Publications of a path's first node on its first topic, in order.

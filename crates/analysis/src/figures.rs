@@ -248,6 +248,7 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     let us = |ns: i64| ns as f64 / NS_PER_US;
     let mut durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
     let mut cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
+    let mut off_cpu = Grouped::new(order.len(), || calls().filter_map(|(index, wall, cpu)| Some((index, us(wall - cpu?)))));
     let mut waits = Grouped::new(order.len(), || {
         let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
         let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
@@ -263,6 +264,7 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         count: durations.of(index).len() as u64,
         duration_us: Distribution::of_slice(durations.of_mut(index)),
         cpu_us: Distribution::of_slice(cpu.of_mut(index)),
+        off_cpu_us: Distribution::of_slice(off_cpu.of_mut(index)),
         queue_wait_us: Distribution::of_slice(waits.of_mut(index)),
         output_period_ms: so_far
             .outputs
@@ -349,6 +351,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut preemption = instances(|i, _| i.preemption_ns);
     let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
     let mut queueing = instances(|i, _| Some(i.queueing_ns));
+    let mut kept = instances(|i, _| i.kept_ns);
     let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
     // Of equal ones the first by path, as in the tables.
@@ -376,6 +379,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 preemption_ms: preemption.next().flatten(),
                 alignment_ms: alignment.next().flatten(),
                 queueing_ms: queueing.next().flatten(),
+                kept_ms: kept.next().flatten(),
                 transport_ms: transport.next().flatten(),
                 ..ChainFigures::default()
             }

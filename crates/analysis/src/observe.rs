@@ -120,6 +120,10 @@ pub(crate) struct PublicationSeen {
     pub refused_to: Option<u32>,
     /// Handed over inside its process, whether or not it was sent as well.
     pub is_within: bool,
+    /// The client library began it, and no layer above did.
+    pub from_client_library: bool,
+    /// rcl or a layer below was seen.
+    pub reached_rcl: bool,
 }
 
 impl PublicationSeen {
@@ -139,6 +143,8 @@ impl PublicationSeen {
             due_ns: None,
             refused_to: None,
             is_within: false,
+            from_client_library: false,
+            reached_rcl: false,
         }
     }
 
@@ -212,6 +218,8 @@ pub(crate) struct Counters {
     pub unknown_node: u64,
     pub unknown_subscription: u64,
     pub intra_unlinked: u64,
+    /// Publish calls that rcl did not take, of a context that is shut down.
+    pub after_shutdown: u64,
     /// Service requests of which only the callback is seen.
     pub requests: u64,
     pub unknown_annotation: u64,
@@ -348,6 +356,9 @@ impl Observed {
         add("alike-over-udpros", self.ros1.alike,
             "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
              latency, and what that connection lost is not told");
+        add("published-after-shutdown", counters.after_shutdown,
+            "publish calls that rcl did not take, after the last one of their process that it took: once a context is shut down (^C, \
+             rclcpp::shutdown) or a publisher is gone, rcl refuses to publish; nothing was sent and nothing is lost");
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
         add("unknown-publisher", unknown,
             "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");

@@ -8,6 +8,7 @@ mod chains;
 mod layers;
 pub(crate) mod merge;
 mod name;
+mod parts;
 mod threads;
 
 pub(crate) use actions::{action_of, is_feedback};
@@ -15,6 +16,7 @@ pub use actions::{Goal, GoalOutcome};
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
 pub use layers::{Layers, LAYERS};
 pub use name::Name;
+pub use parts::Parts;
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::rows::Rows;

@@ -5,7 +5,7 @@ mod simulated;
 use simulated::{analysed, figures, name, topic, Simulation, Taken, Truth};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use tacho_analysis::tables::{CauseKind, Delivery, EndpointKind, OffCpu, Tables};
+use tacho_analysis::tables::{CauseKind, Delivery, EndpointKind, OffCpu, Parts, Tables};
 use tacho_events::testing::FileBuilder;
 
 const SYSTEMS: u64 = 40;
@@ -193,9 +193,12 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
         for (row, instance) in tables.instances.iter().enumerate() {
             let path = &tables.chains[instance.chain as usize].path;
             found.push((path.clone(), instance.start_ns, instance.end_ns));
-            let parts = [instance.computation_ns, instance.preemption_ns.unwrap_or(0), instance.alignment_ns.unwrap_or(0), instance.queueing_ns, instance.transport_ns];
-            assert_eq!(parts.iter().sum::<i64>(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
-            assert!(parts.iter().all(|ns| *ns >= 0), "seed {seed}: {instance:?}");
+            let parts = instance.parts();
+            assert_eq!(parts.whole_ns(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
+            let told = [parts.preemption_ns, parts.alignment_ns, parts.kept_ns].map(|part| part.unwrap_or(0));
+            let all = told.into_iter().chain([parts.computation_ns, parts.queueing_ns, parts.transport_ns]);
+            assert!(all.into_iter().all(|ns| ns >= 0), "seed {seed}: {instance:?}");
+            let mut of_hops = Parts::default();
             let mut at = instance.start_ns;
             for position in 0..path.len().div_ceil(2) as u32 {
                 let hop = hops.next().expect("a hop a node");
@@ -203,8 +206,12 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
                 let times = [Some(at), hop.published_ns, hop.arrival_ns, Some(hop.start_ns), Some(hop.output_ns)];
                 assert!(times.iter().flatten().is_sorted(), "seed {seed}: {hop:?}");
                 assert!((0..=hop.start_ns - hop.arrival_ns.or(hop.published_ns).unwrap_or(hop.start_ns)).contains(&hop.queueing_ns), "seed {seed}: {hop:?}");
+                let parts = hop.parts();
+                assert_eq!(parts.whole_ns(), hop.output_ns - hop.published_ns.unwrap_or(hop.start_ns), "seed {seed}: {hop:?}");
+                of_hops = [of_hops, parts].into_iter().sum();
                 at = hop.output_ns;
             }
+            assert_eq!(of_hops, parts, "seed {seed}: {instance:?}");
             assert_eq!(at, instance.end_ns, "seed {seed}");
         }
         found.sort_unstable();

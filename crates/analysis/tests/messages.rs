@@ -409,3 +409,21 @@ fn rclpy_programs_have_topics_rates_and_latencies_and_say_what_they_lack() {
     assert_eq!(summary.chains, []);
     assert_eq!(summary.notes.iter().find(|n| n.name == "latency-to-take").map(|n| n.count), Some(5));
 }
+
+#[test]
+fn a_publish_call_that_rcl_refuses_after_shutdown_is_nobodys_and_of_no_unknown_publisher() {
+    let interrupted = talker_and_listener().process(1).at(10).publish(1).process(2).at(20).start_taking(1).at(25).end_taking()
+        .process(1).at(30).publish(2).process(2).at(40).start_taking(2).at(45).end_taking();
+    // rclcpp begins both; rcl looks at the context before its own event. The second tells its publisher, as some releases do.
+    let refused = tables(&interrupted.process(1).at(50).rclcpp_publish(0, MESSAGE).at(60).rclcpp_publish(PUBLISHER, MESSAGE).at(70).rclcpp_executor_wait_for_work(-1));
+    assert_eq!((note(&refused, "published-after-shutdown"), note(&refused, "unknown-publisher")), (2, 0));
+    let text = &refused.notes.iter().find(|n| n.name == "published-after-shutdown").expect("noted").text;
+    assert!(text.contains("shut down") && text.contains("nothing was sent"), "{text}");
+    assert_eq!((refused.publications.len(), refused.messages.len()), (2, 2), "neither sent nor lost");
+    // Where rcl took a later one, it was none of that: its events are missing for another reason.
+    let later = tables(&talker_and_listener().process(1).at(10).publish(1).at(20).rclcpp_publish(0, MESSAGE).at(30).publish(3));
+    assert_eq!((note(&later, "published-after-shutdown"), note(&later, "unknown-publisher")), (0, 1));
+    // A recording that began late knows of no publisher, and rcl took its calls.
+    let late = tables(&FileBuilder::new().node(1, "talker").at(10).publish(1));
+    assert_eq!((note(&late, "published-after-shutdown"), note(&late, "unknown-publisher")), (0, 1));
+}

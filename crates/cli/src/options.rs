@@ -280,7 +280,7 @@ pub struct Explain {
     /// Show all rows of every table and all cases of every finding, where there are many; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
-    /// Explain the way from here: a topic (from whoever publishes it on), else a node
+    /// Explain the way from here: a topic (from whoever publishes it on) or a node; topic:NAME, node:NAME where both have it
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,
     /// Explain the way to here: a topic (to the publish call on it), else a node

@@ -49,7 +49,7 @@ fn the_hops_of_a_drawn_instance_add_up_to_it() {
     for run in &sample::tuned() {
         let page = tacho_report::page::page(std::slice::from_ref(run)).unwrap();
         for instance in &page.runs[0].chains[0].instances {
-            let sum = instance.computation_ms + instance.alignment_ms.unwrap_or(0.0) + instance.queueing_ms + instance.transport_ms;
+            let sum = instance.computation_ms + instance.alignment_ms.unwrap_or(0.0) + instance.queueing_ms + instance.kept_ms.unwrap_or(0.0) + instance.transport_ms;
             assert!((sum - instance.end_to_end_ms).abs() < 1e-6);
             assert!((instance.hops.last().unwrap().output_ms - instance.end_to_end_ms).abs() < 1e-6);
         }

@@ -205,6 +205,9 @@ mod tests {
             start_ns: 0,
             output_ns: 0,
             queueing_ns: 0,
+            alignment_ns: None,
+            kept_ns: None,
+            preemption_ns: None,
         };
         let instance = |chain| Instance {
             chain,
@@ -215,6 +218,7 @@ mod tests {
             preemption_ns: None,
             alignment_ns: Some(0),
             queueing_ns: 0,
+            kept_ns: None,
             transport_ns: 0,
         };
         let chain = |name: &str| Chain {

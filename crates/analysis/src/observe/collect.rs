@@ -141,6 +141,7 @@ impl Collector {
 
     /// No more events come.
     pub fn finish(&mut self) {
+        self.leave_refused_by_rcl();
         let handles = self.handles.iter();
         let lying = handles.flat_map(|of| of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?))));
         self.seen.lying = lying.collect();

@@ -131,6 +131,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 preemption_ns: None,
                 alignment_ns: Some(0),
                 queueing_ns: 0,
+                kept_ns: None,
                 transport_ns: 0,
             },
             tables.instances.len() as u32,
@@ -158,6 +159,9 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 start_ns: ns(start),
                 output_ns: ns(output),
                 queueing_ns: ns(queueing),
+                alignment_ns: None,
+                kept_ns: None,
+                preemption_ns: None,
             };
             instance.computation_ns += hop.output_ns - hop.start_ns;
             instance.queueing_ns += hop.queueing_ns;
@@ -213,6 +217,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
             cpu_us: None,
+            off_cpu_us: None,
             queue_wait_us: None,
             output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
         });
