@@ -17,6 +17,8 @@ export interface Run {
   objective: Objective | null;
   proof: unknown;
   sweep: Sweep | null;
+  study: Study | null;
+  in_node_clock_ms: Record<string, number>;
 }
 
 export interface RunInfo {
@@ -245,6 +247,9 @@ export type Measure =
       by: string[];
     }
   | { kind: "summary"; figure: string; title: string; unit: string; where: Which; by: string[] }
+  | { kind: "callback"; node: string; figure: string; title: string; unit: string; scale: number }
+  | { kind: "chain"; chain: string; figure: string; title: string; unit: string }
+  | { kind: "objective"; title: string; published_hz: { hz: number; one_check_ms?: number }[] }
   | { kind: "ratio"; figure: string; title: string; of: Which; to: Which; by: string[]; each: string[] };
 
 export interface CallbackFigures {
@@ -418,6 +423,7 @@ export interface HopMeans {
 export interface Objective {
   points: ObjectivePoint[];
   best_hz: number;
+  input?: { chain: { name: string; check_ms: number }[]; cores: number };
   /** Rates without a finite response. */
   diverging_hz?: number[];
 }

@@ -3,7 +3,7 @@
 use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
-use crate::runs::{ARRIVAL, COMMON_RATE, UNTUNED};
+use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, UNTUNED};
 use crate::{analysis, check, explain, interrupt, runs};
 use anyhow::Context;
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub fn run(options: Tune) -> Outcome {
     let measured = match measured {
         Some(run) => run,
         None => {
-            let run = RunDirectory::new(out.path().join("measured"));
+            let run = RunDirectory::new(out.path().join(MEASURED));
             let mut progress = Progress::new();
             let ran = bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
             failures.extend(ran.failures);

@@ -2,6 +2,7 @@
 //!
 //! Durations are ms, times are ms from the start of their instance. web/src/data.ts holds the same shapes.
 
+use crate::published::{self, Study};
 use crate::spread::Drawn;
 use crate::sweep::Sweep;
 use crate::{Error, ReportRun, Result};
@@ -46,6 +47,10 @@ pub struct PageRun<'a> {
     pub proof: Option<&'a Value>,
     /// See [`ReportRun::sweep`].
     pub sweep: Option<&'a Sweep>,
+    /// The published experiment that it repeats, of a single workload.
+    pub study: Option<&'static Study>,
+    /// See [`ReportRun::in_node_clock_ms`].
+    pub in_node_clock_ms: &'a BTreeMap<String, f64>,
 }
 
 /// A chain with what of its instances is drawn.
@@ -166,6 +171,8 @@ fn page_run(run: &ReportRun) -> Result<PageRun<'_>> {
         objective: run.objective.as_ref(),
         proof: run.proof.as_ref(),
         sweep: run.sweep.as_ref(),
+        study: run.study.as_deref().and_then(published::study),
+        in_node_clock_ms: &run.in_node_clock_ms,
     })
 }
 

@@ -111,6 +111,8 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
         objective: None,
         proof: None,
         sweep: None,
+        study: None,
+        in_node_clock_ms: Default::default(),
     }
 }
 
