@@ -128,11 +128,16 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // Of equal ones the first by path: rows stand in an order that depends on that of the event files.
+        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of the event files.
         if let Some(most) = worst.iter().flatten().max() {
-            let worst_ones = tables.chains.iter_mut().zip(&worst).filter(|(_, w)| w.as_ref() == Some(most));
-            if let Some((chain, _)) = worst_ones.min_by(|(a, _), (b, _)| (&a.path, &a.name).cmp(&(&b.path, &b.name))) {
-                chain.critical = true;
+            let worst = (0..worst.len()).filter(|row| worst[*row].as_ref() == Some(most));
+            let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
+            let first = worst.min_by_key(|row| match of(*row) {
+                (_, true) => (0, *row, None),
+                (path, false) => (1, 0, Some(path)),
+            });
+            if let Some(first) = first {
+                tables.chains[first].critical = true;
             }
         }
         tables

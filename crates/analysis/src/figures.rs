@@ -294,6 +294,8 @@ struct ChainSoFar {
     evidence: Vec<String>,
     means_ms: Vec<f64>,
     worst_ns: Option<i64>,
+    /// In any repeat.
+    critical: bool,
     /// Whether the events tell alignment of any instance.
     tells_alignment: bool,
 }
@@ -314,6 +316,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             });
             index_of.push(index as u32);
             so_far[index].lost += chain.lost;
+            so_far[index].critical |= chain.critical;
             if !so_far[index].evidence.contains(&chain.evidence) {
                 so_far[index].evidence.push(chain.evidence.clone());
             }
@@ -354,10 +357,10 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut kept = instances(|i, _| i.kept_ns);
     let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
-    // Of equal ones the first by path, as in the tables.
+    // Of equal ones the one that is critical in a repeat.
     let critical = most.and_then(|most| {
         let worst = (0..order.len()).filter(|index| so_far[*index].worst_ns == Some(most));
-        worst.min_by_key(|index| (order[*index].1, order[*index].0))
+        worst.min_by_key(|index| (!so_far[*index].critical, order[*index].1, order[*index].0))
     });
     let several = repeats.len() > 1;
     let mut figures: Vec<ChainFigures> = order
