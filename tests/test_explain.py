@@ -1,5 +1,8 @@
 """tacho explain, end to end: links, deadlines, causes and findings of a run on real middleware."""
 
+import json
+import time
+
 import pytest
 
 CHAINS = """\
@@ -157,3 +160,17 @@ def test_of_many_cases_the_worst_are_told_and_all_when_asked_for(tacho, tmp_path
     assert told("--all")[:6] == [*worst, following]
     assert told("--node", "slow3")[:2] == [next(line for line in worst if "/slow3" in line), following]
     tacho("explain", run, "--all", "--json", expect=2)
+
+
+def test_late_instances_are_told_on_the_wall_clock_as_well(tacho, workloads, tmp_path):
+    began = time.time_ns()
+    text = tacho("bench", workloads / "inproc.yaml", "--duration", "300ms", "-o", "run").stdout
+    ended = time.time_ns()
+    chains = tacho.json("explain", "run")["chains"]
+    worst = [instance for chain in chains for instance in chain["worst"]]
+    assert worst and all(began < instance["start_realtime_ns"] < ended for instance in worst)
+    (first,) = {chain["worst"][0]["start_realtime_ns"] for chain in chains if chain["critical"]}
+    seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(first // 10**9))
+    assert f"({seconds}.{first % 10**9 // 1000:06d}Z)" in tacho("explain", "run").stdout, text
+    info = json.loads((tmp_path / "run/run.json").read_text())
+    assert began < worst[0]["start_ns"] + info["realtime_offset_ns"] < ended

@@ -140,18 +140,3 @@ def test_a_trace_without_a_wall_clock_has_no_day(tacho, tmp_path):
     info = json.loads((tmp_path / "run/run.json").read_text())
     assert info["started_at"] == "" and "realtime_offset_ns" not in info
     assert "1970" not in shown
-
-
-def test_recorded_times_are_told_on_the_wall_clock_as_well(tacho, unpacked, tmp_path):
-    """Event files have readings of both clocks: of a recording, of which an imported run has the same form."""
-    tacho("import", unpacked("autoware_single_5s") / "ctf", "-o", "run")
-    path = tmp_path / "run/run.json"
-    recorded = {**json.loads(path.read_text()), "verb": "record"}
-    offset_ns = recorded.pop("realtime_offset_ns")
-    recorded.pop("traces")
-    path.write_text(json.dumps(recorded))
-    shutil.rmtree(tmp_path / "run/tables")
-    (tmp_path / "run/summary.json").unlink()
-    summary = json.loads(tacho("explain", "run", "--json").stdout)
-    instances = [instance for chain in summary["chains"] for instance in chain["worst"]]
-    assert instances and all(one["start_realtime_ns"] - one["start_ns"] == offset_ns for one in instances)

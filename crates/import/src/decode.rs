@@ -132,16 +132,13 @@ pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut
 
 /// Where the next event's header begins, as seen from the end of the one before.
 pub(crate) fn aligned(layout: &StreamLayout, input: Input<'_>, at: u64) -> u64 {
-    match &layout.event_header {
-        Header::Walk(node) => align(input, at, node.align()),
-        _ => at,
-    }
+    align(input, at, layout.event_align)
 }
 
 #[inline(always)]
 fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
     let limit = (input.limit / 8) as usize;
-    let mut at = (at / 8) as usize;
+    let mut at = at.div_ceil(8) as usize;
     for segment in &plan.segments {
         let end = at + segment.bytes;
         if end > limit {
@@ -190,7 +187,7 @@ fn value(raw: [u8; 8], load: &Load) -> u64 {
 pub(crate) fn process_name<'a>(class: &EventClass, input: Input<'a>, at: u64, captured: &Captured) -> &'a [u8] {
     let (start, end) = match &class.body {
         Body::Plan(Plan { process_name: Some((offset, length)), .. }) => {
-            let start = (at / 8) as usize + offset;
+            let start = at.div_ceil(8) as usize + offset;
             (start, start + length)
         }
         Body::Plan(_) => return &[],

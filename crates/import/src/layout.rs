@@ -109,6 +109,8 @@ pub(crate) struct StreamLayout {
     pub id: u64,
     pub packet_context: Option<Node>,
     pub event_header: Header,
+    /// Of each event, in bits.
+    pub event_align: u32,
     /// Index into [`Description::clocks`] of the clock that its times are of.
     pub clock: usize,
     classes: Vec<Option<EventClass>>,
@@ -256,6 +258,7 @@ impl TraceLayout {
             let mut of_stream = StreamLayout {
                 id: stream.id,
                 packet_context,
+                event_align: header.as_ref().map_or(1, Node::align),
                 event_header: Header::new(header),
                 clock: description.clock(clock),
                 classes: Vec::new(),
@@ -300,7 +303,10 @@ impl TraceLayout {
                 let absent: Vec<u8> = kind.into_iter().flat_map(Kind::places)
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
                     .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
-                let body = Plan::new(&nodes, &absent).map_or_else(|| Body::Walk(nodes), Body::Plan);
+                // Behind bits it begins at the next byte, if it must begin at one.
+                let is_of_bytes = of_stream.event_header.is_of_bytes() || nodes.first().is_none_or(|first| first.align() == 8);
+                let plan = Plan::new(&nodes, &absent).filter(|_| is_of_bytes);
+                let body = plan.map_or_else(|| Body::Walk(nodes), Body::Plan);
                 names.push(ClassName { name: Arc::from(event.name.as_str()), unknown });
                 let class = EventClass {
                     kind,

@@ -116,3 +116,37 @@ fn times_are_those_of_the_clock_that_the_events_name() {
     assert_eq!(times, [(0, ended(2)), (990_000_007, ended(1))]);
     assert_eq!(said, ["clocks-related-by-wall-time"]);
 }
+
+/// An event of one odd bit before its time, its contexts and its callback, each aligned as declared.
+#[test]
+fn events_begin_and_go_on_where_their_types_are_aligned() {
+    const BIT: &str = "integer { size = 1; align = 1; }";
+    const TIME: &str = "integer { size = 63; align = 1; map = clock.c.value; }";
+    // The header; bits of it before the time, and what it and the contexts are aligned to.
+    let headers = [
+        ("struct { time_t timestamp; }", 0, 64, 8),
+        (&format!("struct {{ {BIT} odd; {TIME} timestamp; }} align(8)"), 1, 63, 8),
+        (&format!("struct {{ {BIT} odd; {TIME} timestamp; }}"), 1, 63, 1),
+        (&format!("struct {{ {BIT} odd; {BIT} more; {TIME} timestamp; }}"), 2, 63, 1),
+        (&format!("struct {{ {BIT} odd; {BIT} more; {TIME} timestamp; }} align(32)"), 2, 63, 32),
+    ];
+    for big in [false, true] {
+        for (header, before, size, align) in headers {
+            // With contexts and fields of whole bytes, and of bits that follow each other without a gap.
+            for packed in [false, true] {
+                let number = |size: u32, name: &str| format!("integer {{ size = {size}; align = {}; }} {name};", if packed { 1 } else { 8 });
+                let metadata = preamble(big, "", "") + &format!("stream {{ packet.context := struct {{ {BIT} custom; }}; event.header := {header};
+                    event.context := struct {{ {} {} }}; }};
+                    event {{ name = \"ros2:callback_end\"; fields := struct {{ {} {BIT} last; }}; }};",
+                    number(32, "_vpid"), number(32, "_vtid"), number(64, "_callback"));
+                let inside = if packed { 1 } else { 8 };
+                let event = |bits: Bits, time, callback| bits.align(align).put(1, before).put(time, size)
+                    .align(inside).put(7, 32).put(8, 32).put(callback, 64).put(1, 1);
+                let bytes = event(event(event(Bits::new(big).put(1, 1), 10, 1), 20, 2), 30, 3);
+                let (found, said) = events(&metadata, &[bytes.bytes()]);
+                let expected = [(10, ended(1)), (20, ended(2)), (30, ended(3))];
+                assert_eq!(found.get(..3), Some(&expected[..]), "{header} {packed} {big}: {said:?}");
+            }
+        }
+    }
+}

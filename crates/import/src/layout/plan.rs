@@ -174,10 +174,16 @@ pub(crate) struct Field {
 }
 
 impl Header {
+    /// Whether what follows it stands at whole bytes.
+    pub fn is_of_bytes(&self) -> bool {
+        !matches!(self, Header::None | Header::Walk(_))
+    }
+
     pub fn new(node: Option<Node>) -> Header {
         match node {
             None => Header::None,
-            Some(node) => match direct(&node) {
+            // One that may begin or end within a byte is walked.
+            Some(node) => match direct(&node).filter(|_| node.align() == 8) {
                 Some((tag, alternatives)) => of_lttng(tag, &alternatives).unwrap_or(Header::Direct { tag, alternatives }),
                 None => Header::Walk(node),
             },

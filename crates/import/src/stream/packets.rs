@@ -172,7 +172,7 @@ impl Stream {
         self.packet = Some(Open {
             start,
             stream: packet.stream,
-            at: 8 * start + packet.events,
+            at: 8 * start + packet.events.next_multiple_of(trace.layout.streams.get(packet.stream).map_or(1, |of| of.event_align.into())),
             end: 8 * start + packet.content.min(8 * rest),
             ticks: packet.begin.unwrap_or(0),
             end_ticks: packet.end,
