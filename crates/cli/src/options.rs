@@ -71,9 +71,9 @@ pub struct Bench {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub generated: Generated,
-    /// Run without the recorder, with the clocks inside the nodes only: shows what recording costs
-    #[arg(long, conflicts_with = "json")]
-    pub unrecorded: bool,
+    /// Run without the recorder, and print what the nodes say of themselves; then again with it, and print what recording costs
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "compared", conflicts_with = "json")]
+    pub unrecorded: Option<Unrecorded>,
     /// Delete the events of each run once its tables and figures are written: long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]
     pub discard_events: bool,
@@ -86,6 +86,15 @@ pub struct Bench {
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+}
+
+/// What is run with `--unrecorded`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unrecorded {
+    /// Without the recorder, then with it
+    Compared,
+    /// Without it alone
+    Alone,
 }
 
 /// When scheduler events of the kernel are recorded.

@@ -10,7 +10,7 @@ pub mod spread;
 pub mod sweep;
 mod text;
 
-pub use text::{render_before_after, render_explain, Terminal};
+pub use text::{render_before_after, render_explain, shorten, Column, Table, Terminal};
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -19,8 +19,9 @@ mod table;
 mod threads;
 mod topics;
 
+pub use table::{shorten, Column, Table};
+
 use std::fmt::Write;
-use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_analysis::tables::Note;
 use tacho_events::run::{Machine, RunInfo, TraceSource};
