@@ -3,7 +3,6 @@
 use super::{measured_from_ns, Error, Ring};
 use crate::clock::monotonic_ns;
 use crate::recorded::{versions, RecordedProcess};
-use crate::recording::rfc3339;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -12,6 +11,7 @@ use tacho_events::file_error::at;
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::layout::Sync;
 use tacho_events::run::{Ring as Facts, RunInfo};
+use tacho_events::wall::rfc3339;
 use tacho_events::RunDirectory;
 
 /// Readings of the clocks that go along from before the first event.
