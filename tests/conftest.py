@@ -9,6 +9,7 @@ import pytest
 from command import Tacho
 from domains import free_domain
 from places import ROOT
+from shared_places import SharedPlaces
 
 
 @pytest.fixture
@@ -18,6 +19,13 @@ def tacho(tmp_path: Path) -> Iterator[Tacho]:
     environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     environment["ROS_LOG_DIR"] = str(tmp_path / "ros-log")
     made = Tacho(tmp_path, environment)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def shared() -> Iterator[SharedPlaces]:
+    made = SharedPlaces(dict(os.environ))
     yield made
     made.end()
 

@@ -70,7 +70,7 @@ def test_parts_add_up_on_every_instance_and_phases_make_the_repeats_differ(tacho
         instances = rows(run / "repeats" / str(repeat), "instances")
         assert instances
         for i in instances:
-            parts = i["computation_ns"] + i["alignment_ns"] + i["queueing_ns"] + i["transport_ns"]
+            parts = i["computation_ns"] + i["alignment_ns"] + i["queueing_ns"] + i["kept_ns"] + i["transport_ns"]
             assert parts == i["end_to_end_ns"]
             assert i["computation_ns"] >= 3_000_000
     phases = [json.loads((run / "repeats" / str(r) / "run.json").read_text())["phases"] for r in (0, 1)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shared_places import OTHER, SharedPlaces, as_other, why_not
+from shared_places import OTHER, as_other, why_not
 from waiting import finished, wait_for, wait_for_window
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
@@ -29,13 +29,6 @@ LEAVING = [
     ("ros2", "default"), ("ros2", "data-sharing"), ("fastdds", "shm"), ("cyber", "default"), ("socket", "tcp"), ("iceoryx", "shm"), ("zenoh", "shm"),
     ("cyclonedds", "shm"),
 ]
-
-
-@pytest.fixture
-def shared():
-    made = SharedPlaces(dict(os.environ))
-    yield made
-    made.end()
 
 
 def started(shared, middleware="fastdds", transport="shm", run="run", **options) -> subprocess.Popen:
@@ -197,10 +190,15 @@ def test_another_user_removes_nothing_of_ours(shared):
     assert left(shared) == []
 
 
+def hangups_are_heard():
+    """For a process that begins: the tests may run under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def test_a_hangup_ends_a_run_as_a_termination_does(shared):
     ends = {}
     for number in (signal.SIGTERM, signal.SIGHUP):
-        process = started(shared, run=number.name)
+        process = started(shared, run=number.name, preexec_fn=hangups_are_heard)
         process.send_signal(number)
         finished(process)
         info = json.loads((shared.tacho.directory / number.name / "run.json").read_text())
@@ -214,6 +212,7 @@ def test_the_end_of_the_terminal_ends_a_run_in_order(shared):
     ours, terminal = pty.openpty()
 
     def control():
+        hangups_are_heard()
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

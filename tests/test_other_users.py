@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared_places import OTHER, SharedPlaces, as_other, why_not
+from shared_places import OTHER, as_other, why_not
 from waiting import wait_for_window
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=str(why_not()))
@@ -21,13 +21,6 @@ nodes:
 run: {{duration: {duration}{domain}}}
 """
 KEPT = "of root, and not to be lost\n"
-
-
-@pytest.fixture
-def shared():
-    made = SharedPlaces(dict(os.environ))
-    yield made
-    made.end()
 
 
 def workload(tacho, middleware, transport="", duration="1 s", domain=None):

@@ -44,6 +44,22 @@ def test_both_methods_prove_their_gain_on_ros2(tacho, chain):
     assert proof
 
 
+def test_the_curve_is_of_the_checks_and_cores_that_are_named(tacho, chain):
+    text = (tacho.directory / chain).read_text().replace("nodes:", "middleware: inproc\nnodes:\n  beside: {on: timer 20 Hz, work: 4 ms}", 1)
+    (tacho.directory / chain).write_text(text)
+    found = tacho.json("tune", chain, "--method", "common-rate", "--check", "0.05ms", "--check", "n2=0.5ms", "--cores", "3", "-o", "out")
+    searched = found["objective"]["input"]
+    assert searched["cores"] == 3 and not (tacho.directory / "out/callback_check").exists()
+    assert {node["name"]: node["check_ms"] for node in searched["chain"]} == {"source": 0.05, "n1": 0.05, "n2": 0.5, "n3": 0.05, "n4": 0.05}
+    (beside,) = searched["others"]
+    assert beside["name"] == "beside" and beside["period_ms"] == pytest.approx(50, rel=0.05)
+    # CPU time, of which the nodes burn what the workload says, however busy the machine is.
+    assert beside["computation_ms"] == pytest.approx(4, rel=0.05)
+    assert all(node["execution_ms"] == pytest.approx(1, rel=0.2) for node in searched["chain"])
+    wrong = tacho("tune", chain, "--method", "common-rate", "--check", "beside=1ms", "-o", "wrong", expect=2)
+    assert "beside" in wrong.stderr and "source, n1, n2, n3, n4" in wrong.stderr
+
+
 def test_tune_refuses_a_chain_that_is_not_there(tacho, chain):
     done = tacho("tune", chain, "--method", "arrival", "--chain", "nope", expect=2)
     assert "nope" in done.stderr and "c" in done.stderr

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow.parquet as parquet
@@ -170,6 +171,9 @@ def test_it_is_saved_by_a_command_and_by_a_signal(tacho):
         assert len(inside) >= least and sum(s[1] for s in inside) <= topic["sent"] <= sum(
             s[1] for s in seconds if s[3] > begin and s[2] < end
         )
+    # Each save began when its window did: the program counted for eight seconds before, and two are kept.
+    started = {path: datetime.fromisoformat(json.loads((path / "run.json").read_text())["started_at"]) for path in (run, run / "saves/001", run / "saves/002")}
+    assert all(started[save] - started[run] >= timedelta(seconds=4) for save in started if save != run), started
     assert json.loads((run / "run.json").read_text())["ring"]["saves"] == 2
     assert "no tacho record --ring goes on there" in tacho("record", "--save", "run", expect=2).stderr
 

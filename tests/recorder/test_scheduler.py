@@ -16,11 +16,16 @@ from waiting import finished, succeeded, wait_for
 
 PROGRAM = Path(__file__).with_name("beside_a_burner.py")
 TRACETOOLS = ROOT / "build/native/recorder/tests/kilted/lib/libtracetools.so"
+ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 pytestmark = [
     pytest.mark.timing,
     pytest.mark.skipif(os.geteuid() != 0, reason="SCHED_FIFO and scheduler events of all CPUs need root"),
 ]
+
+# PROC_PID_INIT_INO of the kernel. Elsewhere, as in a container, context switches are recorded in place of tracepoints.
+in_the_first_pid_namespace = pytest.mark.skipif(os.stat("/proc/self/ns/pid").st_ino != 0xEFFFFFFC,
+                                                reason="in a pid namespace tracepoints name threads by other ids than programs do")
 
 
 def rows(run, table):
@@ -55,7 +60,7 @@ def check_cpu_times(run, executions, said, may_lack=0.0):
     if len(known) <= len(executions) / 2:
         pytest.skip(f"of {len(executions)} callbacks, the CPU time of {len(known)} is known: {notes['kernel-switches-missing']}")
     for ours, theirs in known:
-        assert ours["start_ns"] <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"]
+        assert ours["start_ns"] - ERROR_NS <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"] + ERROR_NS
     lack = [(ours["cpu_ns"], theirs["cpu_ns"]) for ours, theirs in known if ours["cpu_ns"] < 0.95 * theirs["cpu_ns"]]
     assert len(lack) <= may_lack * len(known), lack
     known = [pair for pair in known if (pair[0]["cpu_ns"], pair[1]["cpu_ns"]) not in lack]
@@ -91,6 +96,7 @@ def check_burner(run, executions, said):
     assert alone >= 0.8 * len(inside), f"{alone} of {len(inside)}"
 
 
+@in_the_first_pid_namespace
 def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho):
     run, said = record(tacho, "--scheduler", "on")
     info = json.loads((run / "run.json").read_text())
@@ -122,6 +128,7 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]
 
 
+@in_the_first_pid_namespace
 @pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="attaching needs uprobes")
 def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_later(tacho):
     folder = tacho.directory / "program"

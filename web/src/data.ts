@@ -17,6 +17,8 @@ export interface Run {
   objective: Objective | null;
   proof: unknown;
   sweep: Sweep | null;
+  study: Study | null;
+  in_node_clock_ms: Record<string, number>;
 }
 
 export interface RunInfo {
@@ -245,6 +247,9 @@ export type Measure =
       by: string[];
     }
   | { kind: "summary"; figure: string; title: string; unit: string; where: Which; by: string[] }
+  | { kind: "callback"; node: string; figure: string; title: string; unit: string; scale: number }
+  | { kind: "chain"; chain: string; figure: string; title: string; unit: string }
+  | { kind: "objective"; title: string; published_hz: { hz: number; one_check_ms?: number }[] }
   | { kind: "ratio"; figure: string; title: string; of: Which; to: Which; by: string[]; each: string[] };
 
 export interface CallbackFigures {
@@ -258,6 +263,7 @@ export interface CallbackFigures {
   count: number;
   duration_us?: Distribution;
   cpu_us?: Distribution;
+  off_cpu_us?: Distribution;
   queue_wait_us?: Distribution;
   output_period_ms: [topic: string, period: number][];
 }
@@ -297,6 +303,7 @@ export interface ChainFigures {
   preemption_ms?: Distribution;
   alignment_ms?: Distribution;
   queueing_ms?: Distribution;
+  kept_ms?: Distribution;
   transport_ms?: Distribution;
   reaction_time_ms?: Distribution;
   data_age_ms?: Distribution;
@@ -375,6 +382,7 @@ export interface Instance {
   /** Absent where the events tell nothing of it. */
   alignment_ms?: number;
   queueing_ms: number;
+  kept_ms?: number;
   transport_ms: number;
   hops: Hop[];
 }
@@ -387,6 +395,8 @@ export interface Hop {
   start_ms: number;
   output_ms: number;
   queueing_ms: number;
+  /** The last of the time before the start: kept for this callback by one that took it. */
+  kept_ms?: number;
   /** From start to output: who had the CPU; only with scheduler events. */
   preemptions?: Preemption[];
 }
@@ -401,6 +411,8 @@ export interface HopMeans {
   node: string;
   count: number;
   computation_ms: number;
+  preemption_ms?: number;
+  kept_ms?: number;
   waited_ms: number | null;
   alignment_ms: number | null;
   queueing_ms: number | null;
@@ -411,6 +423,7 @@ export interface HopMeans {
 export interface Objective {
   points: ObjectivePoint[];
   best_hz: number;
+  input?: { chain: { name: string; check_ms: number }[]; cores: number };
   /** Rates without a finite response. */
   diverging_hz?: number[];
 }

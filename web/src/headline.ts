@@ -28,6 +28,7 @@ export function headline(page: Page): HTMLElement {
     header.append(h("h1", {}, title(comparison)), ...answer(comparison), runTable(comparison), legend(partsOf(comparison.runs.map(({ figures }) => figures))));
     for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
   }
+  for (const text of inDoubt(page)) header.append(h("p", { class: "remark" }, text));
   if (first !== undefined) {
     const machine = first.info.machine;
     header.append(
@@ -178,6 +179,16 @@ function remarks(page: Page, { chain, runs }: Comparison): string[] {
   );
   if (hosts.size > 1) found.push("These runs are of different machines or kernels: part of the difference is theirs.");
   return found;
+}
+
+/** Why figures are absent: messages of a run could not be linked to their publications. */
+export function inDoubt(page: Page): string[] {
+  const of = ({ label, notes }: Page["runs"][number]): string[] => {
+    const which = page.runs.length > 1 ? ` in ${label}` : "";
+    const doubts = notes.filter(({ name }) => name === "not-linked");
+    return doubts.map((note) => `In doubt${which}: ${note.count} ${note.text}.`);
+  };
+  return page.runs.flatMap(of);
 }
 
 function communication(page: Page): string {

@@ -13,6 +13,7 @@ import { patterns } from "./parts";
 import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
 import { layers } from "./layers";
+import { studyOfRuns } from "./study-of-runs";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
 import { waterfall } from "./waterfall";
@@ -29,6 +30,7 @@ function show(report: HTMLElement): void {
   const sections = [
     headline(page),
     notes(page),
+    studyOfRuns(page),
     graph(page, comparison),
     comparison && waterfall(comparison),
     comparison && distributions(comparison),

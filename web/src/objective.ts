@@ -6,6 +6,7 @@ import type { Objective, ObjectivePoint, Run } from "./data";
 import { canvas, drawing, h, s, section } from "./dom";
 import { ms, significant } from "./format";
 import { legend, type Part } from "./parts";
+import { publishedRate } from "./study-of-runs";
 import { withTip } from "./tip";
 
 const STACK = ["computation", "alignment", "preemption"] as const satisfies readonly Part[];
@@ -18,6 +19,7 @@ export function objective(runs: Run[]): HTMLElement | undefined {
   const points = [...curve.points].sort((a, b) => a.hz - b.hz);
   const best = points.find(({ hz }) => hz === curve.best_hz);
   const diverging = curve.diverging_hz ?? [];
+  const published = publishedRate(run);
   const near = best === undefined ? [] : points.filter(({ response_ms }) => response_ms <= 3 * best.response_ms);
   return section(
     "objective",
@@ -33,14 +35,14 @@ export function objective(runs: Run[]): HTMLElement | undefined {
         ]
       : []),
     legend(STACK),
-    panel("whole range", points, curve),
+    panel("whole range", points, curve, published),
     ...(near.length > 2 && near.length < points.length
-      ? [h("h3", {}, "Near the best"), panel("near the best", near, curve)]
+      ? [h("h3", {}, "Near the best"), panel("near the best", near, curve, published)]
       : []),
   );
 }
 
-function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective): HTMLElement {
+function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective, published: number | undefined): HTMLElement {
   const top = Math.max(...points.map(({ response_ms }) => response_ms));
   const [low, high] = [points[0]?.hz ?? 1, points[points.length - 1]?.hz ?? 1];
   return drawing(`response time against spin rate, ${name}`, (width) => {
@@ -77,6 +79,11 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective): 
           )(points) ?? "",
       }),
     );
+    if (published !== undefined && published >= low && published <= high)
+      svg.append(
+        s("line", { class: "published", x1: x(published), x2: x(published), y1: 18, y2: bottom }),
+        s("text", { class: "published", x: x(published) - 8, y: bottom - 8, "text-anchor": "end" }, `published best: ${significant(published)} Hz`),
+      );
     const best = points.find(({ hz }) => hz === best_hz);
     if (best !== undefined) {
       const right = x(best.hz) > width / 2;

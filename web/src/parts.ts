@@ -3,7 +3,7 @@
 import { h, s } from "./dom";
 import type { ChainFigures } from "./data";
 
-export type Part = "computation" | "transport" | "alignment" | "queueing" | "undivided" | "preemption";
+export type Part = "computation" | "transport" | "alignment" | "queueing" | "undivided" | "preemption" | "kept";
 
 /** What each part is, in words. */
 export const MEANING: Record<Part, string> = {
@@ -13,14 +13,19 @@ export const MEANING: Record<Part, string> = {
   queueing: "the message is there, its executor is busy with other callbacks",
   undivided: "published and not yet taken; the events do not tell transport from waiting",
   preemption: "it could go on and has no CPU",
+  kept: "a callback took the message and kept it for a later one that used it",
 };
 
 /** The parts that add up to an end-to-end time; preemption only where scheduler events were recorded. */
-export const CHAIN_PARTS = ["computation", "preemption", "transport", "alignment", "queueing"] as const;
+export const CHAIN_PARTS = ["computation", "preemption", "transport", "alignment", "queueing", "kept"] as const;
 
-/** Those that some of these chains have: preemption is left out where no scheduler events were recorded. */
+/** Those that some of these chains have: preemption only with scheduler events, kept only where a message was. */
 export function partsOf(chains: readonly (ChainFigures | undefined)[]): Part[] {
-  return CHAIN_PARTS.filter((part) => part !== "preemption" || chains.some((chain) => chain?.preemption_ms !== undefined));
+  const has = {
+    preemption: chains.some((chain) => chain?.preemption_ms !== undefined),
+    kept: chains.some((chain) => (chain?.kept_ms?.max ?? 0) > 0),
+  };
+  return CHAIN_PARTS.filter((part) => (part !== "preemption" && part !== "kept") || has[part]);
 }
 
 /** Mean of each part that was measured. */
@@ -31,6 +36,7 @@ export function meanParts(chain: ChainFigures): { part: Part; mean: number }[] {
     transport: chain.transport_ms,
     alignment: chain.alignment_ms,
     queueing: chain.queueing_ms,
+    kept: chain.kept_ms,
   };
   return CHAIN_PARTS.flatMap((part) => {
     const mean = figures[part]?.mean;
@@ -73,6 +79,7 @@ export function patterns(): SVGSVGElement {
       pattern("alignment", 6, s("path", { d: "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" })),
       pattern("queueing", 5, s("circle", { cx: 1.5, cy: 1.5, r: 1 }), s("circle", { cx: 4, cy: 4, r: 1 })),
       pattern("undivided", 5, s("path", { d: "M0,2.5 h5" })),
+      pattern("kept", 5, s("path", { d: "M2.5,0 v5" })),
       pattern("preemption", 6, s("path", { d: "M0,0 l6,6 M5,-1 l2,2 M-1,5 l2,2" })),
     ),
   );

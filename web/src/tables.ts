@@ -49,6 +49,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
         { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },
         { title: "queueing", unit: "ms", decimals: 2, value: (chain) => chain.queueing_ms?.mean },
+        { title: "kept", unit: "ms", decimals: 2, value: (chain) => chain.kept_ms?.mean },
       ]),
     ),
     ...[...new Set(summary.chains.map(({ evidence }) => evidence))]
@@ -87,6 +88,7 @@ function runTables({ summary }: Run): HTMLElement[] {
         { title: "p99", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.p99) },
         { title: "max", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.max) },
         { title: "CPU, mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.cpu_us?.mean) },
+        { title: "off CPU, mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.off_cpu_us?.mean) },
         { title: "mean wait", unit: "ms", decimals: 3, value: (callback) => toMs(callback.queue_wait_us?.mean) },
         { title: "output period", unit: "ms", decimals: 2, value: (callback) => periods(callback) },
       ]),

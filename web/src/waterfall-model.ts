@@ -13,21 +13,25 @@ export interface Stretch {
   by?: string;
 }
 
-/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is computed on, but for when others had the CPU. */
+/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is kept for this one, is computed on, but for when others had the CPU. */
 export function stretches(hop: Hop, position: number): Stretch[] {
   const found: Stretch[] = [];
   const add = (part: Part, from: number, to: number): void => {
     if (to > from) found.push({ part, from, to, position });
   };
   // When a node is woken behind other callbacks, it slept first: alignment, then queueing.
-  const queued = hop.start_ms - hop.queueing_ms;
+  const began = hop.start_ms - (hop.kept_ms ?? 0);
+  const queued = began - hop.queueing_ms;
   if (hop.published_ms !== null && hop.arrival_ms !== null) {
     add("transport", hop.published_ms, hop.arrival_ms);
     add("alignment", hop.arrival_ms, queued);
   } else if (hop.published_ms !== null) {
     add("undivided", hop.published_ms, queued);
   }
-  if (hop.published_ms !== null) add("queueing", queued, hop.start_ms);
+  if (hop.published_ms !== null) {
+    add("queueing", queued, began);
+    add("kept", began, hop.start_ms);
+  }
   let from = hop.start_ms;
   for (const { from_ms, to_ms, by } of [...(hop.preemptions ?? [])].sort((a, b) => a.from_ms - b.from_ms)) {
     add("computation", from, from_ms);

@@ -189,7 +189,9 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
           { title: "transport", unit: "ms", decimals: 3, value: (hop) => hop.transport_ms },
           { title: "alignment", unit: "ms", decimals: 3, value: (hop) => hop.alignment_ms },
           { title: "queueing", unit: "ms", decimals: 3, value: (hop) => hop.queueing_ms },
+          { title: "kept", unit: "ms", decimals: 3, value: (hop) => hop.kept_ms },
           { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.computation_ms },
+          { title: "preemption", unit: "ms", decimals: 3, value: (hop) => hop.preemption_ms },
         ]),
       ),
     );

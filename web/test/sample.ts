@@ -49,6 +49,8 @@ export function run(label: string, chains: ChainFigures[], topics: TopicFigures[
     objective: null,
     proof: null,
     sweep: null,
+    study: null,
+    in_node_clock_ms: {},
     summary: { points: [], callbacks: [], topics, chains },
     info: {
       verb: "bench",

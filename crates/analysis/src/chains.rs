@@ -128,9 +128,15 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // Of equal ones the first.
+        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of the event files.
         if let Some(most) = worst.iter().flatten().max() {
-            if let Some(first) = worst.iter().position(|w| w.as_ref() == Some(most)) {
+            let worst = (0..worst.len()).filter(|row| worst[*row].as_ref() == Some(most));
+            let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
+            let first = worst.min_by_key(|row| match of(*row) {
+                (_, true) => (0, *row, None),
+                (path, false) => (1, 0, Some(path)),
+            });
+            if let Some(first) = first {
                 tables.chains[first].critical = true;
             }
         }
@@ -178,7 +184,7 @@ impl<'a> Tracer<'a> {
             }
             weakest = weakest.max(trail.arrival);
             let instance = tables.instances.len() as u32;
-            tables.instances.push(trail.instance(chain, self.preempted_ns(&trail.hops)));
+            tables.instances.push(trail.instance(chain));
             match keeps_all {
                 true => tables.hops.extend(trail.rows(instance)),
                 false => followed.push(*output),
@@ -203,7 +209,8 @@ impl<'a> Tracer<'a> {
         words.extend(path.output.map(|topic| self.seen.topics.names[topic as usize].clone()));
         let origins = self.origins(&path);
         tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
-        let (lost, on_their_way) = self.without_descendant(&path, &origins, &descents, worst);
+        let until_ns = self.served_until(&path);
+        let (lost, on_their_way) = self.without_descendant(&path, &origins, &descents, (worst, until_ns));
         tables.chains.push(Chain {
             name: path.name.clone(),
             path: words,
@@ -211,21 +218,25 @@ impl<'a> Tracer<'a> {
             lost: lost.len() as u64,
             evidence: self.evidence(&path, &ties, weakest),
             deadline_ns: path.deadline_ns,
+            until_ns,
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
         Traced { path, of: Some(tables) }
     }
 
-    /// Time inside the callbacks of some hops without a CPU; `None`: not known of all.
-    fn preempted_ns(&self, hops: &[Hop]) -> Option<i64> {
+    /// Fills in the time inside the callbacks of an instance's hops without a CPU, of all or, where it is not known of all, of none.
+    fn preempt(&self, hops: &mut [Hop]) {
         let of = |hop: &Hop| match hop.execution {
             // It has parts, and while the one before awaited, it had no need of a CPU.
             Some(e) if hop.start_ns < self.seen.executions[e as usize].start_ns => None,
             Some(e) => self.scheduled.preempted_ns(e, self.seen.execution_stream[e as usize], hop.start_ns, hop.output_ns),
             None => (hop.start_ns == hop.output_ns).then_some(0),
         };
-        hops.iter().map(of).sum::<Option<i64>>().filter(|_| hops.iter().any(|hop| hop.execution.is_some()))
+        let known: Option<Vec<i64>> = hops.iter().map(of).collect();
+        if let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) {
+            hops.iter_mut().zip(known).for_each(|(hop, ns)| hop.preemption_ns = Some(ns));
+        }
     }
 
     /// Publications of a path's first node on its first topic, in order.
@@ -268,10 +279,27 @@ impl<'a> Tracer<'a> {
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
+    /// When the first executor or process on a path had ended, but for those that were killed: what was published from then
+    /// on need not reach the end.
+    fn served_until(&self, path: &Path) -> Option<i64> {
+        let seen = self.seen;
+        let ended = |endpoints: &[u32], node: u32| {
+            let own = endpoints.iter().filter(|e| seen.endpoints[**e as usize].node == node);
+            own.filter_map(|e| seen.executor_ended.get(*e as usize).copied().flatten()).max()
+        };
+        let from = |i: usize| &self.linked.topics[path.topics[i] as usize];
+        let read = ended(&from(0).publishers, path.nodes[0]);
+        let taken = (1..path.nodes.len()).map(|i| ended(&from(i - 1).subscriptions, path.nodes[i]));
+        let processes = path.nodes.iter().map(|node| seen.nodes[*node as usize].process);
+        let in_order = processes.filter(|process| seen.processes[*process as usize].ended != Some(false));
+        taken.chain([read]).flatten().chain(in_order.map(|process| seen.alive_until(process))).min()
+    }
+
     /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the last one that did may still be on their way for as long as
     /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
     /// node took, when the two may not have found each other yet.
-    fn without_descendant(&self, path: &Path, origins: &Rows<u32>, descents: &Rows<(u32, i64)>, worst: i64) -> (Vec<u32>, Vec<u32>) {
+    fn without_descendant(&self, path: &Path, origins: &Rows<u32>, descents: &Rows<(u32, i64)>,
+        (worst, until_ns): (i64, Option<i64>)) -> (Vec<u32>, Vec<u32>) {
         let seen = self.seen;
         let descended = Numbers::of(descents.iter().map(|(origin, _)| *origin));
         let last = origins.iter().rposition(|p| descended.has(*p));
@@ -280,7 +308,7 @@ impl<'a> Tracer<'a> {
         let first = origins.iter().position(|p| taken.has(*p));
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
-        let in_flight_from = seen.end_ns().saturating_sub(worst);
+        let in_flight_from = seen.end_ns().min(until_ns.unwrap_or(i64::MAX)).saturating_sub(worst);
         let (mut lost, mut on_their_way) = (Vec::new(), Vec::new());
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
             let time = seen.publications[*publication as usize].time;

@@ -105,7 +105,7 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
                 EndpointKind::Subscription => &mut topic.subscribers,
             };
             names.insert(node.name.clone());
-            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0;
+            topic.losses_known &= tables.processes[node.process as usize].dropped_events == 0 && endpoint.linked != Some(false);
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
         let mut published: HashMap<&str, Instants> = HashMap::new();
@@ -248,6 +248,7 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
     let us = |ns: i64| ns as f64 / NS_PER_US;
     let mut durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
     let mut cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
+    let mut off_cpu = Grouped::new(order.len(), || calls().filter_map(|(index, wall, cpu)| Some((index, us(wall - cpu?)))));
     let mut waits = Grouped::new(order.len(), || {
         let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
         let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
@@ -263,6 +264,7 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         count: durations.of(index).len() as u64,
         duration_us: Distribution::of_slice(durations.of_mut(index)),
         cpu_us: Distribution::of_slice(cpu.of_mut(index)),
+        off_cpu_us: Distribution::of_slice(off_cpu.of_mut(index)),
         queue_wait_us: Distribution::of_slice(waits.of_mut(index)),
         output_period_ms: so_far
             .outputs
@@ -292,6 +294,8 @@ struct ChainSoFar {
     evidence: Vec<String>,
     means_ms: Vec<f64>,
     worst_ns: Option<i64>,
+    /// In any repeat.
+    critical: bool,
     /// Whether the events tell alignment of any instance.
     tells_alignment: bool,
 }
@@ -312,6 +316,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             });
             index_of.push(index as u32);
             so_far[index].lost += chain.lost;
+            so_far[index].critical |= chain.critical;
             if !so_far[index].evidence.contains(&chain.evidence) {
                 so_far[index].evidence.push(chain.evidence.clone());
             }
@@ -349,9 +354,14 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
     let mut preemption = instances(|i, _| i.preemption_ns);
     let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
     let mut queueing = instances(|i, _| Some(i.queueing_ns));
+    let mut kept = instances(|i, _| i.kept_ns);
     let mut transport = instances(|i, _| Some(i.transport_ns));
     let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
-    let critical = most.and_then(|most| so_far.iter().position(|chain| chain.worst_ns == Some(most)));
+    // Of equal ones the one that is critical in a repeat.
+    let critical = most.and_then(|most| {
+        let worst = (0..order.len()).filter(|index| so_far[*index].worst_ns == Some(most));
+        worst.min_by_key(|index| (!so_far[*index].critical, order[*index].1, order[*index].0))
+    });
     let several = repeats.len() > 1;
     let mut figures: Vec<ChainFigures> = order
         .iter()
@@ -372,6 +382,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 preemption_ms: preemption.next().flatten(),
                 alignment_ms: alignment.next().flatten(),
                 queueing_ms: queueing.next().flatten(),
+                kept_ms: kept.next().flatten(),
                 transport_ms: transport.next().flatten(),
                 ..ChainFigures::default()
             }

@@ -23,7 +23,7 @@ pub use summarise::summarise;
 
 use chains::{causes, states, usage};
 use link::{calls, clock_offset, clocks, due, fate, layers, refused, starved, udpros};
-use observe::{dds, rclpy, simulated};
+use observe::{dds, rclpy, serving, simulated};
 use observe::collect::Collector;
 use tables::{CallbackKind, Endpoint, Note, Tables};
 use tacho_events::{Event, ProcessFacts, Texts};
@@ -115,6 +115,7 @@ impl Analysis {
         let scheduled = scheduler.finish(&mut seen);
         actions.complete(&mut seen);
         ros1.link(&mut seen);
+        seen.executor_ended = serving::ended(&seen);
         let mut linked = link::link(&mut seen, &options);
         dds::link(&mut seen);
         let link::Messages { publications, messages, takes, notes: message_notes } = link::messages(&seen, &linked, &options, workload);
@@ -127,6 +128,11 @@ impl Analysis {
         let silent = without_callbacks(&seen);
         // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
         paths.retain(|path| path.nodes[1..].iter().all(|node| !silent.contains(&seen.nodes[*node as usize].process)));
+        // Nor is it known what became of an input on its way to a subscription whose messages are not linked.
+        paths.retain(|path| path.topics.iter().zip(&path.nodes[1..]).all(|(topic, node)| {
+            let doubtful = |s: &u32| seen.endpoints[*s as usize].node == *node && linked.doubts.has(*s);
+            !linked.topics[*topic as usize].subscriptions.iter().any(doubtful)
+        }));
         // Between clocks that nothing relates no time is known, so no instance either.
         let process = |node: u32| seen.nodes[node as usize].process;
         paths.retain(|path| path.nodes.windows(2).all(|pair| seen.related(process(pair[0]), process(pair[1]))));
@@ -141,7 +147,7 @@ impl Analysis {
         notes.extend(lost_events(&seen, chains.left_out));
         notes.extend(starved::note(&messages, workload));
         notes.extend(udpros::note(&messages, &publications, |endpoint| seen.process_of(endpoint), workload));
-        notes.extend(linked.notes);
+        notes.extend(std::mem::take(&mut linked.notes));
         notes.extend(simulated::note(&seen));
         notes.extend(message_notes);
         notes.extend(layer_notes);
@@ -176,6 +182,7 @@ impl Analysis {
                 count: counts[index],
                 skipped: skipped[index],
                 refused: refused[index],
+                linked: (e.kind == tables::EndpointKind::Subscription).then(|| !linked.doubts.has(index as u32)),
             })
             .collect();
         Tables {

@@ -1,13 +1,16 @@
-//! Publications to takes, over processes; arrivals to takes; and what was sent and never taken.
+//! Publications to takes, over processes; arrivals to takes.
 
 pub(crate) mod actions;
 pub(crate) mod calls;
 pub(crate) mod clock_offset;
 pub(crate) mod clocks;
 mod copies;
+mod doubt;
 pub(crate) mod due;
 pub(crate) mod fate;
 pub(crate) mod layers;
+mod lost;
+mod messages;
 pub(crate) mod promise;
 pub(crate) mod queue;
 pub(crate) mod refused;
@@ -15,15 +18,16 @@ pub(crate) mod starved;
 pub(crate) mod udpros;
 mod unstamped;
 
+pub(crate) use messages::{messages, Messages};
+
 use clocks::Sighting;
+use doubt::Doubts;
 use crate::Options;
 use crate::in_order::in_order;
-use crate::observe::{EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
+use crate::observe::{Observed, TakeSeen, INTERNAL};
 use crate::rows::{far_apart, Rows};
 use crate::rows::grouped::Grouped;
-use crate::tables::{Delivery, EndpointKind, LostIn, Message, Note, Publication};
-use std::collections::HashMap;
-use tacho_workload::model::{Start, Workload};
+use crate::tables::{EndpointKind, Note};
 use unstamped::{First, Unstamped, Votes};
 
 /// A topic's publications and subscriptions.
@@ -39,6 +43,7 @@ pub(crate) struct Linked {
     /// By topic.
     pub topics: Vec<OfTopic>,
     pub notes: Vec<Note>,
+    pub doubts: Doubts,
     /// By subscription, in order.
     takes: Grouped<u32>,
 }
@@ -87,7 +92,7 @@ fn find(seen: &Observed, options: &Options) -> Found {
     let mut of_unknown_order = 0;
     let of_topic = |topic: usize| {
         let published = Published::new(sent.of(topic));
-        let mut doubts = Doubts::default();
+        let mut doubts = Unlinked::default();
         let own = || far_apart(taken.of(topic).iter());
         let found = own().filter_map(|take| Some((take.row, published.of(seen, take, options, first, &mut doubts)?)));
         let mut found: Rows<(u32, u32)> = found.collect();
@@ -111,7 +116,7 @@ fn find(seen: &Observed, options: &Options) -> Found {
 
 /// Takes that were not linked because two publications may be theirs.
 #[derive(Default)]
-struct Doubts {
+struct Unlinked {
     ambiguous: u64,
     of_unknown_order: u64,
 }
@@ -188,7 +193,7 @@ impl Published {
         take.publication.is_some() || take.id.is_some() || take.stamp == 0 || self.by_stamp.get(first).is_some_and(|of| of.0 == take.stamp)
     }
 
-    fn of(&self, seen: &Observed, take: &Taken, options: &Options, first: Option<First>, doubts: &mut Doubts) -> Option<u32> {
+    fn of(&self, seen: &Observed, take: &Taken, options: &Options, first: Option<First>, doubts: &mut Unlinked) -> Option<u32> {
         let of_id = || {
             let id = take.id?;
             let last = self.by_id.partition_point(|of| of.0 <= id).checked_sub(1)?;
@@ -263,7 +268,8 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         topic.publications = timed.sorted_by(|a, b| a.0.cmp(&b.0)).into_iter().map(|of| of.1).collect();
     }
     set_arrivals(seen, &takes);
-    let mut notes = Vec::new();
+    let doubts = Doubts::find(seen, &topics, &takes);
+    let mut notes = doubts.notes(seen);
     if backwards > 0 {
         let text = "messages that seem taken before they were published: the clocks' error is larger than their latency; not linked";
         notes.push(Note { name: "negative-latency".into(), count: backwards, text: text.into() });
@@ -281,7 +287,7 @@ pub(crate) fn link(seen: &mut Observed, options: &Options) -> Linked {
         let text = "messages between hosts whose clocks are not related, as messages did not go both ways: no latency, no loss, no chain between them";
         notes.push(Note { name: "clocks-not-related".into(), count: unrelated, text: text.into() });
     }
-    Linked { topics, notes, takes }
+    Linked { topics, notes, doubts, takes }
 }
 
 /// node_data_available to takes: a subscription's queue is first in, first out, so both stand in one order. A notification
@@ -303,228 +309,6 @@ fn set_arrivals(seen: &mut Observed, takes: &Grouped<u32>) {
                 before = own;
             }
             seen.takes[index].arrival = own.or(before.filter(|a| *a >= published && *a <= taken));
-        }
-    }
-}
-
-/// Rows inside the measured window.
-pub(crate) struct Messages {
-    pub publications: Rows<Publication>,
-    pub messages: Rows<Message>,
-    /// Of each message; `None` for one that was lost.
-    pub takes: Rows<Option<u32>>,
-    pub notes: Vec<Note>,
-}
-
-/// Publish calls and messages inside the measured window.
-pub(crate) fn messages(
-    seen: &Observed,
-    linked: &Linked,
-    options: &Options,
-    workload: Option<&Workload>,
-) -> Messages {
-    let mut notes = Vec::new();
-    let mut publications = Rows::new();
-    for publication in &seen.publications {
-        match publication.endpoint {
-            Some(publisher) if publisher != INTERNAL && options.measures(publication.belongs_ns()) => {
-                publications.push(Publication {
-                    publisher,
-                    publish_ns: publication.time,
-                    due_ns: publication.due_ns,
-                    sequence: publication.id.map(|id| id.1),
-                    size_bytes: publication.size_bytes,
-                    execution: publication.execution,
-                })
-            }
-            _ => {}
-        }
-    }
-    let deadlines = deadlines_ns(seen, linked, options, workload);
-    let (mut messages, mut takes) = (Rows::new(), Rows::new());
-    let mut not_recorded = 0;
-    for (index, take) in far_apart(seen.takes.iter().enumerate()) {
-        let publication = take.publication.map(|p| &seen.publications[p as usize]);
-        if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
-            continue;
-        }
-        not_recorded += u64::from(publication.is_none() && !seen.ros1.latched.contains(&(index as u32)));
-        let start = take.execution.map(|e| seen.executions[e as usize].start_ns);
-        // A polling take happens inside a callback: the message has no first line of its own.
-        let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
-        let latency = publication.map(|p| callback_ns.unwrap_or(take.time) - p.time);
-        let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
-        let deadline = publisher.and_then(|p| deadlines[p as usize]);
-        let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
-        let emulated = seen.is_emulated(seen.process_of(take.endpoint)) || publication.is_some_and(|p| seen.is_emulated(p.process));
-        takes.push(Some(index as u32));
-        messages.push(Message {
-            publisher,
-            subscription: take.endpoint,
-            sequence: take.id.map(|id| id.1),
-            publish_ns: publication.map(|p| p.time),
-            arrival_ns: take.arrival,
-            take_ns: Some(take.time),
-            callback_ns,
-            execution: take.execution,
-            published_in: publication.and_then(|p| p.execution),
-            delivery: if emulated {
-                Delivery::Taken
-            } else if late {
-                Delivery::Late
-            } else {
-                Delivery::InTime
-            },
-            lost_in: None,
-            emulated,
-        });
-    }
-    if not_recorded > 0 {
-        let text = "messages taken whose publication was not recorded: counted as received, without latency";
-        notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
-    }
-    messages.extend(seen.ros1.lost_messages(seen, options));
-    lost(seen, linked, options, workload, &mut messages, &mut notes);
-    // Time, then subscription: the same at every reading.
-    takes.extend(std::iter::repeat_n(None, messages.len() - takes.len()));
-    let order: Rows<(Option<i64>, u32)> = messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
-    let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
-    let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
-    let takes = far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect();
-    let messages = far_apart(order.into_iter()).map(|(_, row)| messages[row as usize]).collect();
-    Messages { publications, messages, takes, notes }
-}
-
-/// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications of its topic.
-fn deadlines_ns(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>) -> Vec<Option<i64>> {
-    let mean_distances: Vec<Option<i64>> =
-        linked.topics.iter().map(|of| mean_distance_ns(seen, &of.publications, options)).collect();
-    let deadline = |endpoint: &EndpointSeen| {
-        if endpoint.kind != EndpointKind::Publisher {
-            return None;
-        }
-        let topic = &seen.topics.names[endpoint.topic as usize];
-        let promised = workload.and_then(|w| promise::of(w, &seen.nodes[endpoint.node as usize].name, topic));
-        promised.and_then(|p| p.deadline_ns()).or(mean_distances[endpoint.topic as usize])
-    };
-    seen.endpoints.iter().map(deadline).collect()
-}
-
-fn mean_distance_ns(seen: &Observed, publications: &[u32], options: &Options) -> Option<i64> {
-    let measured = far_apart(publications.iter()).map(|p| &seen.publications[*p as usize]).filter(|p| options.measures(p.belongs_ns()));
-    let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
-    for publication in measured {
-        count += 1;
-        first = first.min(publication.time);
-        last = last.max(publication.time);
-    }
-    (count > 1).then(|| (last - first) / (count - 1))
-}
-
-/// Whether most takes of a subscription have no publication although theirs may be among those of the topic: these carry nothing that a take
-/// names. Then what seems lost may have been taken.
-fn is_in_doubt(seen: &Observed, of: &OfTopic, takes: &[u32]) -> bool {
-    let nameless = |p: &u32| seen.publications[*p as usize].source_timestamp == 0 && seen.publications[*p as usize].id.is_none();
-    let unlinked = far_apart(takes.iter()).filter(|take| seen.takes[**take as usize].publication.is_none()).count();
-    unlinked * 2 > takes.len() && far_apart(of.publications.iter()).any(nameless)
-}
-
-/// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
-fn lost(
-    seen: &Observed,
-    linked: &Linked,
-    options: &Options,
-    workload: Option<&Workload>,
-    rows: &mut Rows<Message>,
-    notes: &mut Vec<Note>,
-) {
-    let ours = |endpoint: u32| {
-        let name = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
-        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::observe::is_called(name, &n.name)));
-        named || seen.ours[seen.process_of(endpoint) as usize]
-    };
-    let together = workload.is_none_or(|w| w.run.start == Start::Together);
-    for of in &linked.topics {
-        let mut sent_by: HashMap<u32, Rows<(u32, i64)>> = HashMap::new();
-        for publication in far_apart(of.publications.iter()) {
-            let row = &seen.publications[*publication as usize];
-            if let Some(publisher) = row.endpoint {
-                sent_by.entry(publisher).or_default().push((*publication, row.time));
-            }
-        }
-        for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
-            if is_in_doubt(seen, of, linked.takes.of(*subscription as usize)) {
-                continue;
-            }
-            let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);
-            let taken: Rows<(u32, i64)> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
-            let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));
-            let taken_ns = |publication: u32| {
-                let last = taken.partition_point(|of| of.0 <= publication).checked_sub(1)?;
-                Some(taken[last]).filter(|of| of.0 == publication).map(|of| of.1)
-            };
-            let process = seen.process_of(*subscription);
-            let (alive, created) = (seen.alive_until(process), seen.endpoints[*subscription as usize].created_ns);
-            for publisher in &of.publishers {
-                let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
-                let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
-                if !seen.related(process, seen.process_of(*publisher)) {
-                    continue;
-                }
-                // Where it is known when events were lost, only what was sent then is left out.
-                let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0 && seen.gaps.is_empty();
-                if dropped(process) || dropped(seen.process_of(*publisher)) {
-                    continue;
-                }
-                // What was seen to be overwritten was there, and will not be taken.
-                let overwritten = |publication: u32| seen.overwritten.contains(&(publication, *subscription));
-                let first_met = mine.iter().position(|p| taken_ns(p.0).is_some() || overwritten(p.0));
-                let last_taken = mine.iter().rposition(|p| taken_ns(p.0).is_some());
-                // All of ours are matched before the first send, unless they start at once; of others it is only known from the first
-                // message on.
-                let matched_from = match (together && ours(*publisher) && ours(*subscription), first_met) {
-                    (true, _) => 0,
-                    (false, Some(first)) => first,
-                    (false, None) => {
-                        let name = |e: u32| &seen.nodes[seen.endpoints[e as usize].node as usize].name;
-                        notes.push(Note { name: "never-taken".into(), count: mine.len() as u64, text: format!(
-                            "messages on {} from {} that {} never took: whether the two ever matched is not known, so none counts as lost",
-                            seen.topics.names[seen.topic_of(*subscription) as usize], name(*publisher), name(*subscription)) });
-                        continue;
-                    }
-                };
-                let interval = if mine.len() > 1 { (last.1 - first.1) / (mine.len() as i64 - 1) } else { 0 };
-                let worst = mine.iter().filter_map(|(p, time)| Some(taken_ns(*p)? - time)).max().unwrap_or(0);
-                let in_flight_from = alive.saturating_sub(worst.max(interval));
-                for (position, (publication, time)) in far_apart(mine.iter()).enumerate().skip(matched_from) {
-                    let overtaken = last_taken.is_some_and(|l| position < l);
-                    let lying = seen.lying.contains(&(*publication, *subscription));
-                    let pending = lying || (!overtaken && *time >= in_flight_from);
-                    let there = *time >= created && *time <= alive;
-                    let row = &seen.publications[*publication as usize];
-                    if taken_ns(*publication).is_some() || !options.measures(row.belongs_ns()) {
-                        continue;
-                    }
-                    let overwritten = overwritten(*publication);
-                    if !overwritten && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval)))) {
-                        continue;
-                    }
-                    rows.push(Message {
-                        publisher: Some(*publisher),
-                        subscription: *subscription,
-                        sequence: row.id.map(|id| id.1),
-                        publish_ns: Some(*time),
-                        arrival_ns: None,
-                        take_ns: None,
-                        callback_ns: None,
-                        execution: None,
-                        published_in: row.execution,
-                        delivery: Delivery::Lost,
-                        lost_in: overwritten.then_some(LostIn::SubscriptionQueue),
-                        emulated: seen.is_emulated(process) || seen.is_emulated(row.process),
-                    });
-                }
-            }
         }
     }
 }

@@ -110,12 +110,16 @@ impl LiveWindow {
         })?;
         self.recent.make_contiguous().sort_by_key(|event| event.time); // stable: each stream stays in its order
         if let Some(newest) = self.newest_ns() {
-            let oldest = newest - self.span_ns - LINKED_BEFORE_NS;
-            while self.recent.front().is_some_and(|event| event.time.as_ns() < oldest) {
-                self.recent.pop_front();
-            }
+            self.forget_before(newest.saturating_sub(self.span_ns).saturating_sub(LINKED_BEFORE_NS));
         }
         Ok(())
+    }
+
+    /// Lets go of what happened before an instant.
+    fn forget_before(&mut self, ns: i64) {
+        while self.recent.front().is_some_and(|event| event.time.as_ns() < ns) {
+            self.recent.pop_front();
+        }
     }
 
     fn newest_ns(&self) -> Option<i64> {
@@ -162,7 +166,8 @@ impl LiveWindow {
         let mut analysis = Analysis::new(options);
         self.follower.processes().iter().for_each(|process| analysis.add_process(process));
         let texts = self.follower.texts();
-        let mut lasting: Vec<&Event> = self.lasting.iter().collect();
+        let wanted = |event: &&Event| self.only.as_ref().is_none_or(|only| only.processes.contains(&event.process));
+        let mut lasting: Vec<&Event> = self.lasting.iter().filter(wanted).collect();
         lasting.sort_by_key(|event| event.time);
         let mut lasting = lasting.into_iter().peekable();
         for event in &self.recent {

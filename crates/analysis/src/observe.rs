@@ -15,6 +15,7 @@ pub(crate) mod preemption;
 pub(crate) mod rclpy;
 pub(crate) mod ros1;
 pub(crate) mod services;
+pub(crate) mod serving;
 pub(crate) mod simulated;
 
 use crate::rows::Rows;
@@ -67,6 +68,8 @@ pub(crate) struct Observed {
     /// Link annotations: subscription, publisher, what they say; each once.
     pub annotations: Vec<(u32, u32, LinkRule)>,
     pub counters: Counters,
+    /// By endpoint, see [`serving::ended`].
+    pub executor_ended: Vec<Option<i64>>,
 }
 
 /// Names of topics as numbers.
@@ -89,6 +92,8 @@ pub(crate) struct EndpointSeen {
     pub gid: Option<Gid>,
     /// Of a subscription: messages of its process come through a buffer of rclcpp.
     pub is_buffered: bool,
+    /// Of a subscription: calls of its callbacks.
+    pub called: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -115,6 +120,10 @@ pub(crate) struct PublicationSeen {
     pub refused_to: Option<u32>,
     /// Handed over inside its process, whether or not it was sent as well.
     pub is_within: bool,
+    /// The client library began it, and no layer above did.
+    pub from_client_library: bool,
+    /// rcl or a layer below was seen.
+    pub reached_rcl: bool,
 }
 
 impl PublicationSeen {
@@ -134,6 +143,8 @@ impl PublicationSeen {
             due_ns: None,
             refused_to: None,
             is_within: false,
+            from_client_library: false,
+            reached_rcl: false,
         }
     }
 
@@ -195,6 +206,8 @@ pub(crate) struct StreamSeen {
     pub standbys: Rows<(i64, i64)>,
     /// Outermost executions, in order.
     pub executions: Rows<u32>,
+    /// Absent where it is part of no executor.
+    pub executing: Option<serving::Executing>,
 }
 
 /// What could not be linked, counted.
@@ -205,6 +218,8 @@ pub(crate) struct Counters {
     pub unknown_node: u64,
     pub unknown_subscription: u64,
     pub intra_unlinked: u64,
+    /// Publish calls that rcl did not take, of a context that is shut down.
+    pub after_shutdown: u64,
     /// Service requests of which only the callback is seen.
     pub requests: u64,
     pub unknown_annotation: u64,
@@ -280,6 +295,12 @@ impl Observed {
         }
     }
 
+    /// Until when messages to a subscription could be taken: while its process was there, and its executor had not ended.
+    pub fn served_until(&self, subscription: u32) -> i64 {
+        let ended = self.executor_ended.get(subscription as usize).copied().flatten();
+        self.alive_until(self.process_of(subscription)).min(ended.unwrap_or(i64::MAX))
+    }
+
     /// Whether a process is an emulated board.
     pub fn is_emulated(&self, process: u32) -> bool {
         self.processes[process as usize].is_emulated()
@@ -335,6 +356,9 @@ impl Observed {
         add("alike-over-udpros", self.ros1.alike,
             "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
              latency, and what that connection lost is not told");
+        add("published-after-shutdown", counters.after_shutdown,
+            "publish calls that rcl did not take, after the last one of their process that it took: once a context is shut down (^C, \
+             rclcpp::shutdown) or a publisher is gone, rcl refuses to publish; nothing was sent and nothing is lost");
         let unknown = self.publications.iter().filter(|p| p.endpoint.is_none()).count() as u64;
         add("unknown-publisher", unknown,
             "publish calls of publishers whose creation was not recorded (under Humble /rosout is among them); left out");

@@ -154,7 +154,7 @@ macro_rules! tables {
 tables! {
     processes: Process { pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
     nodes: Node { process, name }
-    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused }
+    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused, linked }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
@@ -173,14 +173,14 @@ tables! {
         canceling_ns, outcome, ended_ns, result_sent_ns, result_ns, feedback, first_feedback_ns, last_feedback_ns, execution,
     }
     states: NodeState { node, from_ns, state }
-    chains: Chain { name, path, critical, lost, evidence, deadline_ns }
+    chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns }
     instances: Instance {
-        chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, transport_ns,
+        chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, kept_ns, transport_ns,
     }
-    hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns }
+    hops: Hop { instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns, alignment_ns, kept_ns, preemption_ns }
     preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
     executors: ExecutorThread {
-        process, tid, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
+        process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
         voluntary_switches, involuntary_switches,
     }
     links: Link { node, input, output, rule, evidence, confidence, outputs, followed }

@@ -5,6 +5,7 @@ use crate::lints;
 use crate::summary::Summary;
 use crate::tables::Note;
 use std::thread::ScopedJoinHandle;
+use tacho_events::run::Load;
 use tacho_workload::model::Workload;
 
 /// The figures of a run: of one repeat, or of all that a run directory holds.
@@ -51,5 +52,19 @@ fn notes(repeats: &[Repeat<'_>]) -> Vec<Note> {
             None => notes.push(note.clone()),
         }
     }
+    notes.extend(busy_machine(repeats));
     notes
+}
+
+/// That others had much of the machine, in words of the run in which they had most.
+fn busy_machine(repeats: &[Repeat<'_>]) -> Option<Note> {
+    let loads = repeats.iter().filter_map(|repeat| repeat.info?.load.as_ref());
+    let busy: Vec<&Load> = loads.filter(|load| load.much().is_some()).collect();
+    let worst = busy.iter().max_by(|a, b| a.others_cpus().unwrap_or(0.0).total_cmp(&b.others_cpus().unwrap_or(0.0)))?;
+    let in_most = if repeats.len() > 1 { " (of the repeats with such load the one with most)" } else { "" };
+    let text = format!(
+        "{}{in_most}: latencies, callback times and lateness have what that took from the run; `load` in run.json has the rest",
+        worst.much()?
+    );
+    Some(Note { name: "busy-machine".into(), count: busy.len() as u64, text })
 }

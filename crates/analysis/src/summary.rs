@@ -85,6 +85,13 @@ pub struct Summary {
     pub notes: Vec<crate::tables::Note>,
 }
 
+impl Summary {
+    /// Notes on messages that could not be linked: for their sake figures are absent that a reader looks for first.
+    pub fn in_doubt(&self) -> impl Iterator<Item = &crate::tables::Note> {
+        self.notes.iter().filter(|note| note.name == "not-linked")
+    }
+}
+
 /// What one lint found (docs/lints.md).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {

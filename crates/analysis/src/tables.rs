@@ -8,6 +8,7 @@ mod chains;
 mod layers;
 pub(crate) mod merge;
 mod name;
+mod parts;
 mod threads;
 
 pub(crate) use actions::{action_of, is_feedback};
@@ -15,6 +16,7 @@ pub use actions::{Goal, GoalOutcome};
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
 pub use layers::{Layers, LAYERS};
 pub use name::Name;
+pub use parts::Parts;
 pub use threads::{ExecutorThread, OffCpu, Preemption};
 
 use crate::rows::Rows;
@@ -176,6 +178,8 @@ pub struct Endpoint {
     pub skipped: Option<u64>,
     /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a host.
     pub refused: Option<u64>,
+    /// Whether most messages of a subscription are linked to their publications; if not, its losses are not known. Absent for publishers.
+    pub linked: Option<bool>,
 }
 
 /// From when on a managed node (rcl_lifecycle) was in a state.

@@ -105,7 +105,7 @@ fn a_chain_runs_out_with_the_goal_and_back_with_its_result() {
     let chain = tables.chains.iter().position(|c| c.path == path).unwrap_or_else(|| panic!("{:?}", tables.chains)) as u32;
     let (row, instance) = tables.instances.iter().enumerate().find(|(_, i)| i.chain == chain).expect("an instance");
     assert_eq!((instance.start_ns, instance.end_ns), (1_000, 1_950));
-    assert_eq!(instance.computation_ns + instance.alignment_ns.unwrap_or(0) + instance.queueing_ns + instance.transport_ns, 950);
+    assert_eq!(instance.parts().whole_ns(), 950);
     let hops: Vec<_> = tables.hops.iter().filter(|h| h.instance == row as u32).map(|h| (h.published_ns, h.start_ns, h.output_ns)).collect();
     assert_eq!(hops, [(None, 1_000, 1_020), (Some(1_020), 1_200, 1_710), (Some(1_710), 1_800, 1_850), (Some(1_850), 1_900, 1_950)]);
     // Executed by no callback: from the state executing to the end, on the thread that ended it.

@@ -55,7 +55,7 @@ fn braking() -> FileBuilder {
 fn to_a_topic_is_to_its_publish_call_whatever_the_node_publishes_after_it() {
     let ends = |to| (1..=3).map(|k| (1_000 * k, 1_000 * k + to)).collect::<Vec<_>>();
     let asked = |from: &str, to: &str| ways(&between(&braking(), from, to));
-    assert_eq!(asked("/points", "/brake"), [("/lidar /points /control /brake".into(), ends(100))]);
+    assert_eq!(asked("/points", "topic:/brake"), [("/lidar /points /control /brake".into(), ends(100))]);
     assert_eq!(asked("/points", "/debug"), [("/lidar /points /control /debug".into(), ends(300))]);
     assert_eq!(asked("/lidar", "/logger"), [("/lidar /points /control /debug /logger".into(), ends(360))]);
     assert_eq!(asked("points", "brake_"), [], "no such end");
@@ -87,7 +87,7 @@ fn every_path_between_the_ends_is_a_chain_of_that_name_and_none_goes_past_the_en
 
 #[test]
 fn an_end_that_nothing_leads_to_is_said() {
-    for (from, to, said) in [("/points", "/nowhere", "/nowhere is no topic"), ("/debug", "/brake", "no topics and nodes lead")] {
+    for (from, to, said) in [("/points", "/nowhere", "/nowhere is no topic"), ("/debug", "topic:/brake", "no topics and nodes lead")] {
         let tables = between(&braking(), from, to);
         let note = tables.notes.iter().find(|note| note.name == "chain-not-found").expect("a note");
         assert!(ways(&tables).is_empty() && note.text.contains(said), "{}", note.text);
@@ -104,13 +104,13 @@ fn a_change_that_no_output_reflects_waits_until_the_end_and_a_deadline_that_noth
             b.process(1).at(t).start_timer().at(t + 10).publish(t).at(t + 20).end_timer()
         })
     };
-    let tables = between(&sent_into_nothing(braking()), "/points", "/brake");
+    let tables = between(&sent_into_nothing(braking()), "/points", "topic:/brake");
     let chain = way(&tables);
     let (reaction, pending) = (chain.reaction_time_ms.expect("reaction").max, chain.reaction_pending_ms.expect("pending"));
     assert!((reaction * 1e6 - 1_100.0).abs() < 0.5, "{reaction}");
     // A change just after the input at 3000 was missed by it, and the last event is at 9020.
     assert!((pending * 1e6 - 6_020.0).abs() < 0.5, "{pending}");
-    assert_eq!(way(&between(&braking(), "/points", "/brake")).reaction_pending_ms, None);
+    assert_eq!(way(&between(&braking(), "/points", "topic:/brake")).reaction_pending_ms, None);
 
     let silent = FileBuilder::new().node(1, "lidar").publisher("/points").timer(1_000)
         .node(2, "control").subscription("/points").timer(100).publisher("/brake")
@@ -119,4 +119,21 @@ fn a_change_that_no_output_reflects_waits_until_the_end_and_a_deadline_that_noth
     let findings = summary(&between(&silent, "/points", "/brake")).findings.expect("findings");
     let missed = findings.iter().find(|finding| finding.lint == "deadline-missed").expect("nothing kept the deadline");
     assert!(format!("{missed:?}").contains("no instance came through"), "{missed:?}");
+}
+
+#[test]
+fn a_node_and_a_topic_of_one_name_are_told_apart_by_a_prefix_and_without_one_the_name_is_refused() {
+    let asked = |to: &str| ways(&between(&braking(), "/points", to)).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    assert_eq!(asked("topic:/brake"), ["/lidar /points /control /brake"]);
+    assert_eq!(asked("node:/brake"), ["/lidar /points /control /brake /brake"]);
+    assert_eq!(asked("node:brake"), ["/lidar /points /control /brake /brake"]);
+    for (to, why) in [
+        ("/brake", "/brake is a topic and a node: topic:/brake is the one, node:/brake the other"),
+        ("node:/points", "/points is no recorded node"),
+        ("topic:/logger", "/logger is no topic that a recorded node publishes"),
+    ] {
+        let tables = between(&braking(), "/points", to);
+        let note = tables.notes.iter().find(|note| note.name == "chain-not-found").expect("noted");
+        assert!(ways(&tables).is_empty() && note.text == format!("chain way: {why}"), "{}", note.text);
+    }
 }

@@ -10,7 +10,7 @@ use tacho_events::testing::FileBuilder;
 /// (start, end to end, computation, alignment, queueing, transport) of each instance, and that the parts add up.
 fn parts(tables: &Tables) -> Vec<(i64, i64, i64, Option<i64>, i64, i64)> {
     let row = |i: &Instance| {
-        assert_eq!(i.computation_ns + i.alignment_ns.unwrap_or(0) + i.queueing_ns + i.transport_ns, i.end_to_end_ns, "{i:?}");
+        assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
         assert_eq!(i.end_ns - i.start_ns, i.end_to_end_ns);
         (i.start_ns, i.end_to_end_ns, i.computation_ns, i.alignment_ns, i.queueing_ns, i.transport_ns)
     };
@@ -107,10 +107,13 @@ fn a_timer_driven_node_is_tied_to_the_latest_message_taken_before() {
         .process(2).at(1_500).start_timer().at(1_540).publish(4).at(1_550).end_timer()
         .process(3).at(1_545).node_data_available(SUBSCRIPTION).at(1_560).start_taking(4).at(1_570).end_taking();
     let tables = tables(&builder);
-    // 200..570: computation 10 + 40 + 10, transport 10 + 5, alignment (500 - 220) + 15.
-    assert_eq!(parts(&tables), [(200, 370, 60, Some(295), 0, 15), (200, 1_370, 60, Some(1_295), 0, 15)]);
+    // 200..570: computation 10 + 40 + 10, transport 10 + 5, alignment 10 + 15, kept 500 - 230.
+    assert_eq!(parts(&tables), [(200, 370, 60, Some(25), 0, 15), (200, 1_370, 60, Some(25), 0, 15)]);
     assert!(tables.chains[0].evidence.contains("latest message taken before, at /fusion"), "{}", tables.chains[0].evidence);
     assert_eq!(tables.chains[0].lost, 1, "the first points were overwritten by the second");
+    // What the node kept for its timer is no alignment: nobody slept over it.
+    assert_eq!(tables.instances.iter().map(|i| i.kept_ns).collect::<Vec<_>>(), [Some(270), Some(1270)]);
+    assert_eq!(tables.hops.iter().map(|hop| hop.kept_ns).collect::<Vec<_>>()[1], Some(270));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod simulated;
 use simulated::{analysed, figures, name, topic, Simulation, Taken, Truth};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use tacho_analysis::tables::{CauseKind, Delivery, EndpointKind, OffCpu, Tables};
+use tacho_analysis::tables::{CauseKind, Delivery, EndpointKind, OffCpu, Parts, Tables};
 use tacho_events::testing::FileBuilder;
 
 const SYSTEMS: u64 = 40;
@@ -54,7 +54,8 @@ fn ends(truth: &Truth) -> BTreeMap<(usize, usize, u64), End> {
             let (Some(first), Some(last)) = (sent.first(), sent.last()) else { continue };
             let interval = if sent.len() > 1 { (last.1 - first.1) / (sent.len() as i64 - 1) } else { 0 };
             let worst = taken.iter().map(|(sequence, at)| at - times[&(*publisher, *sequence)]).max().unwrap_or(0);
-            // A killed process is there until its last event; the others until their recorder's last reading.
+            // A killed process is there until its last event, one that shuts down until its executor ends; the others until their
+            // recorder's last reading.
             let alive = truth.alive_until(node);
             for (sequence, time) in &sent {
                 let overtaken = taken.keys().any(|t| t > sequence);
@@ -100,6 +101,18 @@ fn every_message_ends_as_it_truly_did_and_sent_is_the_sum_of_all_ends() {
         let mut truly = truth.taken.clone();
         truly.sort_unstable();
         assert_eq!(taken, truly, "seed {seed}");
+        for endpoint in tables.endpoints.iter().filter(|e| e.kind == EndpointKind::Publisher) {
+            let (node, subscribers) = (nodes(tables)[endpoint.node as usize], |end: &&(usize, usize)| end.1 == nodes(tables)[endpoint.node as usize]);
+            let refused = truth.ours.then(|| truth.refused.get(&node).copied().unwrap_or(0));
+            assert_eq!(endpoint.refused, refused, "seed {seed}");
+            // To each subscriber, of all publish calls: received, lost, pending, before and after the two knew each other, refused.
+            let tried = endpoint.count + endpoint.refused.unwrap_or(0);
+            let pairs: BTreeSet<(usize, usize)> = expected.keys().map(|(to, from, _)| (*to, *from)).collect();
+            for (to, from) in pairs.iter().filter(subscribers) {
+                let of_pair = expected.keys().filter(|key| (key.0, key.1) == (*to, *from)).count() as u64;
+                assert_eq!(of_pair + truth.refused.get(from).copied().unwrap_or(0), tried, "seed {seed}: {from} to {to}");
+            }
+        }
         let with_rows = |end: &End| matches!(end, End::Received | End::Lost);
         let rows: BTreeMap<_, _> = expected.iter().filter(|(_, end)| with_rows(end)).map(|(k, v)| (*k, *v)).collect();
         assert_eq!(found, rows, "seed {seed}");
@@ -180,9 +193,12 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
         for (row, instance) in tables.instances.iter().enumerate() {
             let path = &tables.chains[instance.chain as usize].path;
             found.push((path.clone(), instance.start_ns, instance.end_ns));
-            let parts = [instance.computation_ns, instance.preemption_ns.unwrap_or(0), instance.alignment_ns.unwrap_or(0), instance.queueing_ns, instance.transport_ns];
-            assert_eq!(parts.iter().sum::<i64>(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
-            assert!(parts.iter().all(|ns| *ns >= 0), "seed {seed}: {instance:?}");
+            let parts = instance.parts();
+            assert_eq!(parts.whole_ns(), instance.end_to_end_ns, "seed {seed}: {instance:?}");
+            let told = [parts.preemption_ns, parts.alignment_ns, parts.kept_ns].map(|part| part.unwrap_or(0));
+            let all = told.into_iter().chain([parts.computation_ns, parts.queueing_ns, parts.transport_ns]);
+            assert!(all.into_iter().all(|ns| ns >= 0), "seed {seed}: {instance:?}");
+            let mut of_hops = Parts::default();
             let mut at = instance.start_ns;
             for position in 0..path.len().div_ceil(2) as u32 {
                 let hop = hops.next().expect("a hop a node");
@@ -190,8 +206,12 @@ fn instances_of_chains_are_the_true_descents_and_their_parts_add_up() {
                 let times = [Some(at), hop.published_ns, hop.arrival_ns, Some(hop.start_ns), Some(hop.output_ns)];
                 assert!(times.iter().flatten().is_sorted(), "seed {seed}: {hop:?}");
                 assert!((0..=hop.start_ns - hop.arrival_ns.or(hop.published_ns).unwrap_or(hop.start_ns)).contains(&hop.queueing_ns), "seed {seed}: {hop:?}");
+                let parts = hop.parts();
+                assert_eq!(parts.whole_ns(), hop.output_ns - hop.published_ns.unwrap_or(hop.start_ns), "seed {seed}: {hop:?}");
+                of_hops = [of_hops, parts].into_iter().sum();
                 at = hop.output_ns;
             }
+            assert_eq!(of_hops, parts, "seed {seed}: {instance:?}");
             assert_eq!(at, instance.end_ns, "seed {seed}");
         }
         found.sort_unstable();
@@ -278,7 +298,7 @@ fn turn(events: &Path) {
 
 #[test]
 fn systems_differ_enough_to_show_what_may_go_wrong() {
-    let (mut lost, mut pending, mut ended, mut unmatched, mut kinds) = (0, 0, 0, 0, BTreeSet::new());
+    let (mut lost, mut pending, mut ended, mut unmatched, mut left, mut kinds) = (0, 0, 0, 0, 0, BTreeSet::new());
     for seed in 0..SYSTEMS {
         let truth = system(seed).1;
         for end in ends(&truth).values() {
@@ -288,8 +308,9 @@ fn systems_differ_enough_to_show_what_may_go_wrong() {
             unmatched += usize::from(*end == End::Unmatched);
         }
         kinds.insert((truth.ours, truth.scheduled, truth.killed.is_empty()));
+        left += usize::from(!truth.left.is_empty());
     }
-    assert!(lost > 100 && pending > 10 && ended > 10 && unmatched > 2, "{lost} {pending} {ended} {unmatched}");
+    assert!(lost > 100 && pending > 10 && ended > 10 && unmatched > 2 && left > 10, "{lost} {pending} {ended} {unmatched} {left}");
     assert_eq!(kinds.len(), 8);
     let (builder, _) = system(1);
     let folder = tempfile::tempdir().expect("folder");

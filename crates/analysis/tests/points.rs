@@ -37,6 +37,7 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
         node: node as u32, kind, topic: "/image".into(), depth: None, created_ns, count: 0,
         skipped: (kind == EndpointKind::Publisher).then_some(0),
         refused: (kind == EndpointKind::Publisher).then_some(0),
+        linked: (kind == EndpointKind::Subscription).then_some(true),
     };
     let mut tables = Tables { processes: vec![process], ..Tables::default() };
     tables.nodes.push(Node { process: 0, name: "/camera".into() });

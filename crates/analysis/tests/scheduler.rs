@@ -3,7 +3,7 @@
 mod scene;
 
 use scene::*;
-use tacho_analysis::tables::{CauseKind, OffCpu, Preemption, Tables};
+use tacho_analysis::tables::{CauseKind, Hop, OffCpu, Parts, Preemption, Tables};
 use tacho_events::testing::FileBuilder;
 
 const KERNEL: u32 = 0;
@@ -170,8 +170,9 @@ fn preemption_is_split_out_of_computation_and_the_parts_still_add_up() {
     let (with, without) = (scene(true), scene(false));
     let parts = |tables: &Tables| {
         let i = &tables.instances[0];
-        let sum = i.computation_ns + i.preemption_ns.unwrap_or(0) + i.alignment_ns.unwrap_or(0) + i.queueing_ns + i.transport_ns;
-        assert_eq!(sum, i.end_to_end_ns, "{i:?}");
+        assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
+        // In the hops as in the chain.
+        assert_eq!(tables.hops.iter().map(Hop::parts).sum::<Parts>(), i.parts(), "{i:?}");
         (i.computation_ns / US, i.preemption_ns.map(|ns| ns / US), i.end_to_end_ns / US)
     };
     assert_eq!(parts(&with), (300, Some(100), 600));

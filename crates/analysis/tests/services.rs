@@ -96,7 +96,7 @@ fn a_chain_runs_out_with_the_request_and_back_with_its_response() {
     assert_eq!((i.start_ns, i.end_ns), (1_000, 1_410));
     // 20 + 50 + 80 (to the response, though the callback ended before) + 40 + 10.
     assert_eq!(i.computation_ns, 200);
-    assert_eq!(i.computation_ns + i.alignment_ns.unwrap_or(0) + i.queueing_ns + i.transport_ns, i.end_to_end_ns);
+    assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
     let hops: Vec<_> = tables.hops.iter().filter(|h| h.instance == of(whole) as u32).map(|h| (h.published_ns, h.arrival_ns, h.start_ns, h.output_ns)).collect();
     assert_eq!(hops, [
         (None, None, 1_000, 1_020),
@@ -185,7 +185,7 @@ fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_nu
     let round = chain(&tables, "planner to map and back", &["/planner", "/get_map request", "/map", "/get_map response", "/planner"]);
     let mut hops: Vec<_> = tables.instances.iter().enumerate().filter(|(_, i)| i.chain == round).map(|(row, i)| {
         let of_map = tables.hops.iter().find(|h| h.instance == row as u32 && h.position == 1).expect("a hop");
-        assert_eq!(i.computation_ns + i.alignment_ns.unwrap_or(0) + i.queueing_ns + i.transport_ns, i.end_to_end_ns);
+        assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
         (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
     }).collect();
     hops.sort();

@@ -41,7 +41,7 @@ fn empty_tables_and_empty_lists_come_back_too() {
     store::write(folder.path(), &tables).expect("write");
     assert_eq!(store::read(folder.path()).expect("read"), tables);
     for path in [vec![], vec!["/a".to_string()], vec![], vec!["/a".into(), "".into()]] {
-        tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new(), deadline_ns: None });
+        tables.chains.push(tacho_analysis::tables::Chain { name: "c".into(), path, critical: false, lost: 1, evidence: String::new(), deadline_ns: None, until_ns: None });
     }
     tables.states = vec![tacho_analysis::tables::NodeState { node: 3, from_ns: -5, state: "inactive".into() }];
     let message = BagMessage { topic: 0, log_ns: 7, publish_ns: None, stamp_ns: Some(-1), size_bytes: 4, sequence: Some(9), stretch: 1 };

@@ -155,3 +155,50 @@ fn time_in_which_two_threads_of_an_executor_waited_at_once_counts_once() {
     let [instance] = &tables.instances[..] else { panic!("{:?}", tables.instances) };
     assert_eq!((instance.transport_ns, instance.queueing_ns, instance.alignment_ns), (95, 0, Some(15)));
 }
+
+/// Cases of `single-threaded-bottleneck`.
+fn bottlenecks(tables: &Tables) -> Vec<tacho_analysis::summary::FindingCase> {
+    let repeat = tacho_analysis::Repeat { tables, options: tacho_analysis::Options::default(), info: None };
+    let findings = tacho_analysis::summarise(&[repeat], None).findings.expect("lints ran");
+    findings.into_iter().filter(|f| f.lint == "single-threaded-bottleneck").flat_map(|f| f.cases).collect()
+}
+
+const LOG: u64 = 0x200;
+const LOG_CALLBACK: u64 = CALLBACK + LOG;
+
+/// Two threads of one executor, each `busy` of every 100 in a callback, which they swap each time. At once, or in turn.
+fn two_threads_of(callbacks: &[u64], busy: i64, in_turn: bool) -> Tables {
+    let b = nodes().process(2).another_subscription(LOG, "/log").two_threads();
+    let later = if in_turn { busy } else { 0 };
+    let b = (0..40).fold(b, |b, k| {
+        let (at, of) = (110 + 100 * k, |thread: i64| callbacks[(k + thread) as usize % callbacks.len()]);
+        let b = b.waits(2, at - 6, at - 5).at(at).callback_start(of(0), false);
+        let b = if in_turn { b.at(at + busy).callback_end(of(0)) } else { b };
+        let b = b.waits(3, at - 4 + later, at - 3 + later).at(at + later).callback_start(of(1), false).at(at + later + busy).callback_end(of(1));
+        if in_turn { b } else { b.process(2).thread(2).at(at + busy).callback_end(of(0)) }
+    });
+    tables(&b)
+}
+
+#[test]
+fn a_full_executor_of_several_threads_is_one_case_and_advises_no_group() {
+    let full = two_threads_of(&[CALLBACK, MAP_CALLBACK, LOG_CALLBACK], 90, false);
+    assert_eq!(full.executors.iter().filter_map(|row| row.executor.zip(row.executor_threads)).collect::<Vec<_>>(), [(0, 2); 2]);
+    let found = bottlenecks(&full);
+    assert_eq!(found.iter().map(|case| case.subject.as_str()).collect::<Vec<_>>(), ["process 2 threads 2, 3"]);
+    assert!(found[0].evidence.contains("of 2 threads together inside 3 callbacks"), "{:?}", found[0]);
+    assert!(found[0].next.starts_with("more threads than 2") && !found[0].next.contains("group"), "{:?}", found[0]);
+}
+
+#[test]
+fn a_thread_for_each_callback_is_no_bottleneck_however_full() {
+    assert_eq!(bottlenecks(&two_threads_of(&[CALLBACK, MAP_CALLBACK], 90, false)), []);
+}
+
+#[test]
+fn threads_whose_callbacks_never_run_at_once_are_told_that_these_share_a_group() {
+    let found = bottlenecks(&two_threads_of(&[CALLBACK, MAP_CALLBACK, LOG_CALLBACK], 45, true));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].evidence.contains("on 2 threads, never two at once"), "{:?}", found[0]);
+    assert!(found[0].next.contains("in a callback group of its own"), "{:?}", found[0]);
+}

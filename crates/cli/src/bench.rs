@@ -5,7 +5,7 @@ use crate::lock::RunLock;
 use crate::options::Bench as Options;
 use crate::progress::Progress;
 use crate::sweep::SweepRun;
-use crate::{analysis, check, explain, generate, interrupt, report, runs, sweep};
+use crate::{analysis, check, explain, generate, interrupt, report, runs, sweep, unrecorded};
 use anyhow::Context;
 use tacho_events::run::RunDirectory;
 use tacho_runner::bench::Bench;
@@ -19,15 +19,18 @@ pub fn run(options: Options) -> Outcome {
     let bench = Bench {
         installation: &installation,
         command: runs::command(),
-        recorded: !options.unrecorded,
+        recorded: options.unrecorded.is_none(),
         scheduler: options.scheduler.when(),
         cpu_time: options.cpu_time,
         interrupted,
     };
     if let ([point], false) = (sweep.points.as_slice(), options.resume) {
-        return single(&options, &bench, point, &name);
+        return match options.unrecorded {
+            Some(how) => unrecorded::run(&options, how, &bench, point, &name),
+            None => single(&options, &bench, point, &name),
+        };
     }
-    if options.unrecorded {
+    if options.unrecorded.is_some() {
         return Err(Failure::Usage("a sweep without a recorder has no figures; expected one workload with --unrecorded".into()));
     }
     let run = match (&options.out.out, options.resume) {
@@ -84,10 +87,8 @@ fn single(options: &Options, bench: &Bench<'_>, point: &SweepPoint, name: &str) 
     if repeats > 1 {
         bench.write_whole(workload, &run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
     }
-    if bench.recorded {
-        let summary = analysis::store(&run, Some(workload))?;
-        explain::show(&run, &summary, options.json)?;
-    }
+    let summary = analysis::store(&run, Some(workload))?;
+    explain::show(&run, &summary, options.json)?;
     if options.discard_events {
         let mut directories = run.repeats()?;
         directories.push(run.clone());

@@ -6,7 +6,7 @@ use crate::{explain, runs};
 use std::path::Path;
 use tacho_printing::Lines;
 use tacho_runner::doctor::{diagnose, render, size, Facts};
-use tacho_runner::leftovers::{leftovers, Leftover, Mode};
+use tacho_runner::leftovers::{leftovers, removed, Mode};
 use tacho_runner::machine::machine;
 
 pub fn run(options: Doctor) -> Outcome {
@@ -36,17 +36,15 @@ fn clean(json: bool) -> Outcome {
     let mut lines = Lines::new();
     for left in &found {
         lines.line(match &left.stays {
-            None => format!("removed  {}  {}, of {}", left.what, size(left.bytes), left.run.trim_end_matches(',')),
+            None => format!("removed  {}  {}, of {}", left.what, size(left.bytes), left.run),
             Some(why) => format!("stays    {}  {why}", left.what),
         });
     }
-    let removed: Vec<&Leftover> = found.iter().filter(|left| left.stays.is_none()).collect();
-    lines.line(match found.len() {
-        0 => "killed runs of this user left nothing".to_owned(),
-        all => {
-            let bytes = removed.iter().map(|left| left.bytes).sum();
-            format!("{} objects removed ({}), {} stay", removed.len(), size(bytes), all - removed.len())
-        }
+    lines.line(if found.is_empty() {
+        "killed runs of this user left nothing".to_owned()
+    } else {
+        let (count, bytes) = removed(&found);
+        format!("{count} objects removed ({}), {} stay", size(bytes), found.len() - count)
     });
     runs::print(&lines)
 }

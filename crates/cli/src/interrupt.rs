@@ -1,5 +1,5 @@
-//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. The end of the
-//! terminal asks the same, however often it is told: the shell and the kernel both tell it.
+//! ^C: the first asks the work under way to stop in order, the second ends the program as usual. SIGHUP asks the same
+//! and never ends the program: when a terminal ends, the shell and the kernel both send it.
 
 use crate::exit::{self, Failure, Outcome};
 use std::io;
@@ -9,10 +9,15 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The first signal that came; 0: none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-extern "C" fn on_signal(signal: libc::c_int) {
+/// Asks the work under way to stop; whether this signal is the first.
+fn ask(signal: libc::c_int) -> bool {
     let is_first = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     ASKED.store(true, Ordering::Relaxed);
-    if !is_first {
+    is_first
+}
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    if !ask(signal) {
         // SAFETY: signal() and raise() are async-signal-safe.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
@@ -22,9 +27,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
 }
 
 extern "C" fn on_hangup(signal: libc::c_int) {
-    // Told often, it stays one: only a failed exchange finds another there.
-    let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
-    ASKED.store(true, Ordering::Relaxed);
+    ask(signal);
     for number in 0..=libc::STDERR_FILENO {
         // SAFETY: tcgetattr(), open(), dup2() and close() are async-signal-safe; a zeroed termios is a valid place
         // for the answer.
@@ -46,9 +49,7 @@ pub fn catch() -> io::Result<&'static AtomicBool> {
     let on_hangup = on_hangup as extern "C" fn(libc::c_int) as libc::sighandler_t;
     set(libc::SIGINT, on_signal)?;
     set(libc::SIGTERM, on_signal)?;
-    if set(libc::SIGHUP, on_hangup)? == libc::SIG_IGN {
-        set(libc::SIGHUP, libc::SIG_IGN)?;
-    }
+    set_hangup(on_hangup)?;
     Ok(&ASKED)
 }
 
@@ -69,7 +70,12 @@ pub fn whole(outcome: Outcome) -> Outcome {
 pub fn release() -> io::Result<()> {
     set(libc::SIGINT, libc::SIG_DFL)?;
     set(libc::SIGTERM, libc::SIG_DFL)?;
-    if set(libc::SIGHUP, libc::SIG_DFL)? == libc::SIG_IGN {
+    set_hangup(libc::SIG_DFL)
+}
+
+/// Sets what SIGHUP does, unless it is ignored.
+fn set_hangup(action: libc::sighandler_t) -> io::Result<()> {
+    if set(libc::SIGHUP, action)? == libc::SIG_IGN {
         set(libc::SIGHUP, libc::SIG_IGN)?;
     }
     Ok(())

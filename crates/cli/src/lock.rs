@@ -46,9 +46,7 @@ impl RunLock {
             }
         }
     }
-}
 
-impl RunLock {
     /// Whether somebody holds it; nothing is changed.
     pub fn is_held(run: &Path) -> bool {
         File::open(run.join(NAME)).is_ok_and(|file| !locked(&file).unwrap_or(true))

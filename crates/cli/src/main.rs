@@ -24,6 +24,7 @@ mod schema;
 mod sweep;
 mod top;
 mod tune;
+mod unrecorded;
 
 use clap::Parser;
 use options::{Options, Verb};

@@ -71,9 +71,9 @@ pub struct Bench {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub generated: Generated,
-    /// Run without the recorder, with the clocks inside the nodes only: shows what recording costs
-    #[arg(long, conflicts_with = "json")]
-    pub unrecorded: bool,
+    /// Run without the recorder, and print what the nodes say of themselves; then again with it, and print what recording costs
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "compared", conflicts_with = "json")]
+    pub unrecorded: Option<Unrecorded>,
     /// Delete the events of each run once its tables and figures are written: long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]
     pub discard_events: bool,
@@ -86,6 +86,15 @@ pub struct Bench {
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
+}
+
+/// What is run with `--unrecorded`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unrecorded {
+    /// Without the recorder, then with it
+    Compared,
+    /// Without it alone
+    Alone,
 }
 
 /// When scheduler events of the kernel are recorded.
@@ -280,7 +289,7 @@ pub struct Explain {
     /// Show all rows of every table and all cases of every finding, where there are many; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
-    /// Explain the way from here: a topic (from whoever publishes it on), else a node
+    /// Explain the way from here: a topic (from whoever publishes it on) or a node; topic:NAME, node:NAME where both have it
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,
     /// Explain the way to here: a topic (to the publish call on it), else a node
@@ -312,7 +321,8 @@ pub struct Explain {
 #[command(after_help = "\
 Examples:
   tacho tune runs/latest --method common-rate
-  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove")]
+  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove
+  tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
     /// Run directory of a workload, or a workload file (which is then run first, to measure it)
     pub run: PathBuf,
@@ -322,6 +332,12 @@ pub struct Tune {
     /// Chain to tune [default: the critical one]
     #[arg(long, value_name = "NAME")]
     pub chain: Option<String>,
+    /// With common-rate: time of a callback check, of all nodes of the chain or of one; more than once for several [default: as measured here]
+    #[arg(long, value_name = "[NODE=]TIME", value_parser = callback_check)]
+    pub check: Vec<(Option<String>, Duration)>,
+    /// With common-rate: cores that the nodes share [default: as many as this machine has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
     /// Run the workload as it was and as tuned, in turns, and report the gain with its spread
     #[arg(long)]
     pub prove: bool,
@@ -390,7 +406,7 @@ pub struct Doctor {
     /// Leave this finding out, by its name; more than once for several
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
-    /// Remove what runs that were killed left in shared memory, and say what; nothing is diagnosed
+    /// Remove what killed runs left in shared memory and list it, instead of a diagnosis
     #[arg(long, conflicts_with = "allow")]
     pub clean: bool,
     /// Print the findings as JSON
@@ -422,6 +438,14 @@ fn lints() -> clap::builder::PossibleValuesParser {
 fn duration(text: &str) -> Result<Duration, String> {
     tacho_workload::units::parse_duration(text)
         .map_err(|error| format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS))
+}
+
+/// A time for all nodes, or for one.
+fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
+    match text.split_once('=') {
+        Some((node, time)) => Ok((Some(node.to_owned()), duration(time)?)),
+        None => Ok((None, duration(text)?)),
+    }
 }
 
 /// As a workload file writes it.

@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Report;
 use crate::runs;
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::path::Path;
 use tacho_analysis::store;
 use tacho_analysis::tables::Tables;
@@ -44,13 +45,42 @@ fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
         tables: if sweep.is_some() { Tables::default() } else { store::read_run(run).context("tables of the run")? },
         // Study E's search stands beside the runs of what it found.
         objective: match path.parent() {
-            Some(tuning) if path.ends_with(runs::COMMON_RATE) => json(&tuning.join("objective.json"))?,
+            Some(tuning) if path.ends_with(runs::COMMON_RATE) || path.ends_with(runs::MEASURED) => json(&tuning.join("objective.json"))?,
             _ => None,
         },
         proof: json(&path.join("proof.json"))?,
+        study: if sweep.is_some() { None } else { runs::workload(run)?.and_then(|workload| workload.study) },
+        in_node_clock_ms: in_node_clock(run)?,
         sweep,
         directory: run.clone(),
     })
+}
+
+/// Means of `clock/NODE.csv`, over all repeats: `kind,callback,start_ns,end_ns`.
+fn in_node_clock(run: &RunDirectory) -> Result<BTreeMap<String, f64>, Failure> {
+    let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    let parts = run.repeats().context("repeats of the run")?;
+    for part in std::iter::once(run).chain(&parts) {
+        let Ok(files) = std::fs::read_dir(part.path().join("clock")) else { continue }; // few workloads ask for it
+        for file in files {
+            let path = file.context("clock of a node")?.path();
+            let Some(node) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+            let sum = sums.entry(format!("/{node}")).or_default();
+            for (number, line) in runs::read_text(&path)?.lines().enumerate().skip(1) {
+                let words: Vec<&str> = line.split(',').collect();
+                let times = match words[..] {
+                    [kind, _, start, end] => start.parse::<i64>().ok().zip(end.parse::<i64>().ok()).map(|times| (kind, times)),
+                    _ => None,
+                };
+                let expected = || format!("{}:{}: {line:?}; expected kind,callback,start_ns,end_ns", path.display(), number + 1);
+                let (kind, (start, end)) = times.with_context(expected)?;
+                if kind == "subscription" {
+                    *sum = (sum.0 + (end - start) as f64 / 1e6, sum.1 + 1);
+                }
+            }
+        }
+    }
+    Ok(sums.into_iter().filter(|(_, (_, count))| *count > 0).map(|(node, (ms, count))| (node, ms / count as f64)).collect())
 }
 
 /// The points of a sweep; absent for a single workload.

@@ -19,6 +19,8 @@ const UNFINISHED_IMPORT: &str = "the import did not come to its end";
 pub const UNTUNED: &str = "untuned";
 /// Folder of the runs at study E's common rate.
 pub const COMMON_RATE: &str = "common_rate";
+/// Folder of the run that a tuning measured first.
+pub const MEASURED: &str = "measured";
 /// Folder of the runs that wake on arrival.
 pub const ARRIVAL: &str = "arrival";
 /// Folders of the runs of the tuned ones.
@@ -126,7 +128,9 @@ pub fn open(path: &Path) -> Result<RunDirectory, Failure> {
 /// The runs that a path means: itself, or, for what `tacho tune --prove` wrote, those in it, the untuned one first.
 pub fn meant(path: &Path) -> Result<Vec<RunDirectory>, Failure> {
     if !path.join(UNTUNED).is_dir() {
-        return Ok(vec![open(path)?]);
+        // A tuning that was not proved has the run that it measured, if it made one.
+        let measured = path.join(MEASURED);
+        return Ok(vec![open(if measured.is_dir() { &measured } else { path })?]);
     }
     let mut found = vec![open(&path.join(UNTUNED))?];
     for method in METHOD_DIRECTORIES {
@@ -159,7 +163,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
         return Ok(None);
     }
     let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = regular::open(&path).and_then(|_| regular::read_text(&path)).map_err(unreadable)?;
+    let text = regular::read_text(&path).map_err(unreadable)?;
     match tacho_workload::parse(&text, &path.display().to_string()) {
         Ok((workload, _)) => Ok(Some(workload)),
         Err(errors) => Err(errors.into()),
@@ -168,7 +172,7 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
 
 /// A text file named on the command line; a usage error where it cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    regular::read_text(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    regular::read_text_or_pipe(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
 /// Prints what `--json` asks for: names and texts exactly as they are.

@@ -3,12 +3,13 @@
 use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
-use crate::runs::{ARRIVAL, COMMON_RATE, UNTUNED};
+use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, UNTUNED};
 use crate::{analysis, check, explain, interrupt, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 use tacho_analysis::store;
 use tacho_analysis::summary::{ChainFigures, Summary};
 use tacho_events::run::{RunDirectory, RunInfo};
@@ -48,14 +49,14 @@ pub fn run(options: Tune) -> Outcome {
     named_chain(&workload, options.chain.as_deref())?;
 
     let interrupted = interrupt::catch()?;
-    let out = runs::create_beside(options.out.out, &format!("{}-tuned", runs::stem(&options.run)), measured.as_ref())?;
-    let (scheduler, cpu_time) = Default::default();
-    let bench = Bench { installation: &installation, command: runs::command(), recorded: true, scheduler, cpu_time, interrupted };
+    let out = runs::create_beside(options.out.out.clone(), &format!("{}-tuned", runs::stem(&options.run)), measured.as_ref())?;
+    let scheduler = Default::default();
+    let bench = Bench { installation: &installation, command: runs::command(), recorded: true, scheduler, cpu_time: true, interrupted };
     let mut failures = Vec::new();
     let measured = match measured {
         Some(run) => run,
         None => {
-            let run = RunDirectory::new(out.path().join("measured"));
+            let run = RunDirectory::new(out.path().join(MEASURED));
             let mut progress = Progress::new();
             let ran = bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
             failures.extend(ran.failures);
@@ -72,13 +73,12 @@ pub fn run(options: Tune) -> Outcome {
     for method in &options.method {
         let result = match method {
             Method::CommonRate => {
-                let check_run = RunDirectory::new(out.path().join("callback_check"));
-                let mut progress = Progress::new();
-                let check_ns = callback_check::measure(&bench, &workload, &check_run, &mut |p| {
-                    progress.show(&format!("callback check: {}", p.what), p.done)
-                })?;
-                progress.finish();
-                let curve = objective_of(&workload, &chain, &measured, check_ns)?;
+                let of_all = options.check.iter().rev().find(|(node, _)| node.is_none());
+                let check = match of_all {
+                    Some((_, check)) => *check,
+                    None => measured_check(&bench, &workload, &out)?,
+                };
+                let curve = objective_of(&measured, &summary, &chain, check, &options)?;
                 write_json(&out.path().join("objective.json"), &curve)?;
                 let best = tacho_tune::apply_common_rate(&workload, &chain, curve.best_hz).context("common rate")?;
                 objective = Some(curve);
@@ -152,11 +152,56 @@ fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>
     Ok(critical.name.clone())
 }
 
-fn objective_of(workload: &Workload, chain: &str, measured: &RunDirectory, check_ns: f64) -> Result<ObjectiveCurve, Failure> {
+/// The callback check on this machine, on the workload's middleware.
+fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) -> Result<Duration, Failure> {
+    let run = RunDirectory::new(out.path().join("callback_check"));
+    let mut progress = Progress::new();
+    let check_ns = callback_check::measure(bench, workload, &run, &mut |p| {
+        progress.show(&format!("callback check: {}", p.what), p.done)
+    })?;
+    progress.finish();
+    Ok(Duration::from_secs_f64(check_ns / 1e9))
+}
+
+/// How long the run measured, over its repeats.
+fn measured_window(run: &RunDirectory) -> Result<Duration, Failure> {
+    let mut parts = run.repeats().context("repeats of the run")?;
+    if parts.is_empty() {
+        parts.push(run.clone());
+    }
+    let mut window = Duration::ZERO;
+    for part in parts {
+        let info = part.info().context("run.json")?;
+        let measured_ns = info.measured_to_ns.zip(info.measured_from_ns).and_then(|(to, from)| u64::try_from(to - from).ok());
+        let missing = || format!("{}: run.json tells no measured window; expected a run of `tacho bench`", part.path().display());
+        window += Duration::from_nanos(measured_ns.with_context(missing)?);
+    }
+    Ok(window)
+}
+
+/// The curve of a chain; `check` is that of the nodes for which the options name none.
+fn objective_of(measured: &RunDirectory, summary: &Summary, chain: &str, check: Duration, options: &Tune) -> Result<ObjectiveCurve, Failure> {
     let tables = store::read_run(measured).context("tables of the run")?;
-    let times = tacho_tune::execution_times(&[&tables], chain).context("execution times")?;
-    let cores = std::thread::available_parallelism().context("number of CPUs")?.get() as u32;
-    let search = tacho_tune::common_rate(workload, chain, &times, check_ns / 1e6, cores).context("common rate")?;
+    let computation = tacho_tune::computation(&[&tables], summary, measured_window(measured)?, chain).context("execution times")?;
+    if computation.without_cpu_time > 0 {
+        eprintln!("tacho: {} executions have no CPU time in this run (record it with --cpu-time): their wall time stands in",
+            computation.without_cpu_time);
+    }
+    let nodes: Vec<&str> = computation.chain.iter().map(|(name, _)| name.as_str()).collect();
+    for name in options.check.iter().filter_map(|(name, _)| name.as_deref()) {
+        if !nodes.contains(&name) {
+            return Err(Failure::Usage(format!("--check {name}=...: no node of chain {chain}; expected one of: {}", nodes.join(", "))));
+        }
+    }
+    let cores = match options.cores {
+        Some(cores) => cores,
+        None => std::thread::available_parallelism().context("number of CPUs")?.get() as u32,
+    };
+    let check_ms = |node: &str| {
+        let own = options.check.iter().rev().find(|(name, _)| name.as_deref() == Some(node));
+        own.map_or(check, |(_, own)| *own).as_secs_f64() * 1e3
+    };
+    let search = tacho_tune::common_rate(computation, check_ms, cores);
     Ok(search.curve().context("common rate")?)
 }
 

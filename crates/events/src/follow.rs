@@ -8,6 +8,7 @@ use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNKS_RESERVED, 
 use crate::payload::Payload;
 use crate::reader::{Error, Event, ProcessFacts, ProcessIndex, StreamIndex, ThreadId};
 use crate::record::{Cursor, Step};
+use crate::regular::{self, read_at};
 use crate::text::Texts;
 use crate::RunDirectory;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -98,7 +99,7 @@ impl Follower {
         paths.sort();
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
-            let file = crate::regular::open(&path).map_err(io)?;
+            let file = regular::open(&path).map_err(io)?;
             // One whose header is not there yet is looked at again.
             let Some(header) = header(&file).map_err(io)? else { continue };
             self.known.insert(path.clone());
@@ -113,7 +114,7 @@ impl Follower {
     /// `clock.sync` is of this host's counter.
     fn read_clock_sync(&mut self) -> Result<(), Error> {
         let path = self.folder.join("clock.sync");
-        let Ok(file) = crate::regular::open(&path) else { return Ok(()) }; // no run has it from its first moment
+        let Ok(file) = regular::open(&path) else { return Ok(()) }; // no run has it from its first moment
         let read = || -> io::Result<Vec<Sync>> {
             let length = file.metadata()?.len().saturating_sub(self.sync_read).min(SYNC_BYTES);
             let mut bytes = vec![0; length as usize];
@@ -183,7 +184,7 @@ impl Follower {
         // What a ring had let go of before it was followed; read behind the chunks, so that none is let go of in between.
         if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
             let Some(path) = crate::kept::path_of(&self.processes[index].file) else { return Ok(()) };
-            let kept = match crate::regular::read(&path) {
+            let kept = match regular::read(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 kept => kept?,
             };
@@ -259,20 +260,6 @@ fn header(file: &File) -> io::Result<Option<FileHeader>> {
     let mut page = vec![0; HEADER_SIZE];
     let count = read_at(file, &mut page, 0)?;
     Ok(FileHeader::read(&page[..count]).ok())
-}
-
-/// Reads as much as there is.
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-    let mut count = 0;
-    while count < bytes.len() {
-        match file.read_at(&mut bytes[count..], at + count as u64) {
-            Ok(0) => break,
-            Ok(more) => count += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(count)
 }
 
 #[cfg(test)]

@@ -254,6 +254,9 @@ macro_rules! with_kinds {
                 { subscription: Handle, publisher: Handle },
             57 MessageLinkPartialSync message_link_partial_sync (Application, Link, Subscription)
                 { subscription: Handle, publisher: Handle },
+            58 DdsWrite dds_write (Transport, Publish, Message) { writer: Handle, message: Handle, timestamp: i64 },
+            59 DispatchSubscriptionCallback dispatch_subscription_callback (ClientLibrary, Take, Message)
+                { callback: Handle, message: Handle, source_timestamp: i64 },
 
             64 RmwPublishCalled rmw_publish_called (Rmw, Start, Message) { rmw_publisher: Handle, message: Handle },
             65 RmwTakeCalled rmw_take_called (Rmw, Start, Message) { rmw_subscription: Handle },

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Opens a regular file to read it.
@@ -21,9 +22,32 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     all(open(path)?)
 }
 
-/// All text of a file, or of a pipe.
+/// All text of a regular file.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(all(File::open(path)?)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no text; expected UTF-8"))
+    text(read(path)?)
+}
+
+/// All text of a file, or of a pipe.
+pub fn read_text_or_pipe(path: &Path) -> io::Result<String> {
+    text(all(File::open(path)?)?)
+}
+
+/// Fills `bytes` with what stands in a file from a place on; how many it gave, fewer at its end.
+pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.read_at(&mut bytes[count..], at + count as u64) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no text; expected UTF-8"))
 }
 
 fn all(file: File) -> io::Result<Vec<u8>> {
@@ -51,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("sparse");
         File::create(&path).and_then(|file| file.set_len(8 << 40)).expect("a sparse file");
-        for error in [read(&path).expect_err("too large"), read_text(&path).expect_err("too large")] {
+        for error in [read(&path).expect_err("too large"), read_text_or_pipe(&path).expect_err("too large")] {
             assert!(error.to_string().contains("8796093022208 bytes") && error.to_string().contains("expected at most"), "{error}");
         }
     }

@@ -228,8 +228,9 @@ impl<W: Words> Fields<W> {
 /// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new thread; soft interrupts
 /// had no prefix before lttng-modules 2.7. CARET ties
 /// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own
-/// in the place of rmw_publish.
-const EVENT_ALIASES: [(&str, &str); 9] = [
+/// in the place of rmw_publish. Cyclone DDS and Fast DDS with trace points of their own tell the stamp of what they write.
+const EVENT_ALIASES: [(&str, &str); 10] = [
+    ("dds:write", "ros2:dds_write"),
     ("sched_waking", "sched_wakeup"),
     ("softirq_entry", "irq_softirq_entry"),
     ("softirq_exit", "irq_softirq_exit"),
@@ -243,11 +244,13 @@ const EVENT_ALIASES: [(&str, &str); 9] = [
 ];
 
 /// Other names of fields: of CARET, and of link annotations before they were part of ros2_tracing.
-const FIELD_ALIASES: [(&str, &str); 6] = [
+const FIELD_ALIASES: [(&str, &str); 8] = [
     ("executor_addr", "owner"),
     ("entities_collector_addr", "owner"),
     ("addr", "message"),
     ("source_stamp", "timestamp"),
+    ("source_timestamp", "timestamp"),
+    ("callback_object", "callback"),
     ("subs", "subscription_handles"),
     ("pubs", "publisher_handles"),
 ];
@@ -367,6 +370,10 @@ kinds! {
     57 message_link_partial_sync MessageLinkPartialSync {
         subscription: handles subscription_handles, publisher: handles publisher_handles,
     }
+    58 dds_write DdsWrite { writer: handle writer or 0, message: handle data or 0, timestamp: signed timestamp or 0 }
+    59 dispatch_subscription_callback DispatchSubscriptionCallback {
+        callback: handle callback, message: handle message or 0, source_timestamp: signed timestamp or 0,
+    }
     110 callback_group_add_timer CallbackGroupAddTimer { group: handle callback_group_addr, timer: handle timer_handle }
     111 callback_group_add_subscription CallbackGroupAddSubscription {
         group: handle callback_group_addr, subscription: handle subscription_handle,
@@ -431,7 +438,7 @@ mod tests {
         for kind in KINDS.iter().filter(|kind| kind.repeated_by_caret()) {
             assert!(kind.words() <= usize::from(crate::layout::word::SINCE), "{}: its last word is when it came to be", kind.name);
         }
-        for not_understood in ["ros2_caret:callback_start", "dds:write", "ros2:sched_switch", "callback_start"] {
+        for not_understood in ["ros2_caret:callback_start", "dds:read", "ros2:sched_switch", "callback_start"] {
             assert_eq!(Kind::named(not_understood), None, "{not_understood}");
         }
     }

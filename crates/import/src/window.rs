@@ -4,9 +4,9 @@
 use crate::layout::SEEN;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+use tacho_events::regular;
 
 /// Bytes that the windows of all streams take together, unless there are very many streams.
 const TOGETHER: usize = 64 << 20;
@@ -117,7 +117,7 @@ impl Window {
         }
         let into = &mut self.buffer[..size];
         self.shown = match &self.source {
-            Source::File(file) => read(file, into, offset)?,
+            Source::File(file) => regular::read_at(file, into, offset)?,
             Source::Held(bytes) => {
                 let bytes = bytes.get(offset as usize..).and_then(|rest| rest.get(..size)).unwrap_or_default();
                 into[..bytes.len()].copy_from_slice(bytes);
@@ -130,18 +130,4 @@ impl Window {
         }
         Ok(())
     }
-}
-
-/// Reads as much as there is.
-fn read(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut done = 0;
-    while done < into.len() {
-        match file.read_at(&mut into[done..], offset + done as u64) {
-            Ok(0) => break,
-            Ok(more) => done += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
 }

@@ -220,6 +220,32 @@ fn carets_dds_write_stands_for_rmw_publish_where_it_has_all_that_this_says() {
 }
 
 #[test]
+fn what_ties_takes_to_publications_before_jazzy_is_read() {
+    let folder = tempfile::tempdir().expect("folder");
+    // Of Cyclone DDS with trace points, of its earlier branch, and of CARET for Galactic.
+    let metadata = preamble(false, "", "") + &stream(0, CONTEXT) + "
+        event { id = 0; name = \"dds:write\"; fields := struct { u64 _writer; u64 _timestamp; }; };
+        event { id = 1; name = \"dds:write_pre\"; fields := struct { u64 _writer; u64 _data; }; };
+        event { id = 2; name = \"ros2:dispatch_subscription_callback\"; fields := struct {
+            u64 _message; u64 _callback; u64 _source_stamp; u64 _message_timestamp; }; };";
+    let at = |bits, id, time| head(bits, id, time).put(7, 32).put(7, 32);
+    let bits = at(at(Bits::new(false), 1, 1).put(5, 64).put(6, 64), 0, 2).put(5, 64).put(90, 64);
+    let bits = at(bits, 2, 3).put(6, 64).put(8, 64).put(90, 64).put(1, 64);
+    let (found, reader) = events(&[write(&folder.path().join("new"), &metadata, &[bits.bytes()])]);
+    assert_eq!(found.into_iter().map(|f| f.3).collect::<Vec<_>>(), [
+        Payload::DdsWrite { writer: Handle(5), message: Handle(0), timestamp: 90 },
+        Payload::DispatchSubscriptionCallback { callback: Handle(8), message: Handle(6), source_timestamp: 90 },
+    ]);
+    assert_eq!(reader.skipped().into_iter().collect::<Vec<_>>(), [("dds:write_pre", 1)]);
+    let metadata = preamble(false, "", "") + &stream(0, CONTEXT)
+        + "event { id = 0; name = \"dds:write\"; fields := struct { u64 _writer; u64 _data; }; };";
+    let bits = at(Bits::new(false), 0, 1).put(5, 64).put(6, 64);
+    let (found, reader) = events(&[write(&folder.path().join("old"), &metadata, &[bits.bytes()])]);
+    assert_eq!(found[0].3, Payload::DdsWrite { writer: Handle(5), message: Handle(6), timestamp: 0 });
+    assert!(reader.problems().is_empty(), "{:?}", reader.problems());
+}
+
+#[test]
 fn events_of_a_kernel_that_name_no_cpu_are_stepped_over_and_counted() {
     let folder = tempfile::tempdir().expect("folder");
     let user = write(&folder.path().join("ust"), &(preamble(false, "", "uuid = \"b\"; offset = 5;") + &stream(0, CONTEXT)

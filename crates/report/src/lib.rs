@@ -10,9 +10,10 @@ pub mod spread;
 pub mod sweep;
 mod text;
 
-pub use text::{render_before_after, render_explain, Terminal};
+pub use text::{render_before_after, render_explain, shorten, Column, Table, Terminal};
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use tacho_analysis::summary::Summary;
@@ -39,6 +40,10 @@ pub struct ReportRun {
     pub proof: Option<Value>,
     /// Points of a sweep; absent for a single workload.
     pub sweep: Option<sweep::Sweep>,
+    /// The published experiment that a single workload repeats, as it names it.
+    pub study: Option<String>,
+    /// Mean time inside the subscription callbacks of each node by its own clock, ms, where the workload asked for that.
+    pub in_node_clock_ms: BTreeMap<String, f64>,
 }
 
 /// Why no report was written.

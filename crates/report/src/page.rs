@@ -2,6 +2,7 @@
 //!
 //! Durations are ms, times are ms from the start of their instance. web/src/data.ts holds the same shapes.
 
+use crate::published::{self, Study};
 use crate::spread::Drawn;
 use crate::sweep::Sweep;
 use crate::{Error, ReportRun, Result};
@@ -46,6 +47,10 @@ pub struct PageRun<'a> {
     pub proof: Option<&'a Value>,
     /// See [`ReportRun::sweep`].
     pub sweep: Option<&'a Sweep>,
+    /// The published experiment that it repeats, of a single workload.
+    pub study: Option<&'static Study>,
+    /// See [`ReportRun::in_node_clock_ms`].
+    pub in_node_clock_ms: &'a BTreeMap<String, f64>,
 }
 
 /// A chain with what of its instances is drawn.
@@ -78,6 +83,9 @@ pub struct PageInstance<'a> {
     /// See `end_to_end_ms`.
     pub queueing_ms: f64,
     /// See `end_to_end_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_ms: Option<f64>,
+    /// See `end_to_end_ms`.
     pub transport_ms: f64,
     /// In the order of the path.
     pub hops: Vec<PageHop<'a>>,
@@ -100,6 +108,9 @@ pub struct PageHop<'a> {
     pub output_ms: f64,
     /// Of the time before the start: executor busy.
     pub queueing_ms: f64,
+    /// Of the time before the start, the last of it: kept for this callback by one that took it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_ms: Option<f64>,
     /// From start to output: who had the CPU that its thread could have gone on with; only with scheduler events.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PagePreemption<'a>>,
@@ -123,15 +134,21 @@ pub struct HopMeans<'a> {
     pub node: &'a str,
     /// Instances behind the means.
     pub count: usize,
-    /// Start to output.
+    /// Parts as those of the chain ([`tacho_analysis::tables::Parts`]): their sums over the nodes are its means.
     pub computation_ms: f64,
+    /// Absent where it is not known of every instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption_ms: Option<f64>,
     /// Publish to start; absent for the first node.
     pub waited_ms: Option<f64>,
-    /// Arrival to start, executor asleep; absent for the first node and where an arrival is unknown.
+    /// Absent for the first node and where the events do not tell it from transport.
     pub alignment_ms: Option<f64>,
-    /// Arrival to start, executor busy.
+    /// Absent for the first node.
     pub queueing_ms: Option<f64>,
-    /// Publish to arrival.
+    /// Taken, and kept for a later callback; absent for the first node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_ms: Option<f64>,
+    /// Absent for the first node and where the events do not tell it from alignment.
     pub transport_ms: Option<f64>,
 }
 
@@ -154,6 +171,8 @@ fn page_run(run: &ReportRun) -> Result<PageRun<'_>> {
         objective: run.objective.as_ref(),
         proof: run.proof.as_ref(),
         sweep: run.sweep.as_ref(),
+        study: run.study.as_deref().and_then(published::study),
+        in_node_clock_ms: &run.in_node_clock_ms,
     })
 }
 
@@ -235,6 +254,7 @@ fn page_instance<'a>(
         computation_ms: ms(instance.computation_ns),
         alignment_ms: instance.alignment_ns.map(ms),
         queueing_ms: ms(instance.queueing_ns),
+        kept_ms: instance.kept_ns.map(ms),
         transport_ms: ms(instance.transport_ns),
         hops: hops
             .iter()
@@ -248,6 +268,7 @@ fn page_instance<'a>(
                 start_ms: since_start(hop.start_ns),
                 output_ms: since_start(hop.output_ns),
                 queueing_ms: ms(hop.queueing_ns),
+                kept_ms: hop.kept_ns.filter(|ns| *ns > 0).map(ms),
                 preemptions: hop
                     .execution
                     .and_then(|execution| preemptions.get(&execution))
@@ -276,12 +297,13 @@ fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'
         .map(|position| HopMeans {
             node: node_at(path, position as u32),
             count: whole.len(),
-            computation_ms: mean(position, &|hop| Some(hop.output_ns - hop.start_ns))
-                .expect("both ends are always there"),
+            computation_ms: mean(position, &|hop| Some(hop.parts().computation_ns)).expect("both ends are always there"),
+            preemption_ms: mean(position, &|hop| hop.preemption_ns),
             waited_ms: mean(position, &|hop| Some(hop.start_ns - hop.published_ns?)),
-            alignment_ms: mean(position, &|hop| Some(hop.start_ns - hop.arrival_ns? - hop.queueing_ns)),
+            alignment_ms: mean(position, &|hop| hop.parts().alignment_ns),
             queueing_ms: mean(position, &|hop| hop.published_ns.map(|_| hop.queueing_ns)),
-            transport_ms: mean(position, &|hop| Some(hop.arrival_ns? - hop.published_ns?)),
+            kept_ms: mean(position, &|hop| hop.kept_ns),
+            transport_ms: mean(position, &|hop| hop.parts().alignment_ns.map(|_| hop.parts().transport_ns)),
         })
         .collect()
 }
@@ -322,6 +344,9 @@ mod tests {
             start_ns: 1_000_000,
             output_ns: 5_000_000,
             queueing_ns: 0,
+            alignment_ns: None,
+            kept_ns: None,
+            preemption_ns: None,
         };
         let instance = Instance {
             chain: 0,
@@ -332,6 +357,7 @@ mod tests {
             preemption_ns: Some(1_500_000),
             alignment_ns: Some(0),
             queueing_ns: 0,
+            kept_ns: None,
             transport_ns: 0,
         };
         let of = Preemptions::from([(7, rows.iter().collect())]);
@@ -352,6 +378,9 @@ mod tests {
             start_ns,
             output_ns,
             queueing_ns: 0,
+            alignment_ns: None,
+            kept_ns: None,
+            preemption_ns: None,
         };
         let hops = [hop(0, None, None, 0, 1_000_000), hop(1, Some(1_000_000), None, 4_000_000, 6_000_000)];
         let hops: Vec<&Hop> = hops.iter().collect();

@@ -82,6 +82,38 @@ pub enum Measure {
         /// See [`Measure::Values`].
         by: Vec<String>,
     },
+    /// A figure of the callback of a node, of a run that is no sweep.
+    Callback {
+        /// With namespace.
+        node: String,
+        /// Of its figures, or `in_node_clock_ms`, or `duration_of_period_percent`, which the page computes.
+        figure: String,
+        /// In words.
+        title: String,
+        /// After scaling.
+        unit: String,
+        /// From the unit of the figure.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// A figure of a chain, of each run on the page.
+    Chain {
+        /// As the workload names it.
+        chain: String,
+        /// Of its figures.
+        figure: String,
+        /// In words.
+        title: String,
+        /// Of the figure.
+        unit: String,
+    },
+    /// The best rate of study E's search, and what it was searched with.
+    Objective {
+        /// In words.
+        title: String,
+        /// What was published, for the figure.
+        published_hz: Vec<PublishedRate>,
+    },
     /// Quotient between two points that agree in `by`.
     Ratio {
         /// Of a point.
@@ -100,12 +132,29 @@ pub enum Measure {
     },
 }
 
+/// A best rate that study E published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRate {
+    /// The rate.
+    pub hz: f64,
+    /// Time of the callback check of one node, where it was made longer than the others'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_check_ms: Option<f64>,
+}
+
 fn one() -> f64 {
     1.0
 }
 
 static STUDIES: LazyLock<Vec<Study>> = LazyLock::new(|| {
-    let files = [include_str!("../published/a.json"), include_str!("../published/b.json"), include_str!("../published/c.json")];
+    let files = [
+        include_str!("../published/a.json"),
+        include_str!("../published/b.json"),
+        include_str!("../published/c.json"),
+        include_str!("../published/d.json"),
+        include_str!("../published/e.json"),
+    ];
     let read = |text| serde_json::from_str::<Vec<Study>>(text).expect("files of this crate, read by its tests");
     files.into_iter().flat_map(read).collect()
 });
@@ -127,5 +176,8 @@ mod tests {
         }
         assert_eq!(study("a-dds").unwrap().statements.len(), 6);
         assert_eq!(study("unknown"), None);
+        let asks = |id: &str, what: fn(&Measure) -> bool| study(id).unwrap().statements.iter().filter(|s| what(&s.measure)).count();
+        assert_eq!(asks("d", |measure| matches!(measure, Measure::Callback { .. })), 4);
+        assert_eq!((asks("e", |m| matches!(m, Measure::Chain { .. })), asks("e", |m| matches!(m, Measure::Objective { .. }))), (3, 1));
     }
 }

@@ -19,8 +19,9 @@ mod table;
 mod threads;
 mod topics;
 
+pub use table::{shorten, Column, Table};
+
 use std::fmt::Write;
-use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_analysis::tables::Note;
 use tacho_events::run::{Machine, RunInfo, TraceSource};
@@ -36,11 +37,19 @@ const ROWS_TOLD: usize = 40;
 const NARROWEST: usize = 60;
 /// The parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
 /// mark and the ANSI colour of each.
-const PARTS: [(&str, char, u8); 5] =
-    [("computation", '█', 34), (PREEMPTION, '▞', 31), ("transport", '▓', 36), ("alignment", '░', 33), ("queueing", '▒', 35)];
+const PARTS: [(&str, char, u8); 6] = [
+    ("computation", '█', 34),
+    (PREEMPTION, '▞', 31),
+    ("transport", '▓', 36),
+    ("alignment", '░', 33),
+    ("queueing", '▒', 35),
+    (KEPT, '·', 32),
+];
 
 /// The part that is known only with scheduler events, and left out without.
 const PREEMPTION: &str = "preemption";
+/// The part that few systems have, and left out where none has.
+const KEPT: &str = "kept";
 
 /// What the text is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +102,7 @@ impl Terminal {
             self.notes(&mut out, &summary.notes, info);
             return out;
         }
+        self.in_doubt(&mut out, summary);
         let shown = |chain: &&ChainFigures| name.map_or(chain.critical, |name| chain.name == name);
         let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
         match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
@@ -118,6 +128,14 @@ impl Terminal {
         self.lifecycle(&mut out, &summary.lifecycle);
         self.notes(&mut out, &summary.notes, info);
         out
+    }
+
+    /// What is left out below because messages could not be linked, before anything that is told.
+    fn in_doubt(&self, out: &mut String, summary: &Summary) {
+        for note in summary.in_doubt() {
+            out.push('\n');
+            self.line(out, &format!("In doubt: {} {}.", note.count, note.text));
+        }
     }
 
     fn chain(&self, out: &mut String, chain: &ChainFigures) {
@@ -159,7 +177,7 @@ impl Terminal {
         };
         row("end to end", whole);
         for ((name, ..), part) in PARTS.iter().zip(parts(chain)) {
-            if part.is_some() || *name != PREEMPTION {
+            if is_shown(name, &[chain]) {
                 row(&format!("  {name}"), part);
             }
         }
@@ -179,7 +197,7 @@ impl Terminal {
         out.push_str(&table.render(self.width()));
         if let Some(whole) = whole {
             let bar = self.bar(&part_means(Some(chain)), whole.mean, self.width());
-            let _ = writeln!(out, "\n{bar}\n{}", self.legend(chain.preemption_ms.is_some()));
+            let _ = writeln!(out, "\n{bar}\n{}", self.legend(&[chain]));
         }
         self.links(out, chain);
         self.worst(out, chain);
@@ -284,7 +302,7 @@ impl Terminal {
 
     /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do not
     /// add up.
-    fn bar(&self, parts: &[Option<f64>; 5], longest: f64, width: usize) -> String {
+    fn bar(&self, parts: &[Option<f64>; 6], longest: f64, width: usize) -> String {
         let (mut bar, mut drawn, mut sum) = (String::new(), 0, 0.0);
         for ((_, mark, ansi), part) in PARTS.iter().zip(parts) {
             sum += part.unwrap_or(0.0);
@@ -300,12 +318,12 @@ impl Terminal {
         bar
     }
 
-    fn legend(&self, preempted: bool) -> String {
+    fn legend(&self, chains: &[&ChainFigures]) -> String {
         let entry = |(name, mark, ansi)| match self.colour {
             true => format!("\x1b[{ansi}m{mark}\x1b[0m {name}"),
             false => format!("{mark} {name}"),
         };
-        shown_parts(preempted).map(entry).collect::<Vec<_>>().join("   ")
+        shown_parts(chains).map(entry).collect::<Vec<_>>().join("   ")
     }
 
     fn width(&self) -> usize {
@@ -331,18 +349,27 @@ impl Terminal {
     }
 }
 
-/// [`PARTS`], or those that are there without scheduler events.
-fn shown_parts(preempted: bool) -> impl Iterator<Item = (&'static str, char, u8)> {
-    PARTS.into_iter().filter(move |(name, ..)| preempted || *name != PREEMPTION)
+/// Whether a part is told of these chains: one that only some runs have where one of them has it.
+fn is_shown(name: &str, chains: &[&ChainFigures]) -> bool {
+    match name {
+        PREEMPTION => chains.iter().any(|chain| chain.preemption_ms.is_some()),
+        KEPT => chains.iter().any(|chain| chain.kept_ms.as_ref().is_some_and(|kept| kept.max > 0.0)),
+        _ => true,
+    }
+}
+
+/// Those of [`PARTS`] that are told of these chains.
+fn shown_parts<'c>(chains: &'c [&ChainFigures]) -> impl Iterator<Item = (&'static str, char, u8)> + 'c {
+    PARTS.into_iter().filter(move |(name, ..)| is_shown(name, chains))
 }
 
 /// In the order of [`PARTS`].
-fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 5] {
-    [&chain.computation_ms, &chain.preemption_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms].map(Option::as_ref)
+fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 6] {
+    [&chain.computation_ms, &chain.preemption_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms, &chain.kept_ms].map(Option::as_ref)
 }
 
-fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 5] {
-    chain.map_or([None; 5], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
+fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 6] {
+    chain.map_or([None; 6], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
 }
 
 /// Spread of the repeats' means, where there are several.

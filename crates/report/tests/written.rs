@@ -35,11 +35,21 @@ fn a_sweep_is_shown_with_what_its_study_published() {
 }
 
 #[test]
+fn what_is_in_doubt_is_said_before_anything_that_is_told() {
+    let mut run = sample::run("doubtful", Wake::Arrival);
+    let text = "messages that /listener /chatter received and that cannot be linked to their publications";
+    run.summary.notes.push(tacho_analysis::tables::Note { name: "not-linked".into(), count: 20, text: text.into() });
+    let told = Terminal { width: 400, ..Terminal::default() }.explain(&run.summary, &run.info);
+    let (doubt, chain) = (told.find(&format!("In doubt: 20 {text}.")), told.find("Critical chain"));
+    assert!(doubt.is_some() && doubt < chain, "{told}");
+}
+
+#[test]
 fn the_hops_of_a_drawn_instance_add_up_to_it() {
     for run in &sample::tuned() {
         let page = tacho_report::page::page(std::slice::from_ref(run)).unwrap();
         for instance in &page.runs[0].chains[0].instances {
-            let sum = instance.computation_ms + instance.alignment_ms.unwrap_or(0.0) + instance.queueing_ms + instance.transport_ms;
+            let sum = instance.computation_ms + instance.alignment_ms.unwrap_or(0.0) + instance.queueing_ms + instance.kept_ms.unwrap_or(0.0) + instance.transport_ms;
             assert!((sum - instance.end_to_end_ms).abs() < 1e-6);
             assert!((instance.hops.last().unwrap().output_ms - instance.end_to_end_ms).abs() < 1e-6);
         }

@@ -232,6 +232,7 @@ impl Bench<'_> {
         run.write_info(&RunInfo { missing: vec!["tacho was ended during the run".into()], ..info.clone() })?;
         wire.iter().for_each(|wire| wire.measure(window.from_ns..window.stop_ns));
         processes.wait_until_done(window, at_once, &mut usage, info, progress)?;
+        info.load = usage.load();
         info.wire = wire.map(|wire| wire.counted());
         if background.as_mut().is_some_and(|background| !background.runs()) {
             info.missing.push("the background load ended before the run".into());
@@ -261,6 +262,7 @@ impl Bench<'_> {
             measured_to_ns: None,
             repeat: None,
             phases: BTreeMap::new(),
+            load: None, // each repeat has its own
             missing,
             failed_starts,
             cut_short: lacking > 0 || repeats.iter().any(|repeat| repeat.cut_short),

@@ -8,6 +8,7 @@ mod cpu;
 mod facts;
 mod finding;
 mod kernel;
+mod load;
 mod network;
 mod probe;
 mod read;
@@ -61,6 +62,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let mut all = software::findings(&facts.software);
     all.extend(kernel::findings(&facts.kernel));
     all.extend(cpu::findings(&facts.cpu));
+    all.push(load::finding(facts.load.as_ref()));
     all.extend(realtime::findings(&facts.realtime));
     all.extend(network::findings(&facts.network));
     all.extend(storage::findings(&facts.storage));

@@ -4,6 +4,8 @@
 
 use crate::clock::ClockSync;
 use crate::descriptors;
+use crate::environments;
+use crate::load::Sample;
 use crate::machine::machine;
 use crate::preload;
 use crate::recorder_library;
@@ -157,11 +159,21 @@ impl Recording {
         environment
     }
 
-    /// Waits, up to `limit`, until no process writes into this recording any more; whether that is so.
+    /// What the environment of each process that this recording has begun holds, unless it threw that away.
+    fn mark(&self) -> OsString {
+        let mut mark = OsString::from("TACHO_EVENTS_DIR=");
+        mark.push(&self.events);
+        mark
+    }
+
+    /// Waits, up to `limit`, until no process writes into this recording any more, nor, while nothing is in it, may begin to; whether that
+    /// is so.
     pub fn wait_for_writers(&self, limit: Duration) -> Result<bool, Error> {
         let end = Instant::now() + limit;
         loop {
-            if !writers(&self.event_files()?).values().any(|writer| writer.is_certain()) {
+            let files = self.event_files()?;
+            let may_begin = || files.is_empty() && !environments::with(&self.mark()).is_empty();
+            if !writers(&files).values().any(|writer| writer.is_certain()) && !may_begin() {
                 return Ok(true);
             }
             if Instant::now() >= end {
@@ -201,6 +213,15 @@ impl Recording {
         }
         File::open(&events).and_then(|folder| folder.sync_all()).map_err(at(&events))?;
         Ok((processes, undone))
+    }
+
+    /// Processes that certainly write into this recording now.
+    fn writing(&self) -> Vec<u32> {
+        let writers = writers(&self.event_files().unwrap_or_default());
+        let mut pids: Vec<u32> = writers.values().filter_map(|writer| writer.process()).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids
     }
 
     fn event_files(&self) -> Result<Vec<PathBuf>, Error> {
@@ -284,7 +305,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
         }
         None => None,
     };
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), Sample::now(&[]));
     let child = start_command(command, &recording, signals.before).map_err(|cause| Error::Command {
         command: program.to_string_lossy().into_owned(),
         cause,
@@ -308,7 +329,9 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     let status = status.map_err(at(Path::new("waitpid")))?;
     going.iter().for_each(ring::Going::hold);
     info.duration_s = start.elapsed().as_secs_f64();
+    info.load = Some(before.until(&Sample::now(&recording.writing())));
     info.processes = vec![ProcessExit { name: words.join(" "), pid, code: status.code(), signal: status.signal(), ..ProcessExit::default() }];
+    let mark = recording.mark();
     let completed = complete(recording, going, &mut info, run);
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     let (processes, incomplete) = match completed {
@@ -317,7 +340,7 @@ pub fn record(command: &[OsString], run: &RunDirectory, recorder: &Path, wanted:
     };
     let mut nothing_recorded = None;
     if incomplete.is_none() && processes.is_empty() {
-        nothing_recorded = Some(why_nothing(&program));
+        nothing_recorded = Some(why_nothing(&program, &environments::with(&mark)));
         info.missing.extend(nothing_recorded.clone());
     }
     let incomplete = incomplete.or(run.write_info(&info).map_err(at(&run_json)).err().map(Error::File));
@@ -394,7 +417,15 @@ fn start_command(command: &[OsString], recording: &Recording, signals_before: li
     command.spawn()
 }
 
-fn why_nothing(program: &OsStr) -> String {
+fn why_nothing(program: &OsStr, left_behind: &[(u32, String)]) -> String {
+    if let Some((pid, command)) = left_behind.first() {
+        let others = if left_behind.len() > 1 { format!(" and {} more", left_behind.len() - 1) } else { String::new() };
+        return format!(
+            "nothing was recorded until {} s after the command's end. Process {pid} ({command}){others}, which the command left behind, went on: what \
+             it records from then on is in this run, too, and `tacho explain` of it has that",
+            AFTER_THE_COMMAND.as_secs()
+        );
+    }
     let obstacle = preload::find_program(program).and_then(|path| preload::obstacle(&path));
     let reason = obstacle.unwrap_or_else(|| {
         "no process of it called a function of tracetools or of roscpp: either none of them is a ROS 2 program of Humble or later or a node of \

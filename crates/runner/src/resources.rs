@@ -1,4 +1,5 @@
-//! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by it.
+//! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by it; and what the
+//! rest of the machine uses meanwhile.
 //!
 //! Counts are read twice, before the window begins and just before it ends, when all threads are still there; memory once, after the end,
 //! because walking a process's mappings takes its lock for milliseconds.
@@ -10,10 +11,11 @@
 //!   and grows as the run goes on. Only the peak, which the kernel keeps by itself, has it.
 
 use crate::instant::now_ns;
+use crate::load::Sample;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use tacho_events::run::Resources;
+use tacho_events::run::{Load, Resources};
 
 /// Counts of a process at an instant.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,8 @@ pub struct Usage {
     recorder: PathBuf,
     before: Vec<Option<Counts>>,
     after: Vec<Option<Counts>>,
+    /// The machine at both readings.
+    machine: (Option<Sample>, Option<Sample>),
     found: Vec<Option<Resources>>,
     /// How long a reading of all counts took.
     reading_ns: i64,
@@ -41,12 +45,13 @@ impl Usage {
     pub fn of(pids: Vec<u32>, recorder: &Path) -> Usage {
         let recorder = recorder.canonicalize().unwrap_or_else(|_| recorder.to_owned());
         let (before, after, found) = (vec![None; pids.len()], vec![None; pids.len()], vec![None; pids.len()]);
-        Usage { pids, recorder, before, after, found, reading_ns: 0 }
+        Usage { pids, recorder, before, after, machine: (None, None), found, reading_ns: 0 }
     }
 
     /// Reads the counts before the window. What cannot be read is a process that ended, and stays absent.
     pub fn count_before(&mut self) {
         let begun_ns = now_ns();
+        self.machine.0 = Some(Sample::now(&[]));
         self.before = self.counts();
         self.reading_ns = now_ns() - begun_ns;
     }
@@ -54,6 +59,12 @@ impl Usage {
     /// Reads the counts again, at the end of the window.
     pub fn count_after(&mut self) {
         self.after = self.counts();
+        self.machine.1 = Some(Sample::now(&[]));
+    }
+
+    /// What the machine did between the two readings; absent where it was not read twice.
+    pub fn load(&self) -> Option<Load> {
+        Some(self.machine.0.as_ref()?.until(self.machine.1.as_ref()?))
     }
 
     /// Time that such a reading takes, with some to spare.

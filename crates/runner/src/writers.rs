@@ -25,6 +25,14 @@ pub(crate) enum Writer {
 }
 
 impl Writer {
+    /// The process, where it can be seen.
+    pub fn process(self) -> Option<u32> {
+        match self {
+            Writer::Process(pid) => Some(pid),
+            Writer::Unseen | Writer::Unknown => None,
+        }
+    }
+
     /// Whether the file is certainly being written.
     pub fn is_certain(self) -> bool {
         self != Writer::Unknown

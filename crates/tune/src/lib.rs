@@ -11,6 +11,6 @@ mod spread;
 
 pub use apply::{apply_arrival, apply_common_rate, ApplyError, Change, Tuned};
 pub use common_rate::{ChainNode, CommonRate, ObjectiveCurve, ObjectivePoint, OtherNode, SearchError};
-pub use measured::{common_rate, execution_times, execution_times_of_work, MeasureError};
+pub use measured::{common_rate, computation, computation_of_work, Computation, MeasureError};
 pub use prove::{prove, Candidate, Pair, Proof, ProveError, RepeatFigures, Side};
 pub use spread::Spread;

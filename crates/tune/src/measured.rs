@@ -2,8 +2,10 @@
 
 use crate::common_rate::{ChainNode, CommonRate, OtherNode};
 use std::collections::BTreeSet;
-use tacho_analysis::tables::Tables;
-use tacho_workload::model::{Executor, Workload};
+use std::time::Duration;
+use tacho_analysis::summary::Summary;
+use tacho_analysis::tables::{Execution, Tables};
+use tacho_workload::model::{Node, Workload};
 use thiserror::Error;
 
 /// Why execution times or the input of a search cannot be had.
@@ -53,17 +55,49 @@ fn list(known: &[String]) -> String {
     }
 }
 
-/// Mean execution time, ms, of each node of a chain, over the callbacks that its instances went through, from start to
-/// end as study D measures them. Several tables are the repeats of one run.
-pub fn execution_times(runs: &[&Tables], chain: &str) -> Result<Vec<(String, f64)>, MeasureError> {
+/// What the nodes of a system compute.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Computation {
+    /// Name and mean execution time, ms, of each node of the chain, source first.
+    pub chain: Vec<(String, f64)>,
+    /// The other nodes that compute; of a run, each callback of them.
+    pub others: Vec<OtherNode>,
+    /// Executions whose CPU time is not known: their wall time stands in for it.
+    pub without_cpu_time: u64,
+}
+
+/// Of executions: how many, and their time in all, ms.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    total_ms: f64,
+}
+
+impl Sum {
+    fn add(&mut self, ms: f64) {
+        self.count += 1;
+        self.total_ms += ms;
+    }
+}
+
+/// What nodes computed, as CPU time from the start to the end of each execution. Several tables are the repeats of one
+/// run; `summary` and `window`, the time that was measured, are of all of them. A node of the chain counts with the
+/// callbacks that the chain's instances went through, any other node with each of its callbacks.
+pub fn computation(
+    runs: &[&Tables],
+    summary: &Summary,
+    window: Duration,
+    chain: &str,
+) -> Result<Computation, MeasureError> {
     let mut nodes: Vec<String> = Vec::new();
-    let mut sums: Vec<(f64, u64)> = Vec::new();
+    let mut sums: Vec<Sum> = Vec::new();
+    let mut without_cpu_time = 0;
     for tables in runs {
         let Some(index) = tables.chains.iter().position(|known| known.name == chain) else { continue };
         if nodes.is_empty() {
             // Node, topic, node ... node.
             nodes = tables.chains[index].path.iter().step_by(2).map(|name| plain(name).to_string()).collect();
-            sums = vec![(0.0, 0); nodes.len()];
+            sums = vec![Sum::default(); nodes.len()];
         }
         // One execution may be part of several instances, and counts once.
         let mut seen = BTreeSet::new();
@@ -76,10 +110,12 @@ pub fn execution_times(runs: &[&Tables], chain: &str) -> Result<Vec<(String, f64
             if !seen.insert((hop.position, execution)) {
                 continue;
             }
-            let ended = tables.executions.get(execution as usize).and_then(|e| Some((e.start_ns, e.end_ns?)));
-            if let (Some((start_ns, end_ns)), Some(sum)) = (ended, sums.get_mut(hop.position as usize)) {
-                sum.0 += (end_ns - start_ns) as f64 / 1e6;
-                sum.1 += 1;
+            let execution = tables.executions.get(execution as usize);
+            if let (Some(execution), Some(sum)) = (execution, sums.get_mut(hop.position as usize)) {
+                if let Some(ms) = took_ms(execution) {
+                    sum.add(ms);
+                    without_cpu_time += u64::from(execution.cpu_ns.is_none());
+                }
             }
         }
         if with_hops < instances {
@@ -90,54 +126,52 @@ pub fn execution_times(runs: &[&Tables], chain: &str) -> Result<Vec<(String, f64
         let known: BTreeSet<_> = runs.iter().flat_map(|tables| &tables.chains).map(|c| c.name.clone()).collect();
         return Err(MeasureError::UnknownChain { chain: chain.into(), known: known.into_iter().collect() });
     }
-    nodes
-        .into_iter()
-        .zip(sums)
-        .map(|(node, (total_ms, count))| match count {
-            0 => Err(MeasureError::NotMeasured { chain: chain.into(), node }),
-            _ => Ok((node, total_ms / count as f64)),
-        })
-        .collect()
+    let mean = |(node, sum): (String, Sum)| match sum.count {
+        0 => Err(MeasureError::NotMeasured { chain: chain.into(), node }),
+        count => Ok((node, sum.total_ms / count as f64)),
+    };
+    let chain: Vec<_> = nodes.into_iter().zip(sums).map(mean).collect::<Result<_, _>>()?;
+    let mut others = Vec::new();
+    for callback in &summary.callbacks {
+        let Some(name) = callback.node.as_deref().map(plain) else { continue };
+        let Some(took_us) = callback.cpu_us.as_ref().or(callback.duration_us.as_ref()) else { continue };
+        if chain.iter().all(|(of_chain, _)| of_chain != name) {
+            let (name, period_ms) = (name.to_owned(), window.as_secs_f64() * 1e3 / callback.count as f64);
+            others.push(OtherNode { name, period_ms, computation_ms: took_us.mean / 1e3 });
+            without_cpu_time += if callback.cpu_us.is_none() { callback.count } else { 0 };
+        }
+    }
+    Ok(Computation { chain, others, without_cpu_time })
 }
 
-/// Mean work, ms, of each node of a chain, as the workload says it: what there is before anything ran.
-pub fn execution_times_of_work(workload: &Workload, chain: &str) -> Result<Vec<(String, f64)>, MeasureError> {
-    chain_nodes(workload, chain)?
-        .iter()
-        .map(|name| match workload.node(name) {
-            Some(node) => Ok((name.clone(), node.work.mean().as_secs_f64() * 1e3)),
-            None => Err(MeasureError::UnknownNode { chain: chain.into(), node: name.clone() }),
-        })
-        .collect()
+/// CPU time of an execution that ended; its wall time where that is not known.
+fn took_ms(execution: &Execution) -> Option<f64> {
+    let wall_ns = execution.end_ns? - execution.start_ns;
+    Some(execution.cpu_ns.unwrap_or(wall_ns) as f64 / 1e6)
 }
 
-/// The input of study E's search: a workload's chain with its execution times, and the other nodes that wake on their
-/// own. `check_ms` is the callback check as measured on this machine, the same for every node.
-///
-/// Nodes that wait for messages (`on: arrival`) make no checks and are left out, except in the chain, which will spin.
-pub fn common_rate(
-    workload: &Workload,
-    chain: &str,
-    execution_ms: &[(String, f64)],
-    check_ms: f64,
-    cores: u32,
-) -> Result<CommonRate, MeasureError> {
+/// The same as the workload says it, by its nodes' mean work: what there is before anything ran. Nodes of which the
+/// workload does not tell how often they compute are left out.
+pub fn computation_of_work(workload: &Workload, chain: &str) -> Result<Computation, MeasureError> {
     let names = chain_nodes(workload, chain)?;
-    let nodes = names.iter().map(|name| {
-        let found = execution_ms.iter().find(|(node, _)| plain(node) == name);
-        let (_, execution_ms) =
-            found.ok_or_else(|| MeasureError::NotMeasured { chain: chain.into(), node: name.clone() })?;
-        Ok(ChainNode { name: name.clone(), execution_ms: *execution_ms, check_ms })
+    let work_ms = |node: &Node| node.work.mean().as_secs_f64() * 1e3;
+    let of_chain = names.iter().map(|name| match workload.node(name) {
+        Some(node) => Ok((name.clone(), work_ms(node))),
+        None => Err(MeasureError::UnknownNode { chain: chain.into(), node: name.clone() }),
     });
-    let chain_nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-    let others =
-        workload.nodes.iter().filter(|node| !names.contains(&node.name)).filter_map(|node| match node.executor {
-            Executor::Spin { hz } | Executor::Timer { hz } => {
-                Some(OtherNode { name: node.name.clone(), period_ms: 1000.0 / hz, check_ms })
-            }
-            Executor::Arrival => None,
-        });
-    Ok(CommonRate { chain: chain_nodes, others: others.collect(), cores })
+    let rates = tacho_workload::rates(workload).activations_hz;
+    let others = workload.nodes.iter().zip(rates).filter(|(node, _)| !names.contains(&node.name));
+    let others = others.filter_map(|(node, hz)| {
+        let period_ms = 1000.0 / hz.filter(|hz| *hz > 0.0)?;
+        Some(OtherNode { name: node.name.clone(), period_ms, computation_ms: work_ms(node) })
+    });
+    Ok(Computation { chain: of_chain.collect::<Result<_, _>>()?, others: others.collect(), without_cpu_time: 0 })
+}
+
+/// The input of study E's search. `check_ms` gives the callback check of a node of the chain.
+pub fn common_rate(computation: Computation, check_ms: impl Fn(&str) -> f64, cores: u32) -> CommonRate {
+    let node = |(name, execution_ms): (String, f64)| ChainNode { check_ms: check_ms(&name), name, execution_ms };
+    CommonRate { chain: computation.chain.into_iter().map(node).collect(), others: computation.others, cores }
 }
 
 fn chain_nodes<'w>(workload: &'w Workload, chain: &str) -> Result<&'w [String], MeasureError> {
@@ -156,7 +190,8 @@ fn plain(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::tables::{Chain, Execution, Hop, Instance};
+    use tacho_analysis::summary::{CallbackFigures, Distribution};
+    use tacho_analysis::tables::{Chain, Hop, Instance};
 
     /// Two nodes; instances of (1 ms, 4 ms) and (3 ms, 4 ms), the second sharing the first's last execution.
     fn tables() -> Tables {
@@ -170,6 +205,9 @@ mod tests {
             start_ns: 0,
             output_ns: 0,
             queueing_ns: 0,
+            alignment_ns: None,
+            kept_ns: None,
+            preemption_ns: None,
         };
         let instance = |chain| Instance {
             chain,
@@ -180,6 +218,7 @@ mod tests {
             preemption_ns: None,
             alignment_ns: Some(0),
             queueing_ns: 0,
+            kept_ns: None,
             transport_ns: 0,
         };
         let chain = |name: &str| Chain {
@@ -189,6 +228,7 @@ mod tests {
             lost: 0,
             evidence: String::new(),
             deadline_ns: None,
+            until_ns: None,
         };
         Tables {
             executions: vec![
@@ -206,23 +246,61 @@ mod tests {
         }
     }
 
+    fn of_chain(runs: &[&Tables], chain: &str) -> Result<Computation, MeasureError> {
+        computation(runs, &Summary::default(), Duration::from_secs(1), chain)
+    }
+
     #[test]
     fn execution_times_are_those_of_the_chains_own_callbacks() {
         let tables = tables();
-        let times = execution_times(&[&tables, &tables], "x");
-        assert_eq!(times, Ok(vec![("a".into(), 2.0), ("b".into(), 4.0)]));
+        let found = of_chain(&[&tables, &tables], "x").expect("times");
+        assert_eq!(found.chain, [("a".to_string(), 2.0), ("b".to_string(), 4.0)]);
+        assert_eq!((found.without_cpu_time, found.others), (6, vec![]));
+    }
+
+    #[test]
+    fn cpu_time_counts_not_the_time_that_others_took() {
+        let mut tables = tables();
+        for execution in tables.executions.iter_mut() {
+            execution.cpu_ns = execution.end_ns.map(|end_ns| (end_ns - execution.start_ns) / 2);
+        }
+        let found = of_chain(&[&tables], "x").expect("times");
+        assert_eq!((found.chain, found.without_cpu_time), (vec![("a".into(), 1.0), ("b".into(), 2.0)], 0));
+    }
+
+    #[test]
+    fn other_nodes_count_with_each_of_their_callbacks_however_they_are_woken() {
+        let mean = |mean| Some(Distribution { mean, ..Distribution::default() });
+        let callback = |node: &str, count, cpu_us| CallbackFigures {
+            node: Some(node.into()),
+            count,
+            duration_us: mean(9_000.0),
+            cpu_us,
+            ..CallbackFigures::default()
+        };
+        let callbacks = vec![
+            callback("/a", 10, mean(1.0)),
+            callback("/other", 100, mean(3_000.0)),
+            callback("/other", 20, mean(5_000.0)),
+            callback("/busy", 10, None),
+        ];
+        let summary = Summary { callbacks, ..Summary::default() };
+        let found = computation(&[&tables()], &summary, Duration::from_secs(2), "x").expect("times");
+        let other = |name: &str, period_ms, computation_ms| OtherNode { name: name.into(), period_ms, computation_ms };
+        assert_eq!(found.others, [other("other", 20.0, 3.0), other("other", 100.0, 5.0), other("busy", 200.0, 9.0)]);
+        assert_eq!(found.without_cpu_time, 3 + 10);
     }
 
     #[test]
     fn what_was_not_measured_is_an_error_not_zero() {
         let mut tables = tables();
         tables.hops.retain(|hop| hop.position == 0);
-        let error = execution_times(&[&tables], "x");
+        let error = of_chain(&[&tables], "x");
         assert_eq!(error, Err(MeasureError::NotMeasured { chain: "x".into(), node: "b".into() }));
         tables.hops.retain(|hop| hop.instance != 1);
-        let error = execution_times(&[&tables], "x");
+        let error = of_chain(&[&tables], "x");
         assert_eq!(error, Err(MeasureError::Sampled { chain: "x".into(), with_hops: 2, instances: 3 }));
-        let error = execution_times(&[&tables], "y").expect_err("no such chain");
+        let error = of_chain(&[&tables], "y").expect_err("no such chain");
         assert_eq!(error.to_string(), "no chain `y`: expected one of other, x");
     }
 
@@ -231,19 +309,30 @@ mod tests {
         let text = "nodes:
   a: {spin: 10 Hz, work: 2 ms, publishes: [/t]}
   b: {spin: 10 Hz, work: {uniform: [1 ms, 3 ms]}, subscribes: [/t]}
-  c: {spin: 50 Hz, subscribes: [/t]}
-  d: {on: timer 5 Hz, subscribes: [/t]}
-  e: {subscribes: [/t]}
+  c: {spin: 50 Hz, work: 3 ms, subscribes: [/t]}
+  d: {on: timer 5 Hz, work: 4 ms, subscribes: {/t: {latest: true}}}
+  e: {work: 5 ms, subscribes: [/t]}
 chains: {x: [a, b]}
 ";
         let (workload, _) = tacho_workload::parse(text, "w.yaml").unwrap_or_else(|e| panic!("{e}"));
-        let times = execution_times_of_work(&workload, "x").expect("times");
-        assert_eq!(times, [("a".to_string(), 2.0), ("b".to_string(), 2.0)]);
-        let measured = [("/b".to_string(), 2.5), ("/a".to_string(), 2.0)];
-        let search = common_rate(&workload, "x", &measured, 0.01, 2).expect("an input");
-        assert_eq!(search.chain.iter().map(|n| n.execution_ms).collect::<Vec<_>>(), [2.0, 2.5]);
-        let others: Vec<_> = search.others.iter().map(|n| (n.name.as_str(), n.period_ms)).collect();
-        assert_eq!(others, [("c", 20.0), ("d", 200.0)]);
-        assert!(matches!(common_rate(&workload, "x", &measured[..1], 0.01, 2), Err(MeasureError::NotMeasured { .. })));
+        let search = common_rate(computation_of_work(&workload, "x").expect("times"), |node| if node == "b" { 0.5 } else { 0.01 }, 2);
+        let chain: Vec<_> = search.chain.iter().map(|n| (n.name.as_str(), n.execution_ms, n.check_ms)).collect();
+        assert_eq!(chain, [("a", 2.0, 0.01), ("b", 2.0, 0.5)]);
+        let others: Vec<_> = search.others.iter().map(|n| (n.name.as_str(), n.period_ms, n.computation_ms)).collect();
+        assert_eq!(others, [("c", 100.0, 3.0), ("d", 200.0, 4.0), ("e", 100.0, 5.0)]);
+    }
+
+    /// Figures 12, 13a and 13b: the check as it is, of 0.5 ms in one node, of 1.0 ms.
+    #[test]
+    fn the_system_that_we_ship_has_the_published_optima() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/study-e.yaml");
+        let text = std::fs::read_to_string(path).expect("the workload");
+        let (workload, _) = tacho_workload::parse(&text, path).unwrap_or_else(|e| panic!("{e}"));
+        let computation = computation_of_work(&workload, "localisation").expect("times");
+        let best = |slow_ms: f64| {
+            let check_ms = |node: &str| if node == "ray_ground_filter" { slow_ms } else { 0.05 };
+            common_rate(computation.clone(), check_ms, 2).curve().expect("a best rate").best_hz
+        };
+        assert_eq!([0.05, 0.5, 1.0].map(best), [300.0, 220.0, 180.0]);
     }
 }

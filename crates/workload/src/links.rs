@@ -78,7 +78,7 @@ pub struct StatedChain {
     pub deadline: Option<Duration>,
 }
 
-/// Where chains begin and end; each a topic, else a node.
+/// Where chains begin and end; each a topic or a node; `topic:NAME`, `node:NAME` where both have the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
     /// A topic: from whoever publishes it on, over it.

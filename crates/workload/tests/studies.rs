@@ -21,13 +21,13 @@ const STUDIES: [(&str, usize, usize); 14] = [
     ("b-v2x", 8 * 2 * 5, 8 * 2 * 2),
     // The seven rows of the table, and three on emulated microcontrollers.
     ("c-pairs", 7 + 3, 7 + 3),
-    ("c-drift", 3, 3),
+    ("c-drift", 4, 4),
     ("c-size", 4 * 5, 4 * 5),
     // One to four as publishers or as subscribers.
     ("c-nodes", 4 * 4, 4 * 4),
     // Two by two of ROS 2; without transient local of best effort, of the light one, and of that on an emulated microcontroller.
     ("c-qos", 4 + 3 + 3, 4 + 3 + 3),
-    ("c-startup", 6, 6),
+    ("c-startup", 7, 7),
 ];
 
 fn read(study: &str, short: bool) -> Sweep {

@@ -170,6 +170,10 @@ enum tacho_kind {
   TACHO_MESSAGE_LINK_PERIODIC_ASYNC, /* subscription_handle, publisher_handle: published on a timer from the latest input */
   TACHO_MESSAGE_LINK_PARTIAL_SYNC,   /* subscription_handle, publisher_handle: published when all linked inputs are there */
 
+  /* of imported traces, before Jazzy: what ties a take to its publication where rmw does not tell it */
+  TACHO_DDS_WRITE,                      /* writer, message, timestamp: dds:write stamps what its thread publishes; 0 is not told */
+  TACHO_DISPATCH_SUBSCRIPTION_CALLBACK, /* callback, message, source_timestamp: CARET's, before the callback_start of this thread */
+
   /* below rcl: entering rmw, where tracetools has no event */
   TACHO_RMW_PUBLISH_CALLED = 64, /* rmw_publisher_handle, message: rmw_publish or a variant of it was called */
   TACHO_RMW_TAKE_CALLED = 65,    /* rmw_subscription_handle: rmw_take or a variant of it was called */

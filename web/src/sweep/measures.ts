@@ -1,13 +1,8 @@
 // Ours beside what a study published: its measures, over our points.
 import type { Distribution, Measure, SweepPoint } from "../data";
 import { significant } from "../format";
+import type { Ours } from "../study";
 import { grouped, matching, numberOf, shown, valueOf, words } from "./model";
-
-/** One line of ours. */
-export interface Ours {
-  group: string;
-  text: string;
-}
 
 /** Our figures of a measure, a line a group; without any, why there are none. */
 export function ours(points: readonly SweepPoint[], measure: Measure): Ours[] {
@@ -20,6 +15,8 @@ export function ours(points: readonly SweepPoint[], measure: Measure): Ours[] {
       return summaries(points, measure);
     case "ratio":
       return ratios(points, measure);
+    default:
+      return absent("this is asked of a single run, not of a sweep");
   }
 }
 

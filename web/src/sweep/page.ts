@@ -3,12 +3,13 @@ import type { Page, Run, Sweep } from "../data";
 import { h } from "../dom";
 import { pointLayers } from "../layers";
 import { provenance } from "../provenance";
+import { statements } from "../study";
 import { boxes } from "./boxes";
 import { course, subscribers } from "./chosen";
 import { deliveries } from "./deliveries";
+import { ours } from "./measures";
 import { dimensions, words } from "./model";
 import { lacking, table } from "./points";
-import { study } from "./study";
 
 /** Sections of a sweep. */
 export function sweepSections(page: Page, run: Run, sweep: Sweep): HTMLElement[] {
@@ -16,7 +17,7 @@ export function sweepSections(page: Page, run: Run, sweep: Sweep): HTMLElement[]
   return [
     header(run, sweep, telling),
     lacking(sweep),
-    study(sweep, run.info),
+    sweep.study === null ? undefined : statements(sweep.study, run.info, (measure) => ours(sweep.points, measure)),
     boxes(sweep.points, telling),
     pointLayers(sweep.points),
     deliveries(sweep.points),

@@ -79,6 +79,11 @@ impl Busy {
         }
     }
 
+    /// Number of the executor of a thread, where it has several threads.
+    pub fn team_number(&self, stream: u32) -> Option<u32> {
+        self.team[stream as usize]
+    }
+
     /// The executor of a thread, where it has several threads.
     pub fn team_of(&self, stream: u32) -> Option<&Team> {
         self.team[stream as usize].map(|team| &self.teams[team as usize])

@@ -5,7 +5,7 @@ use super::wait::{split, Arrival, Passage, Split};
 use super::Tracer;
 use crate::graph::Path;
 use crate::observe::INTERNAL;
-use crate::tables::{Hop, Instance, LinkRule};
+use crate::tables::{Hop, Instance, LinkRule, Parts};
 
 /// A chain's last output: where it came about, and when.
 #[derive(Clone, Copy)]
@@ -119,6 +119,9 @@ impl Tracer<'_> {
                 start_ns: start,
                 output_ns: time,
                 queueing_ns: split.queueing,
+                alignment_ns: split.alignment,
+                kept_ns: Some(start - began),
+                preemption_ns: None,
             });
             (execution, time) = (source.execution, source.time);
             trail.origin = Some(publication);
@@ -133,7 +136,11 @@ impl Tracer<'_> {
             start_ns: start,
             output_ns: time,
             queueing_ns: 0,
+            alignment_ns: None,
+            kept_ns: None,
+            preemption_ns: None,
         });
+        self.preempt(&mut trail.hops);
         Ok(Some(trail))
     }
 }
@@ -145,22 +152,20 @@ impl Trail {
     }
 
     /// Its row: the parts of all hops added up.
-    pub fn instance(&self, chain: u32, preemption_ns: Option<i64>) -> Instance {
+    pub fn instance(&self, chain: u32) -> Instance {
         let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
-        let waits = |part: fn(&Wait) -> i64| self.waits.iter().map(part).sum::<i64>();
-        let kept = |wait: &Wait| (wait.start > wait.began).then_some(wait.start - wait.began);
-        let alignments = self.waits.iter().flat_map(|wait| [wait.split.alignment, kept(wait)]).flatten();
-        let alignment_told = self.waits.is_empty() || self.waits.iter().any(|wait| wait.split.alignment.or(kept(wait)).is_some());
+        let Parts { transport_ns, alignment_ns, queueing_ns, kept_ns, computation_ns, preemption_ns } = self.hops.iter().map(Hop::parts).sum();
         Instance {
             chain,
             start_ns: first.start_ns,
             end_ns: end.output_ns,
             end_to_end_ns: end.output_ns - first.start_ns,
-            computation_ns: self.hops.iter().map(|hop| hop.output_ns - hop.start_ns).sum::<i64>() - preemption_ns.unwrap_or(0),
+            computation_ns,
             preemption_ns,
-            alignment_ns: alignment_told.then(|| alignments.sum()),
-            queueing_ns: waits(|w| w.split.queueing),
-            transport_ns: waits(|w| w.split.transport),
+            alignment_ns,
+            queueing_ns,
+            kept_ns,
+            transport_ns,
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
         rows.push(ExecutorThread {
             process: stream.process,
             tid: stream.tid,
+            executor: busy.team_number(index as u32),
+            executor_threads: busy.team_of(index as u32).map(|team| team.threads.len() as u32),
             from_ns,
             to_ns,
             waiting_ns,

@@ -22,7 +22,7 @@ pub(crate) fn withhold(callbacks: &mut [CallbackFigures], chains: &mut [ChainFig
     }
     let emulated = |name: &String| nodes.contains(name.as_str());
     for callback in callbacks.iter_mut().filter(|callback| callback.node.as_ref().is_some_and(emulated)) {
-        (callback.duration_us, callback.queue_wait_us) = (None, None);
+        (callback.duration_us, callback.off_cpu_us, callback.queue_wait_us) = (None, None, None);
     }
     for chain in chains.iter_mut() {
         let on_boards: Vec<bool> = chain.path.iter().step_by(2).map(emulated).collect();

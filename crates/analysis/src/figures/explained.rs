@@ -70,8 +70,9 @@ pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
     }
 }
 
-/// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the window, or of the first
-/// process on the path that ended in order (of a trace: that ended): what was shut down need not react. One that was killed should have.
+/// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the window, or
+/// of the first executor or process on the path that ended in order (of a trace: that ended): what was shut down need not
+/// react. One that was killed should have.
 fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
     // The kernel's events go on when nothing else does.
     let end = tables.processes.iter().filter(|process| process.pid != 0).map(|process| process.last_ns).max().unwrap_or(i64::MIN);
@@ -82,7 +83,7 @@ fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
     let ends: Vec<i64> = tables
         .chains
         .iter()
-        .map(|chain| chain.path.iter().step_by(2).filter_map(end_of).chain(options.measured_to_ns).fold(end, i64::min))
+        .map(|chain| chain.path.iter().step_by(2).filter_map(end_of).chain(options.measured_to_ns).chain(chain.until_ns).fold(end, i64::min))
         .collect();
     let mut waits: Vec<Option<i64>> = vec![None; tables.chains.len()];
     for row in tables.inputs.iter().filter(|row| row.reflected_ns.is_none()) {

@@ -18,15 +18,11 @@ struct Ends {
 
 /// The paths, all of one name; a note where there is none, or more than are looked at.
 pub(super) fn between(graph: &Graph<'_>, seen: &Observed, linked: &Linked, name: &str, stated: &Between) -> (Vec<Path>, Option<Note>) {
-    let (first, from) = end(seen, linked, &stated.from);
-    let (output, last) = end(seen, linked, &stated.to);
     let note = |name: &str, text: String| Some(Note { name: name.into(), count: 1, text });
-    for (what, nodes) in [(&stated.from, &from), (&stated.to, &last)] {
-        if nodes.is_empty() {
-            let text = format!("chain {name}: {what} is no topic that a recorded node publishes, and no recorded node");
-            return (Vec::new(), note("chain-not-found", text));
-        }
-    }
+    let ((first, from), (output, last)) = match (end(seen, linked, &stated.from), end(seen, linked, &stated.to)) {
+        (Ok(from), Ok(to)) => (from, to),
+        (Err(why), _) | (_, Err(why)) => return (Vec::new(), note("chain-not-found", format!("chain {name}: {why}"))),
+    };
     let ends = Ends { first, output, last };
     let leads = graph.leads_to(&ends.last);
     let (mut found, mut steps) = (Vec::new(), MOST_STEPS);
@@ -39,17 +35,27 @@ pub(super) fn between(graph: &Graph<'_>, seen: &Observed, linked: &Linked, name:
     (found, told)
 }
 
-/// A topic and the nodes that publish it, else the nodes of this name.
-fn end(seen: &Observed, linked: &Linked, name: &str) -> (Option<u32>, Vec<u32>) {
+/// A topic and the nodes that publish it, or the nodes of this name; why it is neither, or both. `node:` and `topic:` before it decide.
+fn end(seen: &Observed, linked: &Linked, stated: &str) -> Result<(Option<u32>, Vec<u32>), String> {
+    let (node_only, topic_only) = (stated.strip_prefix("node:"), stated.strip_prefix("topic:"));
+    let name = node_only.or(topic_only).unwrap_or(stated);
     let is_it = |topic: &usize| is_called(&seen.topics.names[*topic], name) && !linked.topics[*topic].publishers.is_empty();
-    if let Some(topic) = (0..linked.topics.len()).find(is_it) {
-        let mut nodes: Vec<u32> = linked.topics[topic].publishers.iter().map(|p| seen.endpoints[*p as usize].node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        return (Some(topic as u32), nodes);
+    let topic = if node_only.is_some() { None } else { (0..linked.topics.len()).find(is_it) };
+    let of_name = |node: &u32| topic_only.is_none() && is_called(&seen.nodes[*node as usize].name, name);
+    let nodes: Vec<u32> = (0..seen.nodes.len() as u32).filter(of_name).collect();
+    match (topic, nodes.is_empty()) {
+        (Some(_), false) => Err(format!("{name} is a topic and a node: topic:{name} is the one, node:{name} the other")),
+        (Some(topic), true) => {
+            let mut nodes: Vec<u32> = linked.topics[topic].publishers.iter().map(|p| seen.endpoints[*p as usize].node).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            Ok((Some(topic as u32), nodes))
+        }
+        (None, false) => Ok((None, nodes)),
+        (None, true) if node_only.is_some() => Err(format!("{name} is no recorded node")),
+        (None, true) if topic_only.is_some() => Err(format!("{name} is no topic that a recorded node publishes")),
+        (None, true) => Err(format!("{name} is no topic that a recorded node publishes, and no recorded node")),
     }
-    let of_name = |node: &u32| is_called(&seen.nodes[*node as usize].name, name);
-    (None, (0..seen.nodes.len() as u32).filter(of_name).collect())
 }
 
 impl Graph<'_> {

@@ -106,7 +106,7 @@ fn endpoint(
     let sends = kind == EndpointKind::Publisher;
     *known.entry((node, topic, sends)).or_insert_with(|| {
         let index = seen.endpoints.len() as u32;
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth: None, created_ns: 0, arrivals: Rows::new(), gid: None, is_buffered: false });
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth: None, created_ns: 0, arrivals: Rows::new(), gid: None, is_buffered: false, called: 0 });
         let of = &mut linked.topics[topic as usize];
         if sends { &mut of.publishers } else { &mut of.subscriptions }.push(index);
         index

@@ -15,7 +15,7 @@ pub(crate) enum Fate {
     Unmatched,
     /// Its process was killed before.
     Ended,
-    /// Nothing younger was taken, and the run ended.
+    /// Nothing younger was taken, and the run ended, or its executor did.
     Pending,
     /// Events were lost, or the two never exchanged a message.
     Untold,
@@ -48,6 +48,8 @@ impl<'a> Fates<'a> {
         let dropped = |process: u32| seen.processes[process as usize].dropped_events > 0 && seen.gaps.is_empty();
         if row.time > seen.alive_until(process) {
             Fate::Ended
+        } else if row.time > seen.served_until(subscription) {
+            Fate::Pending
         } else if dropped(process) || dropped(row.process) || seen.gaps.iter().any(|gap| gap.1 >= row.time) {
             Fate::Untold
         } else if seen.legs.is_leg(seen.topic_of(subscription)) || !self.options.measures(row.belongs_ns()) {

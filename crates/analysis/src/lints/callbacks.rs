@@ -18,6 +18,9 @@ const DRIFT_INTERVALS: usize = 20;
 const DRIFT: f64 = 0.01;
 /// Part of the period before a start in which another callback of the thread held it up.
 const JUST_BEFORE: f64 = 0.02;
+/// Advice where the work itself takes too long.
+const LESS_OF_IT: &str = "a longer period, less work a call, or the work moved to a callback of its own";
+const LESS_A_MESSAGE: &str = "less work a message, fewer messages, or several threads with a reentrant callback group";
 /// Part of a callback's time that others had its CPU.
 const PREEMPTED_PART: f64 = 0.1;
 
@@ -34,20 +37,22 @@ fn timers_over(facts: &Facts<'_>) -> Vec<Case> {
             return None;
         }
         let longest = *over.iter().max()?;
+        let doubt = facts.doubt(ran.iter().filter(|r| r.end_ns - r.start_ns > period), "them");
+        let (because, next) = doubt.map_or((String::new(), LESS_OF_IT.into()), |doubt| (doubt.evidence, doubt.next));
         // Of executions that overlap, on several threads, none holds the next one up.
         let next_late = ran.windows(2).filter(|pair| pair[0].end_ns - pair[0].start_ns > period && pair[0].end_ns <= pair[1].start_ns);
         let next_late = next_late.map(|pair| pair[1].start_ns - pair[0].start_ns - period).max();
         Some(Case {
             subject: facts.callback(callback),
             evidence: format!(
-                "{} of {} executions ({}) took longer than the period of {}; the longest {}",
+                "{} of {} executions ({}) took longer than the period of {}; the longest {}{because}",
                 over.len(), ran.len(), percent(over.len(), ran.len()), time(period), time(longest)
             ),
             cost: match next_late {
                 Some(late) => format!("the execution after one of them started up to {} later than a period after it", time(late)),
                 None => "its executions overlap, each on a thread of its own".into(),
             },
-            next: "a longer period, less work a call, or the work moved to a callback of its own".into(),
+            next,
             weight: over.len() as f64,
         })
     };
@@ -62,11 +67,16 @@ fn subscriptions_over(facts: &Facts<'_>) -> Vec<Case> {
         let mean = ran.iter().map(|r| r.end_ns - r.start_ns).sum::<i64>().checked_div(ran.len() as i64)?;
         // On several threads at once it may answer all of them.
         let one_at_a_time = ran.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns);
-        (ran.len() > 1 && mean > interval && one_at_a_time).then(|| Case {
+        if ran.len() < 2 || mean <= interval || !one_at_a_time {
+            return None;
+        }
+        let doubt = facts.doubt(ran.iter(), "them");
+        let (because, next) = doubt.map_or((String::new(), LESS_A_MESSAGE.into()), |doubt| (doubt.evidence, doubt.next));
+        Some(Case {
             subject: facts.callback(row as u32),
-            evidence: format!("mean of {} executions {}; a message comes every {}", ran.len(), time(mean), time(interval)),
+            evidence: format!("mean of {} executions {}; a message comes every {}{because}", ran.len(), time(mean), time(interval)),
             cost: format!("of {} messages published it can answer about {:.0} %, one at a time", published.len(), 100.0 * interval as f64 / mean as f64),
-            next: "less work a message, fewer messages, or several threads with a reentrant callback group".into(),
+            next,
             weight: mean as f64 / interval.max(1) as f64,
         })
     };
@@ -85,8 +95,8 @@ pub const STARVED: Lint = Lint {
         let due = Grouped::new(facts.tables.callbacks.len(), || {
             facts.tables.messages.iter().filter_map(|message| {
                 let there = message.arrival_ns.or(message.publish_ns)?;
-                let Execution { callback, tid, start_ns, end_ns, .. } = facts.tables.executions[message.execution? as usize];
-                (there < start_ns).then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns? })))
+                let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = facts.tables.executions[message.execution? as usize];
+                (there < start_ns).then_some((callback, (there, Ran { callback, tid, start_ns, end_ns: end_ns?, cpu_ns })))
             })
         });
         let subscriptions = (0..).zip(&facts.tables.callbacks).filter_map(|(row, callback)| {
@@ -117,15 +127,20 @@ fn starved(facts: &Facts<'_>, callback: u32, period: i64, waits: impl Iterator<I
         }
     }
     let (longest, by) = worst?;
+    let doubt = by.and_then(|by| facts.doubt(facts.ran(by).iter(), &facts.callback(by)));
+    let (because, next) = match doubt {
+        Some(doubt) => (doubt.evidence, doubt.next),
+        None => (String::new(), "a callback group and thread of its own, or an executor that orders by priority".into()),
+    };
     let by = by.map_or(String::new(), |by| format!(", the longest part of it in {}", facts.callback(by)));
     Some(Case {
         subject: facts.callback(callback),
         evidence: format!(
-            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more, while the thread that then ran it was in others for four fifths of it or more; the longest {}{by}",
+            "{count} of {all} times it waited {STARVED_PERIODS} periods of {} or more, while the thread that then ran it was in others for four fifths of it or more; the longest {}{by}{because}",
             time(period), time(longest)
         ),
         cost: format!("it started up to {} after it was ready", time(longest)),
-        next: "a callback group and thread of its own, or an executor that orders by priority".into(),
+        next,
         weight: longest as f64,
     })
 }

@@ -3,8 +3,9 @@
 use crate::figures::Repeat;
 use crate::link::queue::Traffic;
 use crate::rows::grouped::Grouped;
-use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, Tables};
+use crate::tables::{Callback, CallbackKind, Delivery, Execution, LostIn, OffCpu, Tables};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tacho_events::run::Load;
 use tacho_workload::model::Workload;
 
 /// An execution that ended.
@@ -15,6 +16,8 @@ pub struct Ran {
     pub tid: u32,
     pub start_ns: i64,
     pub end_ns: i64,
+    /// CPU time of its thread meanwhile, where it is known.
+    pub cpu_ns: Option<i64>,
 }
 
 /// What one subscription got, and what it did not.
@@ -44,6 +47,10 @@ pub struct Facts<'a> {
     lost: Grouped<(i64, Option<LostIn>)>,
     /// States of each managed node: state, from, to.
     pub states: Vec<Vec<(&'a str, i64, i64)>>,
+    /// Of each callback the time inside it, ns, that its thread could have gone on and had no CPU, and that it was blocked.
+    pub off_cpu: HashMap<u32, (i64, i64)>,
+    /// What else the machine did.
+    pub load: Option<&'a Load>,
     /// Measured window, or from the first to the last of what happened.
     pub window: (i64, i64),
 }
@@ -53,7 +60,7 @@ impl<'a> Facts<'a> {
         let (tables, options) = (repeat.tables, repeat.options);
         let complete = |e: &Execution| {
             let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
-            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns? })
+            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns?, cpu_ns: e.cpu_ns })
         };
         let measured = || tables.executions.iter().filter(|e| options.measures(e.start_ns));
         let ran = || measured().filter_map(complete);
@@ -116,7 +123,18 @@ impl<'a> Facts<'a> {
         });
         let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
         let states = (0..tables.nodes.len() as u32).map(|node| crate::figures::lifecycle::stretches(repeat, node)).collect();
-        Facts { tables, workload, of_callback, of_thread, threads, published, topics, taken, lost, states, window }
+        let mut off_cpu: HashMap<u32, (i64, i64)> = HashMap::new();
+        for row in &tables.preemptions {
+            let Some(execution) = row.execution.map(|e| &tables.executions[e as usize]).filter(|e| options.measures(e.start_ns)) else { continue };
+            let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
+            match row.state {
+                OffCpu::Runnable => *runnable += row.to_ns - row.from_ns,
+                OffCpu::Blocked => *blocked += row.to_ns - row.from_ns,
+                OffCpu::Interrupted => {}
+            }
+        }
+        let load = repeat.info.and_then(|info| info.load.as_ref());
+        Facts { tables, workload, of_callback, of_thread, threads, published, topics, taken, lost, states, off_cpu, load, window }
     }
 
     /// Complete executions of a callback in the window, of coroutines the first part of each call, by start.

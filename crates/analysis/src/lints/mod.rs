@@ -6,6 +6,7 @@ mod callbacks;
 mod chains;
 mod executors;
 mod facts;
+mod kept;
 mod lifecycle;
 mod publishers;
 mod queues;

@@ -1,11 +1,11 @@
 //! Publishers that do not keep up, and messages that their transport does not carry well.
 
-use super::facts::{percent, time, Facts};
+use super::facts::{percent, time, Facts, Ran};
 use super::{Case, Lint};
 use crate::link::{promise, udpros};
 use crate::observe::is_called;
 use crate::rows::grouped::Grouped;
-use crate::tables::{Delivery, EndpointKind};
+use crate::tables::{Delivery, EndpointKind, Execution};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Part of the due sends that may be late or skipped before it is told.
@@ -21,6 +21,13 @@ pub const BEHIND: Lint = Lint {
             facts.tables.publications.iter().filter_map(|row| Some((row.publisher, (row.due_ns?, row.publish_ns))))
         });
         (0..sends.groups()).for_each(|publisher| sends.of_mut(publisher).sort_unstable());
+        let executions = &facts.tables.executions;
+        let publishing = Grouped::new(facts.tables.endpoints.len(), || {
+            facts.tables.publications.iter().filter_map(|row| {
+                let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = executions[row.execution? as usize];
+                Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns?, cpu_ns }))
+            })
+        });
         let case = |publisher: u32| {
             let sends = sends.of(publisher as usize);
             let (node, topic) = facts.endpoint(publisher);
@@ -34,17 +41,22 @@ pub const BEHIND: Lint = Lint {
                 return None;
             }
             let worst = sends.iter().map(|(due, sent)| sent - due).max()?;
+            let doubt = facts.doubt(publishing.of(publisher as usize).iter(), "the callbacks that send");
+            let (because, next) = match doubt {
+                Some(doubt) => (doubt.evidence, doubt.next),
+                None => (String::new(), "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own".into()),
+            };
             Some(Case {
                 subject: format!("{node} {topic}"),
                 evidence: format!(
-                    "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the latest {}",
+                    "of {due} sends due every {} {skipped} were skipped and {late} a period or more late ({}); the latest {}{because}",
                     time(period), percent(late + skipped, due), time(worst)
                 ),
                 cost: match skipped {
                     0 => format!("latencies begin at the publish call: up to {} of lateness are not in them", time(worst)),
                     _ => format!("{skipped} messages never existed: no figure of loss or latency has them"),
                 },
-                next: "a lower rate, smaller messages, fewer reliable subscribers, or publishing from a thread of its own".into(),
+                next,
                 weight: (late + skipped) as f64,
             })
         };

@@ -91,7 +91,8 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (u32, u32, usize)> +
     heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
     let sent = Grouped::new(endpoints.len(), || facts.tables.publications.iter().map(|p| (p.publisher, p.publish_ns)));
     let mut subscriptions: HashMap<&str, Vec<u32>> = HashMap::new();
-    for s in of(EndpointKind::Subscription) {
+    // What one took whose messages are not linked is not known.
+    for s in of(EndpointKind::Subscription).filter(|s| endpoints[*s as usize].linked != Some(false)) {
         subscriptions.entry(endpoints[s as usize].topic.as_str()).or_default().push(s);
     }
     let publishers: Vec<u32> = of(EndpointKind::Publisher).collect();

@@ -12,6 +12,9 @@ use tacho_workload::units;
 const SETTLED_NS: i64 = 300_000_000;
 /// How far a subscription's past is looked at: whether it takes the messages of a publisher at all.
 const PAST_NS: i64 = 5_000_000_000;
+/// What was judged is analysed again with what follows for so long, and for longer where messages take longer: a message links only to
+/// a publish call that is still there.
+const AGAIN_NS: i64 = 200_000_000;
 
 /// What a trigger waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl FromStr for Trigger {
     }
 }
 
-/// Watches a run that goes on.
+/// Watches a run that goes on. An event is analysed with those of a look or two, not with those of seconds: watching costs what happens.
 pub struct Watch {
     window: LiveWindow,
     triggers: Vec<Watched>,
@@ -70,24 +73,38 @@ struct Watched {
     judged_ns: i64,
     /// Last publish call that was seen.
     published_ns: Option<i64>,
+    /// When a subscription last had a message of a publisher.
+    took: HashMap<(Known, Known), i64>,
+    /// The longest that messages of the last look took, or have not come for.
+    slowest_ns: i64,
+}
+
+/// An endpoint from look to look: its process, and when it was made.
+type Known = (u32, i64);
+
+fn known(tables: &Tables, endpoint: u32) -> Known {
+    let endpoint = &tables.endpoints[endpoint as usize];
+    (tables.nodes[endpoint.node as usize].process, endpoint.created_ns)
 }
 
 impl Watch {
     /// For these triggers, from `now` on, ns of CLOCK_MONOTONIC.
     pub fn new(run: &RunDirectory, triggers: Vec<Trigger>, now: i64) -> Watch {
-        let longest = triggers.iter().map(|trigger| trigger.limit_ns).max().unwrap_or(0);
         let topics: Vec<String> = triggers.iter().map(|trigger| trigger.topic.clone()).collect();
-        let window = LiveWindow::new(run, PAST_NS + 2 * longest).with_topics_only(topics);
-        let triggers = triggers.into_iter().map(|trigger| Watched { trigger, judged_ns: now, published_ns: None }).collect();
+        let window = LiveWindow::new(run, i64::MAX).with_topics_only(topics);
+        let watched = |trigger| Watched { trigger, judged_ns: now, published_ns: None, took: HashMap::new(), slowest_ns: 0 };
+        let triggers = triggers.into_iter().map(watched).collect();
         Watch { window, triggers }
     }
 
     /// Judges what happened until `now`; which trigger was met and by what, where one was.
     pub fn look(&mut self, now: i64) -> Result<Option<String>, tacho_events::reader::Error> {
         self.window.read()?;
-        let longest = self.triggers.iter().map(|watched| watched.trigger.limit_ns).max().unwrap_or(0);
-        let (tables, _) = self.window.tables(now - PAST_NS - 2 * longest, now);
+        let (tables, _) = self.window.tables(i64::MIN, now);
         let met: Vec<String> = self.triggers.iter_mut().filter_map(|watched| watched.judge(&tables, now - SETTLED_NS)).collect();
+        let of_all = |of: fn(&Watched) -> i64| self.triggers.iter().map(of);
+        let again = (2 * of_all(|watched| watched.slowest_ns).max().unwrap_or(0)).clamp(AGAIN_NS, PAST_NS);
+        self.window.forget_before(of_all(|watched| watched.judged_ns).min().unwrap_or(now) - again);
         Ok(met.into_iter().next())
     }
 }
@@ -114,13 +131,24 @@ impl Watched {
         if to <= from {
             return None;
         }
-        // Subscriptions that take a publisher's messages, and when each message was there.
-        let mut takers: HashMap<u32, BTreeSet<u32>> = HashMap::new();
+        // When each message was there.
         let mut begun: HashMap<(u32, u32, i64), i64> = HashMap::new();
+        let mut slowest_ns = 0;
         for message in &tables.messages {
             if let (Some(publisher), Some(publish_ns), Some(there)) = (message.publisher, message.publish_ns, message.callback_ns.or(message.take_ns)) {
-                takers.entry(publisher).or_default().insert(message.subscription);
+                let took = self.took.entry((known(tables, publisher), known(tables, message.subscription))).or_insert(there);
+                *took = there.max(*took);
+                slowest_ns = slowest_ns.max(there - publish_ns);
                 begun.insert((publisher, message.subscription, publish_ns), there);
+            }
+        }
+        self.took.retain(|_, there| *there >= to_ns - PAST_NS - 2 * limit);
+        // Subscriptions that take a publisher's messages.
+        let rows: HashMap<Known, u32> = (0..tables.endpoints.len() as u32).map(|endpoint| (known(tables, endpoint), endpoint)).collect();
+        let mut takers: HashMap<u32, BTreeSet<u32>> = HashMap::new();
+        for (publisher, subscription) in self.took.keys() {
+            if let (Some(publisher), Some(subscription)) = (rows.get(publisher), rows.get(subscription)) {
+                takers.entry(*publisher).or_default().insert(*subscription);
             }
         }
         let mut worst: Option<(i64, String)> = None;
@@ -128,6 +156,7 @@ impl Watched {
             for subscription in takers.get(&publisher).into_iter().flatten() {
                 let there = begun.get(&(publisher, *subscription, publish_ns));
                 let late = there.unwrap_or(&to_ns) - publish_ns;
+                slowest_ns = slowest_ns.max(late);
                 if late > limit && worst.as_ref().is_none_or(|worst| late > worst.0) {
                     let node = &tables.nodes[tables.endpoints[*subscription as usize].node as usize].name;
                     let how = if there.is_some() { "reached" } else { "has not reached" };
@@ -135,7 +164,7 @@ impl Watched {
                 }
             }
         }
-        self.judged_ns = to;
+        (self.judged_ns, self.slowest_ns) = (to, slowest_ns);
         worst.map(|worst| worst.1)
     }
 
@@ -218,6 +247,28 @@ mod tests {
         // Before it can be told, nothing is.
         assert_eq!(met(&waiting, "late /points 500ms", &[2200, 3000]).iter().filter(|met| met.is_some()).count(), 1);
         assert_eq!(met(&[(1000, None), (1050, None)], "late /points 10ms", &[3000]), [None], "not known to match");
+    }
+
+    #[test]
+    fn a_subscription_that_lags_by_seconds_goes_on_being_late() {
+        let behind: Vec<_> = (0..200).map(|i| (1000 + i * 50, Some(if i < 20 { 1 } else { (i - 20).min(60) * 50 }))).collect();
+        let looks: Vec<i64> = (4..28).map(|half| half * 500).collect();
+        let found = met(&behind, "late /points 60ms", &looks);
+        // From the third late message on until all are judged, each look finds some.
+        let late: Vec<bool> = found.iter().map(Option::is_some).collect();
+        let first = late.iter().position(|met| *met).expect("met");
+        let last = late.iter().rposition(|met| *met).expect("met");
+        assert!(late[first..=last].iter().all(|met| *met) && looks[first] <= 3000 && looks[last] >= 11_000, "{late:?}");
+    }
+
+    #[test]
+    fn watching_costs_what_happens_and_not_how_long_was_watched() {
+        let messages: Vec<_> = (0..1200).map(|i| (1000 + i * 50, Some(1))).collect();
+        let (_folder, run) = run(&messages);
+        let mut watch = Watch::new(&run, vec!["late /points 50ms".parse().expect("trigger")], 0);
+        watch.look(61_000 * MS).expect("look"); // the file is whole from the beginning, and read here
+        assert!(watch.window.events >= 1200 * 6);
+        assert!(watch.window.recent.len() <= 15 * 6, "{} events are analysed again at the next look", watch.window.recent.len());
     }
 
     #[test]

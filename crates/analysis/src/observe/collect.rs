@@ -18,7 +18,7 @@ use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
 use crate::tables::{LinkRule, Process};
-use responses::is_of_executor;
+pub(crate) use responses::is_of_executor;
 use std::collections::{HashMap, VecDeque};
 use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_events::layout::TickSource;
@@ -141,6 +141,7 @@ impl Collector {
 
     /// No more events come.
     pub fn finish(&mut self) {
+        self.leave_refused_by_rcl();
         let handles = self.handles.iter();
         let lying = handles.flat_map(|of| of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?))));
         self.seen.lying = lying.collect();
@@ -182,6 +183,10 @@ impl Collector {
             self.seen.below_rmw(Context { process, publication, now }, &event.payload);
             return;
         }
+        if let Payload::DdsWrite { message, timestamp, .. } = event.payload {
+            self.dds_write(stream, message, timestamp);
+            return;
+        }
         self.threads[stream].written = None;
         // Whatever a thread does after rclcpp_executor_wait_for_work, it does awake.
         if let Some(since) = self.threads[stream].waiting_since.take() {
@@ -201,6 +206,8 @@ impl Collector {
         } else if !known {
             self.run(event, texts, process, stream, now);
         }
+        let calls_back = !self.threads[stream].running.is_empty();
+        self.seen.streams[stream].executes(&event.payload, calls_back, now);
     }
 
     fn roscpp(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
@@ -331,6 +338,9 @@ impl Collector {
                 self.threads[stream].last = Some(Last::Took(take.filter(|_| feedback)));
             }
             Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
+            Payload::DispatchSubscriptionCallback { callback, source_timestamp, .. } => {
+                self.dispatch(process, stream, callback, source_timestamp, now);
+            }
             Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),
             Payload::NodeTake { subscription, publisher_id, sequence, .. } => {
                 self.seen.ours[process as usize] = true;

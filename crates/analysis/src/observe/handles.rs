@@ -222,7 +222,7 @@ impl Handles {
         let topic = seen.topics.intern(topic);
         // 0 is what a layer without a queue depth writes.
         let depth = Some(depth).filter(|d| *d > 0);
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false });
+        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false, called: 0 });
         Some(seen.endpoints.len() as u32 - 1)
     }
 

@@ -329,6 +329,6 @@ fn endpoint(seen: &mut Observed, node: u32, kind: EndpointKind, topic: &str, dep
     let topic = seen.topics.intern(topic);
     // 0 is roscpp's word for a queue without an end.
     let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false });
+    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false, called: 0 });
     seen.endpoints.len() as u32 - 1
 }

@@ -32,6 +32,9 @@ pub struct CallbackFigures {
     /// CPU time from start to end; absent where neither scheduler events nor the CPU-time clock of the thread were recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_us: Option<Distribution>,
+    /// Wall time without CPU time: duration less CPU time, of the executions whose CPU time is known; absent where it is of none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub off_cpu_us: Option<Distribution>,
     /// Message there to callback start, where the arrival is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue_wait_us: Option<Distribution>,

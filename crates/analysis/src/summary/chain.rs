@@ -41,6 +41,9 @@ pub struct ChainFigures {
     pub queueing_ms: Option<Distribution>,
     /// See `computation_ms`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kept_ms: Option<Distribution>,
+    /// See `computation_ms`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transport_ms: Option<Distribution>,
     /// An input change that was just missed to the first output that reflects it.
     #[serde(skip_serializing_if = "Option::is_none", default)]

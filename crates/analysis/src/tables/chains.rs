@@ -17,11 +17,13 @@ pub struct Chain {
     pub evidence: String,
     /// By when an instance must be through, as the links file says; absent where nobody says.
     pub deadline_ns: Option<i64>,
+    /// When the first executor or process on its path had ended, but for those that were killed; absent where all were.
+    pub until_ns: Option<i64>,
 }
 
-/// One instance of a chain: an output of its last node, followed back to the input it descends from. The five parts add
-/// up to `end_to_end_ns` (an absent one counts as nothing: it is then part of computation). A part is absent where the events cannot tell it from its neighbour, and is then in that one,
-/// as [`Chain::evidence`] says.
+/// One instance of a chain: an output of its last node, followed back to the input it descends from. Its parts ([`super::Parts`]) are the sums of
+/// its hops' and add up to `end_to_end_ns`. One is absent where the events cannot tell it from its neighbour, and is then in that one, as
+/// [`Chain::evidence`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
     /// Index into [`super::Tables::chains`].
@@ -36,11 +38,13 @@ pub struct Instance {
     pub computation_ns: i64,
     /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler events of all of it.
     pub preemption_ns: Option<i64>,
-    /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is told: without arrivals, events of
-    /// an executor, and callbacks that kept a message for another.
+    /// Message there, executor asleep: waiting for the node to wake (study E). Absent where nothing of it is told: without arrivals and events of
+    /// an executor.
     pub alignment_ns: Option<i64>,
     /// Message there, executor busy with other callbacks.
     pub queueing_ns: i64,
+    /// Taken by a callback, and kept for the later one that used it. Absent in older runs, where it is part of alignment.
+    pub kept_ns: Option<i64>,
     /// Publish call to message there.
     pub transport_ns: i64,
 }
@@ -64,6 +68,12 @@ pub struct Hop {
     pub output_ns: i64,
     /// Of the time between arrival and start: executor busy with other callbacks.
     pub queueing_ns: i64,
+    /// Of the time before the start: see [`super::Parts`]. Absent for the first, where the events do not tell, and in older runs.
+    pub alignment_ns: Option<i64>,
+    /// See `alignment_ns`.
+    pub kept_ns: Option<i64>,
+    /// Of the time from start to output; absent unless it is known of all hops of the instance.
+    pub preemption_ns: Option<i64>,
 }
 
 /// How an output of a node follows from an input of it.

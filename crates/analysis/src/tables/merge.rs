@@ -92,8 +92,10 @@ impl Tables {
             row.execution = row.execution.map(|execution| execution + executions);
             row
         }));
+        let executors = self.executors.iter().filter_map(|row| row.executor).max().map_or(0, |last| last + 1);
         self.executors.extend(other.executors.into_iter().map(|mut row| {
             row.process += processes;
+            row.executor = row.executor.map(|executor| executor + executors);
             row
         }));
         self.links.extend(other.links.into_iter().map(|mut row| {
@@ -146,6 +148,7 @@ mod tests {
                 lost,
                 evidence: String::new(),
                 deadline_ns: None,
+                until_ns: None,
             }],
             instances: vec![Instance {
                 chain: 0,
@@ -156,6 +159,7 @@ mod tests {
                 preemption_ns: None,
                 alignment_ns: Some(1),
                 queueing_ns: 1,
+                kept_ns: None,
                 transport_ns: 1,
             }]
             .into(),
@@ -168,6 +172,9 @@ mod tests {
                 start_ns: 0,
                 output_ns: 4,
                 queueing_ns: 0,
+                alignment_ns: None,
+                kept_ns: None,
+                preemption_ns: None,
             }]
             .into(),
             ..Tables::default()

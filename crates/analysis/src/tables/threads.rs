@@ -50,6 +50,10 @@ pub struct ExecutorThread {
     pub process: u32,
     /// The thread.
     pub tid: u32,
+    /// Number of its executor, where that has several threads; absent where it is the only one.
+    pub executor: Option<u32>,
+    /// Threads of that executor, those that ran no callback too; absent like it.
+    pub executor_threads: Option<u32>,
     /// Its first event, or the start of the window.
     pub from_ns: i64,
     /// Its last event, or the end of the window.

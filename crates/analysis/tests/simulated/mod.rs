@@ -78,8 +78,12 @@ pub struct Truth {
     pub end_ns: i64,
     /// Last event of the others: their recorders' closing reading of the clock.
     pub closed_ns: i64,
+    /// When the executor of each node ended that shut down before the others, and left its process doing other things.
+    pub left: BTreeMap<usize, i64>,
     /// When each node that was killed had its last event.
     pub last_events: BTreeMap<usize, i64>,
+    /// Publish calls that failed, by node.
+    pub refused: BTreeMap<usize, u64>,
     /// Nodes of tacho's own, all matched from the first message on.
     pub ours: bool,
     /// Whether there are scheduler events.
@@ -89,7 +93,8 @@ pub struct Truth {
 impl Truth {
     /// Until when a node was there to take messages, as its events tell.
     pub fn alive_until(&self, node: usize) -> i64 {
-        self.last_events.get(&node).copied().unwrap_or(self.closed_ns)
+        let closed = self.last_events.get(&node).copied().unwrap_or(self.closed_ns);
+        self.left.get(&node).copied().unwrap_or(closed).min(closed)
     }
 }
 
@@ -123,6 +128,8 @@ enum Act {
     Timer(usize),
     Arrive { node: usize, input: usize, message: usize },
     Free(usize),
+    /// It shuts down, once its callback is over.
+    Leave(usize),
 }
 
 struct Node {
@@ -135,6 +142,9 @@ struct Node {
     latest: Vec<Option<usize>>,
     ready: VecDeque<usize>,
     busy: bool,
+    /// Whether it shuts down, and whether its executor has ended.
+    leaves: bool,
+    gone: bool,
     sequence: u64,
 }
 
@@ -172,6 +182,8 @@ impl Simulation {
                 latest: vec![None; from.len()],
                 ready: VecDeque::new(),
                 busy: true,
+                leaves: false,
+                gone: false,
                 sequence: 0,
             });
             truth.inputs.push(from);
@@ -182,9 +194,14 @@ impl Simulation {
             truth.killed.insert(victim, chance.within(truth.end_ns / 3, truth.end_ns));
         }
         let below_rmw = chance.one_in(2);
+        let leaving = chance.one_in(2).then(|| chance.within(0, nodes.len() as i64 - 1) as usize);
+        let leaves_ns = chance.within(truth.end_ns / 3, truth.end_ns - 1);
         let mut simulation =
             Simulation { chance, builder: FileBuilder::new(), nodes, acts: BinaryHeap::new(), number: 0, below_rmw, truth };
         simulation.begin();
+        if let Some(node) = leaving {
+            simulation.plan(leaves_ns, Act::Leave(node));
+        }
         while let Some(Reverse((now, _, act))) = simulation.acts.pop() {
             simulation.act(now, act);
         }
@@ -219,7 +236,7 @@ impl Simulation {
     }
 
     fn is_dead(&self, node: usize, at: i64) -> bool {
-        self.truth.killed.get(&node).is_some_and(|killed| *killed <= at)
+        self.nodes[node].gone || self.truth.killed.get(&node).is_some_and(|killed| *killed <= at)
     }
 
     fn begin(&mut self) {
@@ -289,7 +306,14 @@ impl Simulation {
             }
             Act::Free(node) if !self.is_dead(node, now) => {
                 self.nodes[node].busy = false;
-                self.go_on(node, now);
+                match self.nodes[node].leaves {
+                    true => self.leave(node, now),
+                    false => self.go_on(node, now),
+                }
+            }
+            Act::Leave(node) if !self.is_dead(node, now) => {
+                self.nodes[node].leaves = true;
+                self.wake(node, now);
             }
             _ => {}
         }
@@ -324,6 +348,15 @@ impl Simulation {
         self.emit(node, until, |b| b.rclcpp_executor_get_next_ready());
         let delay = self.chance_of_delay();
         self.plan(until + delay, Act::Free(node));
+    }
+
+    /// Its executor ends, and the node is removed, of which the middleware tells others; the process lives on.
+    fn leave(&mut self, node: usize, now: i64) {
+        let tid = u64::from(self.nodes[node].tid);
+        self.emit(node, now, |b| b.rmw_publish(0x900, 0x901, 0));
+        self.kernel(node, now, |b| b.sched_switch(tid, 1, OTHER, "node", "other"));
+        self.nodes[node].gone = true;
+        self.truth.left.insert(node, now);
     }
 
     fn chance_of_delay(&mut self) -> i64 {
@@ -398,7 +431,7 @@ impl Simulation {
                 at = back + 1;
             }
             if part == 0 && publishes && alive(at + 10) && !self.chance.one_in(10) {
-                published = Some(self.publish(node, started, at));
+                published = self.publish(node, started, at);
                 at += 10;
             }
         }
@@ -412,8 +445,8 @@ impl Simulation {
         self.plan(free, Act::Free(node));
     }
 
-    /// Publishes from `at` to `at` + 4; gives the message.
-    fn publish(&mut self, node: usize, started: i64, at: i64) -> usize {
+    /// Publishes from `at` to `at` + 4; gives the message, if it was not refused.
+    fn publish(&mut self, node: usize, started: i64, at: i64) -> Option<usize> {
         let sequence = self.nodes[node].sequence;
         self.nodes[node].sequence += 1;
         let (ours, below_rmw) = (self.truth.ours, self.below_rmw);
@@ -424,6 +457,11 @@ impl Simulation {
         }
         self.emit(node, at + 1, |b| b.rcl_publish(PUBLISHER, MESSAGE));
         self.emit(node, at + 2, |b| b.rmw_publish_called(RMW_PUBLISHER, MESSAGE));
+        if ours && self.chance.one_in(12) {
+            self.emit(node, at + 4, |b| b.node_refused(PUBLISHER, sequence, 1, "full"));
+            *self.truth.refused.entry(node).or_default() += 1;
+            return None;
+        }
         if below_rmw {
             self.emit(node, at + 3, |b| b.dds_send([node as u64 + 1, 1], sequence as i64 + 1, at + 1, 1, 1, 1, 0));
         }
@@ -447,7 +485,7 @@ impl Simulation {
                 }
             }
         }
-        message
+        Some(message)
     }
 
     /// What a callback of a last node is the end of.

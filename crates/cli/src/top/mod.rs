@@ -1,5 +1,6 @@
 //! `tacho top`: a live view of a system that is being recorded.
 
+mod names;
 mod rows;
 mod screen;
 mod source;

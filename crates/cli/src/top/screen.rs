@@ -1,5 +1,6 @@
 //! The screen and the keys of `tacho top`; docs/top.md lists the keys.
 
+use super::names::fitted;
 use super::rows::{arrange, rows, shown, Kind, Row};
 use super::source::Source;
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -197,9 +198,12 @@ impl View {
             Cell::from(if column == 0 { text } else { text.right_aligned() })
         });
         let hidden = self.kind.headings().len() - columns.len();
-        let lines = found.iter().map(|row| {
+        let taken: u16 = columns[1..].iter().map(|&column| width(self.kind.headings()[column]) + 1).sum();
+        let room = frame.area().width.saturating_sub(taken).max(NAME);
+        let names = fitted(&found.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), room.into());
+        let lines = found.iter().zip(&names).map(|(row, name)| {
             let values = columns[1..].iter().map(|&column| Cell::from(Line::from(shown(row.values[column - 1])).right_aligned()));
-            TableRow::new(std::iter::once(Cell::from(row.name.as_str())).chain(values))
+            TableRow::new(std::iter::once(Cell::from(name.as_str())).chain(values))
         });
         let widths = columns.iter().map(|&column| match column {
             0 => Constraint::Min(NAME),
@@ -312,6 +316,29 @@ mod tests {
         let buffer = terminal.backend().buffer();
         let row = |y: u16| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         assert!(row(2).contains("max us") && !row(2).contains("received") && row(23).contains("2 more"), "{}\n{}", row(2), row(23));
+    }
+
+    #[test]
+    fn dozens_of_chains_between_the_same_ends_do_not_look_the_same() {
+        let chain = |k: usize| tacho_analysis::summary::ChainFigures {
+            name: "/sensing/lidar/top/velodyne_driver to /control/trajectory_follower".into(),
+            path: ["/a", "/points", "/b", &format!("/perception/objects/branch_{k}"), "/c", "/control/command/control_cmd", "/d"].map(String::from).into(),
+            ..Default::default()
+        };
+        let summary = Summary { chains: (0..40).map(chain).collect(), ..Summary::default() };
+        for width in [80u16, 120, 160] {
+            let mut view = View::default();
+            press(&mut view, KeyCode::Char('3'));
+            let mut terminal = Terminal::new(TestBackend::new(width, 50)).expect("terminal");
+            view.draw_on(&mut terminal, &summary, &LiveFacts::default(), "runs/x, recording").expect("drawing");
+            let buffer = terminal.backend().buffer();
+            let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+            let mut rows: Vec<String> = (3..43).map(row).collect();
+            assert!(rows.iter().all(|row| row.contains("branch_")), "{rows:?}");
+            rows.sort();
+            rows.dedup();
+            assert_eq!(rows.len(), 40, "{rows:?}");
+        }
     }
 
     #[test]

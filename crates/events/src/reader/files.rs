@@ -8,7 +8,7 @@ use crate::problem::Problems;
 use crate::regular;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Files that are open at once.
@@ -65,7 +65,7 @@ impl Files {
     /// there, is named.
     pub fn read(&mut self, number: usize, at: u64, count: usize, bytes: &mut Vec<u8>, problems: &mut Problems) {
         bytes.resize(count, 0);
-        let read = self.file(number).and_then(|file| read_at(file, bytes, at));
+        let read = self.file(number).and_then(|file| regular::read_at(file, bytes, at));
         bytes.truncate(*read.as_ref().unwrap_or(&0));
         let of = &self.files[number];
         let end = at + bytes.len() as u64;
@@ -106,20 +106,6 @@ impl Files {
         }
         self.files[number].file = Some(file);
     }
-}
-
-/// Reads as much as there is.
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-    let mut count = 0;
-    while count < bytes.len() {
-        match file.read_at(&mut bytes[count..], at + count as u64) {
-            Ok(0) => break,
-            Ok(more) => count += more,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(count)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Several runs of one system beside each other.
 
-use super::{ends, figures, number, part_means, repeat_range, shown_parts, table, Terminal, ABSENT, PARTS, PREEMPTION};
+use super::{ends, figures, number, is_shown, part_means, repeat_range, shown_parts, table, Terminal, ABSENT, PARTS};
 use std::fmt::Write;
 use table::{Column, Table};
 use tacho_analysis::summary::{ChainFigures, Summary};
@@ -16,13 +16,13 @@ impl Terminal {
         };
         let same: Vec<_> = runs.iter().map(|(label, summary)| (*label, counterpart(chain, summary))).collect();
         self.heading(&mut out, &format!("End to end, {} ({}), ms", chain.name, ends(chain)));
-        let preempted = same.iter().any(|(_, chain)| chain.is_some_and(|chain| chain.preemption_ms.is_some()));
+        let compared: Vec<&ChainFigures> = same.iter().filter_map(|(_, chain)| *chain).collect();
         let mut table = Table::new(
             ["run", "instances", "mean", "p99", "worst"]
                 .iter()
                 .enumerate()
                 .map(|(i, name)| if i == 0 { Column::text(name) } else { Column::number(name) })
-                .chain(shown_parts(preempted).map(|(name, ..)| Column::number(name)))
+                .chain(shown_parts(&compared).map(|(name, ..)| Column::number(name)))
                 .chain([Column::number("gain")]),
         );
         let before = chain.end_to_end_ms.as_ref().map(|d| d.mean);
@@ -30,7 +30,7 @@ impl Terminal {
             let whole = chain.and_then(|c| c.end_to_end_ms.as_ref());
             let mut cells = vec![label.to_string(), chain.map_or(ABSENT.into(), |c| c.instances.to_string())];
             cells.extend(figures(whole, |d| [d.mean, d.p99, d.max], 2));
-            let parts = PARTS.iter().zip(part_means(*chain)).filter(|((name, ..), _)| preempted || *name != PREEMPTION);
+            let parts = PARTS.iter().zip(part_means(*chain)).filter(|((name, ..), _)| is_shown(name, &compared));
             cells.extend(parts.map(|(_, mean)| number(mean, 2)));
             cells.push(match (before, whole) {
                 (Some(before), Some(after)) if after.mean > 0.0 => format!("{:.2}x", before / after.mean),
@@ -47,7 +47,7 @@ impl Terminal {
             let bar = self.bar(&part_means(*chain), longest, self.width() - labels - 2);
             let _ = writeln!(out, "{:labels$}  {bar}", table::shorten(&visible(label), labels));
         }
-        let _ = writeln!(out, "{:labels$}  {}", "", self.legend(preempted));
+        let _ = writeln!(out, "{:labels$}  {}", "", self.legend(&compared));
         for (label, chain) in &same {
             if let Some(repeats) = chain.and_then(repeat_range) {
                 self.line(&mut out, &format!("{label}: {repeats}"));

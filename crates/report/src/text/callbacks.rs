@@ -22,6 +22,7 @@ impl Terminal {
         let cpu_is_known = summary.callbacks.iter().any(|callback| callback.cpu_us.is_some());
         if cpu_is_known {
             columns.insert(7, Column::number("CPU mean ms"));
+            columns.insert(8, Column::number("off CPU ms"));
         }
         let mut table = Table::new(columns);
         let total = |callback: &CallbackFigures| callback.duration_us.as_ref().map_or(0.0, |d| d.mean * d.count as f64);
@@ -45,6 +46,7 @@ impl Terminal {
             cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
             if cpu_is_known {
                 cells.push(number(callback.cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
+                cells.push(number(callback.off_cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
             }
             let period =
                 callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");

@@ -87,6 +87,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             lost: 2,
             evidence: EVIDENCE.into(),
             deadline_ns: None,
+            until_ns: None,
         }],
         ..Tables::default()
     };
@@ -110,6 +111,8 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
         objective: None,
         proof: None,
         sweep: None,
+        study: None,
+        in_node_clock_ms: Default::default(),
     }
 }
 
@@ -130,6 +133,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 preemption_ns: None,
                 alignment_ns: Some(0),
                 queueing_ns: 0,
+                kept_ns: None,
                 transport_ns: 0,
             },
             tables.instances.len() as u32,
@@ -157,6 +161,9 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 start_ns: ns(start),
                 output_ns: ns(output),
                 queueing_ns: ns(queueing),
+                alignment_ns: None,
+                kept_ns: None,
+                preemption_ns: None,
             };
             instance.computation_ns += hop.output_ns - hop.start_ns;
             instance.queueing_ns += hop.queueing_ns;
@@ -212,6 +219,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
             cpu_us: None,
+            off_cpu_us: None,
             queue_wait_us: None,
             output_period_ms: vec![(TOPICS[i].to_string(), 100.01)],
         });

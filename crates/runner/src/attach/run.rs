@@ -2,6 +2,7 @@
 
 use super::{Attach, Attached, Error};
 use crate::clock::ClockSync;
+use crate::load::Sample;
 use crate::machine::machine;
 use crate::ring;
 use tacho_events::wall::{realtime_offset_ns, rfc3339};
@@ -73,7 +74,7 @@ pub fn record(
         None => None,
     };
     on_attached();
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), Sample::now(pids));
     let over = || stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| start.elapsed() >= limit);
     // A full disk ends the recording; what was written stays.
     let mut failed: Option<io::Error> = None;
@@ -92,6 +93,7 @@ pub fn record(
         }
     }
     info.duration_s = start.elapsed().as_secs_f64();
+    info.load = Some(before.until(&Sample::now(pids)));
     let lost = attach.lost();
     info.scheduler = match scheduler {
         Some(scheduler) => Some(scheduler.finish()?),

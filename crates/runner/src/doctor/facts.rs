@@ -3,6 +3,7 @@
 use crate::leftovers::Leftover;
 use crate::preemption::Preemption;
 use std::path::PathBuf;
+use tacho_events::run::Load;
 
 /// A machine, as far as tacho and timing depend on it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Facts {
     pub storage: Storage,
     /// What nodes on boards need.
     pub boards: Boards,
+    /// What else the machine did while all this was read, which takes seconds.
+    pub load: Option<Load>,
 }
 
 /// Tacho itself, and ROS 2.

@@ -5,6 +5,7 @@ use super::{probe, software, Boards, Cpu, Facts, FileSystem, Kernel, Network, Qu
 use crate::clock::{tick_source, TickSource};
 use crate::install::Installation;
 use crate::leftovers::{leftovers, Mode};
+use crate::load::Sample;
 use crate::preemption;
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -16,14 +17,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const CPUS: &str = "/sys/devices/system/cpu";
+/// Least time that load is told of.
+const LEAST_LOAD: Duration = Duration::from_secs(1);
 /// Loopback takes microseconds; a machine under load more.
 const DATAGRAM_LIMIT: Duration = Duration::from_secs(2);
 
 impl Facts {
     /// Of this machine, of the installation that the running program belongs to, and of the folder where runs are written by default.
     pub fn read(runs: &Path) -> Facts {
+        let (begun, before) = (Instant::now(), Sample::now(&[]));
         let storage = storage(runs); // before plugins are tried, which may remove what others left
-        Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage, boards: Boards::read() }
+        let boards = Boards::read();
+        let facts = Facts { software: software(), kernel: kernel(), cpu: cpu(), realtime: realtime(), network: network(), storage, boards, load: None };
+        // Over less, a tick more or less would say much.
+        std::thread::sleep(LEAST_LOAD.saturating_sub(begun.elapsed()));
+        Facts { load: Some(before.until(&Sample::now(&[]))), ..facts }
     }
 }
 

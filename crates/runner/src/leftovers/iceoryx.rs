@@ -35,11 +35,8 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
             continue;
         }
         let bytes = object.bytes();
-        let mut stays = why.clone();
-        if let (None, Mode::Remove) = (&stays, mode) {
-            stays = fs::remove_file(&object.path).err().map(|error| error.to_string());
-        }
-        let run = "runs on iceoryx, which were killed,".into();
+        let stays = why.clone().or_else(|| object.goes(mode));
+        let run = "runs on iceoryx, which were killed".into();
         found.push(Leftover { what: object.path.display().to_string(), bytes, run, stays });
     }
     if mode == Mode::Remove && why.is_none() {

@@ -77,19 +77,19 @@ fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
+/// How many objects were removed, and their bytes.
+pub fn removed(found: &[Leftover]) -> (usize, u64) {
+    found.iter().filter(|left| left.stays.is_none()).fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes))
+}
+
 /// Before a run: what earlier ones left is removed, and said. What stays is not: `tacho doctor` says it.
 pub fn remove_before_a_run() {
     match tacho_private::folder().and_then(|private| in_folder(&private, Mode::Remove)) {
         Ok(found) => {
-            let removed: Vec<_> = found.iter().filter(|leftover| leftover.stays.is_none()).collect();
-            if let Some(first) = removed.first() {
-                let bytes = removed.iter().map(|leftover| leftover.bytes).sum();
-                eprintln!(
-                    "tacho: removed {} objects ({}) that {} left",
-                    removed.len(),
-                    crate::doctor::size(bytes),
-                    first.run
-                );
+            if let Some(first) = found.iter().find(|leftover| leftover.stays.is_none()) {
+                let (count, bytes) = removed(&found);
+                let bytes = crate::doctor::size(bytes);
+                eprintln!("tacho: removed {count} objects ({bytes}) that {}, left", first.run);
             }
         }
         Err(error) => eprintln!("tacho: what earlier runs left is not removed: {error}"),
@@ -98,7 +98,7 @@ pub fn remove_before_a_run() {
 
 /// What is still there of what a run noted.
 fn remains(noted: &Noted, mode: Mode) -> Vec<Leftover> {
-    let run = format!("the run of process {}, which was killed,", noted.pid);
+    let run = format!("the run of process {}, which was killed", noted.pid);
     let doubt = noted.doubt();
     let mut found = Vec::new();
     let there: Vec<_> = noted.objects.iter().filter(|object| object.is_there()).collect();
@@ -110,10 +110,8 @@ fn remains(noted: &Noted, mode: Mode) -> Vec<Leftover> {
     for (at, object) in there.iter().enumerate() {
         // What belongs together goes together: a port of Fast DDS, its lock and its semaphore.
         let group = (0..there.len()).filter(|other| there[*other].group() == object.group());
-        let mut stays = reasons[at].clone().or_else(|| group.filter_map(|other| reasons[other].clone()).next());
-        if let (None, Mode::Remove) = (&stays, mode) {
-            stays = std::fs::remove_file(&object.path).err().map(|error| error.to_string());
-        }
+        let reason = reasons[at].clone().or_else(|| group.filter_map(|other| reasons[other].clone()).next());
+        let stays = reason.or_else(|| object.goes(mode));
         found.push(Leftover {
             what: object.path.display().to_string(),
             bytes: object.bytes(),
@@ -157,22 +155,49 @@ fn shared_memory() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
+
+    /// A process that ends with its test, however that ends.
+    struct Process(Child);
+
+    impl Process {
+        fn that_has(file: File) -> Process {
+            Process(Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap())
+        }
+
+        fn id(&self) -> u32 {
+            self.0.id()
+        }
+    }
+
+    impl Drop for Process {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
 
     /// A process that has a file of shared memory open and a folder, in which its run is noted.
-    fn noted(folder: &Path, name: &str) -> (Note, std::process::Child, PathBuf) {
+    fn noted(folder: &Path, name: &str) -> (Note, Process, PathBuf) {
         let mut note = Note::begin_in(folder).unwrap();
         let path = shared_memory().join(format!("tacho-test-{name}-{}", std::process::id()));
-        let file = File::create(&path).unwrap();
-        let child = Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap();
+        let child = Process::that_has(File::create(&path).unwrap());
         note.started(child.id());
         note.look();
         (note, child, path)
     }
 
-    fn end(mut child: std::process::Child) {
-        child.kill().unwrap();
-        child.wait().unwrap();
+    /// The one object of a run that was killed. A process that another test has just started has the run's lock, too, until
+    /// it executes its program.
+    fn one_left(folder: &Path, mode: Mode) -> Leftover {
+        loop {
+            let mut found = in_folder(folder, mode).unwrap();
+            if let Some(left) = found.pop() {
+                assert_eq!(found, []);
+                return left;
+            }
+            std::thread::yield_now();
+        }
     }
 
     #[test]
@@ -181,12 +206,12 @@ mod tests {
         let (note, child, path) = noted(folder.path(), "killed");
         assert_eq!(in_folder(folder.path(), Mode::Remove).unwrap(), [], "the run lives");
         note.forget();
-        let [left] = &in_folder(folder.path(), Mode::Remove).unwrap()[..] else { panic!("one object") };
+        let left = one_left(folder.path(), Mode::Remove);
         assert!(left.stays.as_ref().unwrap().contains(&format!("process {}", child.id())), "{left:?}");
-        end(child);
-        assert_eq!(in_folder(folder.path(), Mode::List).unwrap().len(), 1);
+        drop(child);
+        one_left(folder.path(), Mode::List);
         assert!(path.exists(), "only listed");
-        let [removed] = &in_folder(folder.path(), Mode::Remove).unwrap()[..] else { panic!("one object") };
+        let removed = one_left(folder.path(), Mode::Remove);
         assert_eq!((removed.what.as_str(), &removed.stays), (path.to_str().unwrap(), &None));
         assert!(!path.exists() && in_folder(folder.path(), Mode::List).unwrap().is_empty());
     }
@@ -196,14 +221,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (note, child, path) = noted(folder.path(), "shared");
         note.forget();
-        end(child);
-        let other = Command::new("sleep").arg("1000").stdin(File::open(&path).unwrap()).spawn().unwrap();
-        let stays = in_folder(folder.path(), Mode::Remove).unwrap()[0].stays.clone().unwrap();
+        drop(child);
+        let other = Process::that_has(File::open(&path).unwrap());
+        let stays = one_left(folder.path(), Mode::Remove).stays.unwrap();
         assert!(stays.contains(&format!("process {}", other.id())), "{stays}");
-        end(other);
+        drop(other);
         let locked = File::open(&path).unwrap();
         assert!(try_lock(&locked));
-        assert!(in_folder(folder.path(), Mode::Remove).unwrap()[0].stays.is_some());
+        assert!(one_left(folder.path(), Mode::Remove).stays.is_some());
         drop(locked);
         let another = path.with_extension("new");
         std::fs::write(&another, "another's").unwrap();
@@ -216,7 +241,7 @@ mod tests {
     fn a_run_that_ends_in_order_takes_away_what_a_process_of_it_left() {
         let folder = tempfile::tempdir().unwrap();
         let (note, child, path) = noted(folder.path(), "order");
-        end(child);
+        drop(child);
         drop(note);
         assert!(!path.exists() && folder.path().join(NOTES).read_dir().unwrap().next().is_none());
     }
@@ -227,10 +252,10 @@ mod tests {
         let path = shared_memory().join(format!("tacho-test-before-{}", std::process::id()));
         let file = File::create(&path).unwrap();
         let mut note = Note::begin_in(folder.path()).unwrap();
-        let child = Command::new("sleep").arg("1000").stdin(file).spawn().unwrap();
+        let child = Process::that_has(file);
         note.started(child.id());
         note.look();
-        end(child);
+        drop(child);
         drop(note);
         std::fs::remove_file(&path).unwrap();
     }
@@ -242,15 +267,15 @@ mod tests {
         let path = folder.path().join("socket");
         let listens = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); print(flush=True); sys.stdin.read()";
         let mut command = Command::new("python3");
-        let mut child =
-            command.args(["-c", listens]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        command.args(["-c", listens]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = Process(command.spawn().unwrap());
+        std::io::Read::read_exact(child.0.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         note.started(child.id());
         note.look();
         note.forget();
-        assert!(in_folder(folder.path(), Mode::Remove).unwrap()[0].stays.is_some());
-        end(child);
-        assert_eq!(in_folder(folder.path(), Mode::Remove).unwrap()[0].stays, None);
+        assert!(one_left(folder.path(), Mode::Remove).stays.is_some());
+        drop(child);
+        assert_eq!(one_left(folder.path(), Mode::Remove).stays, None);
         assert!(!path.exists());
     }
 }

@@ -58,6 +58,12 @@ impl Object {
         })
     }
 
+    /// Removes it where that is asked for; why it could not.
+    pub fn goes(&self, mode: Mode) -> Option<String> {
+        let removed = if mode == Mode::Remove { fs::remove_file(&self.path) } else { Ok(()) };
+        removed.err().map(|error| error.to_string())
+    }
+
     /// What it takes.
     pub fn bytes(&self) -> u64 {
         self.found().map_or(0, |found| 512 * found.blocks())

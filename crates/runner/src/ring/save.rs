@@ -1,14 +1,17 @@
 //! What a ring holds, as a run directory of its own.
 
 use super::{measured_from_ns, Error, Ring};
+use crate::clock::monotonic_ns;
 use crate::recorded::{versions, RecordedProcess};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 use tacho_events::file_error::at;
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::layout::Sync;
 use tacho_events::run::{Ring as Facts, RunInfo};
+use tacho_events::wall::rfc3339;
 use tacho_events::RunDirectory;
 
 /// Readings of the clocks that go along from before the first event.
@@ -55,6 +58,7 @@ impl Ring {
             format!("the figures are of the last {:.1} s, not of {span_s} s: more did not fit into --max-mib a process", reach.max(0.0))
         }));
         info.duration_s = reach_s.unwrap_or_else(|| self.begun_s(to_ns));
+        info.started_at = rfc3339(begin(info.duration_s, to_ns));
         let facts = Facts {
             span_s,
             kept_from_ns,
@@ -72,6 +76,12 @@ impl Ring {
         let begun = self.first.values().map(|first| first.monotonic_ns).min().unwrap_or(to_ns);
         (to_ns - begun) as f64 / 1e9
     }
+}
+
+/// When what was saved began, on the wall clock as it is now: its length before its end.
+fn begin(duration_s: f64, to_ns: i64) -> SystemTime {
+    let since_end = Duration::from_nanos(monotonic_ns().saturating_sub(to_ns).max(0) as u64);
+    SystemTime::now() - since_end - Duration::try_from_secs_f64(duration_s).unwrap_or_default()
 }
 
 /// The readings that times from then on need.

@@ -15,7 +15,7 @@ struct Subscription {
     /// Taken, and without a known publication.
     unlinked: u64,
     lost: u64,
-    /// Whether events of its process, or of a publisher of its topic, were dropped in any repeat.
+    /// Whether in any repeat events of its process, or of a publisher of its topic, were dropped, or its messages are not linked.
     dropped: bool,
 }
 
@@ -69,5 +69,6 @@ fn losses_unknown(tables: &Tables, subscription: u32) -> bool {
     let topic = &tables.endpoints[subscription as usize].topic;
     let dropped = |node: u32| tables.processes[tables.nodes[node as usize].process as usize].dropped_events > 0;
     let of_topic = |e: &&crate::tables::Endpoint| e.kind == EndpointKind::Publisher && e.topic == *topic;
-    dropped(tables.endpoints[subscription as usize].node) || tables.endpoints.iter().filter(of_topic).any(|e| dropped(e.node))
+    let linked = tables.endpoints[subscription as usize].linked;
+    linked == Some(false) || dropped(tables.endpoints[subscription as usize].node) || tables.endpoints.iter().filter(of_topic).any(|e| dropped(e.node))
 }

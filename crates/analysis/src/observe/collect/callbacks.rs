@@ -1,6 +1,7 @@
 //! Callbacks: their starts and ends on one thread, what they were given, and the parts of coroutines.
 
 use super::{Collector, Last, Taking};
+use crate::observe::INTERNAL;
 use crate::observe::actions::{At, Role};
 use crate::tables::{CallbackKind, Execution};
 use tacho_events::{Duration, Event, Gid, Handle};
@@ -67,6 +68,9 @@ impl Collector {
         thread.in_callback = None;
         // What an action's callback was given is told; of feedback alone it is a message.
         let owner = handles.callback_endpoint.get(&callback);
+        if let Some(endpoint) = owner.filter(|e| **e != INTERNAL && resumes.is_none()) {
+            self.seen.endpoints[*endpoint as usize].called += 1;
+        }
         let taken = match action {
             None => {
                 let taken = thread.taking.take().and_then(|taking: Taking| taking.take);

@@ -3,6 +3,7 @@
 use super::{Collector, Depth, Last, Publishing};
 use crate::observe::handles::NOBODY;
 use crate::observe::{PublicationSeen, RefusalSeen, INTERNAL};
+use std::collections::HashMap;
 use tacho_events::Handle;
 
 impl Collector {
@@ -19,6 +20,28 @@ impl Collector {
             let row = &mut self.seen.publications[publication];
             (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
             self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
+        }
+    }
+
+    /// Publish calls that the client library began and rcl did not take, behind the last one of their process that it took, sent nothing: rcl
+    /// refuses them once their context is shut down. Before rcl's own event it looks whether the publisher is valid.
+    pub(super) fn leave_refused_by_rcl(&mut self) {
+        let seen = &mut self.seen;
+        let mut last_taken: HashMap<u32, usize> = HashMap::new();
+        for (index, row) in seen.publications.iter().enumerate().filter(|(_, row)| row.from_client_library && row.reached_rcl) {
+            last_taken.insert(row.process, index);
+        }
+        let is_refused = |(index, row): &(usize, &PublicationSeen)| {
+            let untaken = row.from_client_library && !row.reached_rcl && row.endpoint != Some(INTERNAL);
+            untaken && seen.processes[row.process as usize].dropped_events == 0
+                && last_taken.get(&row.process).is_some_and(|last| last < index)
+                && !seen.lacks(row.time, row.time)
+        };
+        let refused: Vec<usize> = seen.publications.iter().enumerate().filter(is_refused).map(|(index, _)| index).collect();
+        seen.counters.after_shutdown += refused.len() as u64;
+        for index in refused {
+            let row = &mut seen.publications[index];
+            (row.refused_to, row.endpoint) = (row.endpoint, Some(INTERNAL));
         }
     }
 
@@ -51,6 +74,8 @@ impl Collector {
         };
         let row = &mut self.seen.publications[publication as usize];
         row.endpoint = row.endpoint.or(endpoint);
+        row.from_client_library |= joined.is_none() && depth == Depth::ClientLibrary;
+        row.reached_rcl |= depth >= Depth::Rcl;
         let known = joined.map_or(NOBODY, |p| p.publisher);
         let publisher = if publisher == NOBODY { known } else { publisher };
         thread.publishing = Some(Publishing { publication, depth, publisher, message });
@@ -82,5 +107,19 @@ impl Collector {
         row.endpoint = row.endpoint.or(endpoint);
         row.source_timestamp = timestamp;
         row.rmw_ns = Some(now);
+        row.reached_rcl = true;
+    }
+
+    /// The DDS stamps a message that it is to write: that of the publish call that its thread is inside.
+    pub(super) fn dds_write(&mut self, stream: usize, message: Handle, timestamp: i64) {
+        let thread = &mut self.threads[stream];
+        let inside = thread.publishing.filter(|p| message == NOBODY || p.message == NOBODY || p.message == message);
+        // Each call writes once; what is written next is of the middleware's own.
+        if let Some(publication) = thread.written.take().or(inside.map(|p| p.publication)) {
+            let row = &mut self.seen.publications[publication as usize];
+            if row.source_timestamp == 0 {
+                row.source_timestamp = timestamp;
+            }
+        }
     }
 }

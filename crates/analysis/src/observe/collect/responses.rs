@@ -6,7 +6,7 @@ use crate::tables::{Callback, CallbackKind, Execution};
 use tacho_events::{Event, Handle, Payload};
 
 /// Events that a thread has outside of callbacks alone.
-pub(super) fn is_of_executor(payload: &Payload) -> bool {
+pub(crate) fn is_of_executor(payload: &Payload) -> bool {
     matches!(
         payload,
         Payload::RclcppExecutorWaitForWork { .. } | Payload::RclcppExecutorGetNextReady {} | Payload::RclcppExecutorExecute { .. }

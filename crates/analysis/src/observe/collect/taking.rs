@@ -47,6 +47,21 @@ impl Collector {
         self.threads[stream].taking = Some(Taking { take, depth });
     }
 
+    /// CARET tells the stamp of the message that a callback is about to be given. Where rmw tells no takes, this is one.
+    pub(super) fn dispatch(&mut self, process: u32, stream: usize, callback: Handle, source_timestamp: i64, now: i64) {
+        let handles = &self.handles[process as usize];
+        let owner = handles.callbacks.get(&callback).and_then(|callback| handles.callback_endpoint.get(callback)).copied();
+        let known = self.threads[stream].taking.and_then(|taking| taking.take);
+        if known.is_some_and(|take| Some(self.seen.takes[take as usize].endpoint) == owner) {
+            return;
+        }
+        let take = owner.filter(|e| *e != INTERNAL).map(|e| self.take(stream, e, now));
+        if let Some(take) = take {
+            self.seen.takes[take as usize].source_timestamp = source_timestamp;
+        }
+        self.threads[stream].taking = Some(Taking { take, depth: Depth::ClientLibrary });
+    }
+
     pub(super) fn node_take(&mut self, process: u32, stream: usize, subscription: Handle, id: (u64, u64), now: i64) {
         let Some(endpoint) = self.handles[process as usize].subscriptions.get(&subscription).copied() else {
             self.seen.counters.unknown_subscription += 1;

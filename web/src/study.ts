@@ -1,11 +1,15 @@
 // A study's findings beside ours.
-import type { RunInfo, Sweep } from "../data";
-import { h, section } from "../dom";
-import { ours } from "./measures";
+import type { Measure, RunInfo, Study } from "./data";
+import { h, section } from "./dom";
 
-/** The section; absent for a sweep that repeats no study. */
-export function study({ study, points }: Sweep, info: RunInfo): HTMLElement | undefined {
-  if (study === null) return undefined;
+/** One line of ours; without a group, why there is none. */
+export interface Ours {
+  group: string;
+  text: string;
+}
+
+/** The section; `ours` gives what this run has of a measure. */
+export function statements(study: Study, info: RunInfo, ours: (measure: Measure) => Ours[]): HTMLElement {
   const machine = info.machine;
   return section(
     "study",
@@ -34,7 +38,7 @@ export function study({ study, points }: Sweep, info: RunInfo): HTMLElement | un
                 h(
                   "ul",
                   {},
-                  ...ours(points, measure).map(({ group, text }) =>
+                  ...ours(measure).map(({ group, text }) =>
                     group === "" ? h("li", { class: "absent" }, text) : h("li", {}, `${group}: `, h("b", {}, text)),
                   ),
                 ),

@@ -1,0 +1,114 @@
+//! Until when executors served the ends of topics.
+//!
+//! A program that shuts down ends its executors first. Its recorder's last event may come much later, and other programs
+//! publish on: what comes then is nobody's to take. Nothing says that an executor has ended, but its threads do other things
+//! from then on (they remove their nodes), or nothing more.
+
+use crate::observe::collect::is_of_executor;
+use crate::observe::{Observed, StreamSeen, INTERNAL};
+use std::collections::HashMap;
+use tacho_events::Payload;
+
+/// What the events of one thread tell of the executor that it is part of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Executing {
+    /// Its last event as a part of it.
+    last_ns: i64,
+    /// Its first event of something else since.
+    left_ns: Option<i64>,
+}
+
+impl StreamSeen {
+    /// Takes an event of the thread; `calls_back`: inside a callback.
+    pub fn executes(&mut self, payload: &Payload, calls_back: bool, now: i64) {
+        let served = match payload {
+            Payload::CallbackStart { .. } | Payload::CallbackEnd { .. } | Payload::CallbackCpu { .. } => true,
+            Payload::RmwTakeCalled { .. } | Payload::RmwTake { .. } | Payload::RclTake { .. } | Payload::RclcppTake { .. } => true,
+            Payload::RmwTakeRequest { .. } | Payload::RmwSendResponse { .. } | Payload::RmwTakeResponse { .. } => true,
+            Payload::RclcppRingBufferDequeue { .. } | Payload::NodeTake { .. } => true,
+            Payload::DispatchSubscriptionCallback { .. } => true,
+            payload => is_of_executor(payload) || calls_back,
+        };
+        match &mut self.executing {
+            None if is_of_executor(payload) => self.executing = Some(Executing { last_ns: now, left_ns: None }),
+            Some(executing) if served => *executing = Executing { last_ns: now, left_ns: None },
+            Some(executing) if !matches!(payload, Payload::ClockSync { .. }) => drop(executing.left_ns.get_or_insert(now)),
+            _ => {}
+        }
+    }
+}
+
+/// Of each end of a topic, when the executor that served it had ended; `None`: it is not known to have ended before its process.
+pub(crate) fn ended(seen: &Observed) -> Vec<Option<i64>> {
+    let executors = Executors::of(seen);
+    let mut streams: HashMap<u32, Vec<u32>> = HashMap::new();
+    let published = seen.publications.iter().filter_map(|p| Some((p.endpoint.filter(|e| *e != INTERNAL)?, p.execution?)));
+    let taken = seen.takes.iter().filter_map(|take| Some((take.endpoint, take.execution?)));
+    for (endpoint, execution) in published.chain(taken) {
+        let executor = executors.of_stream[seen.execution_stream[execution as usize] as usize];
+        let of = streams.entry(endpoint).or_default();
+        if !of.contains(&executor) {
+            of.push(executor);
+        }
+    }
+    let of_endpoint = |endpoint: u32| match streams.get(&endpoint) {
+        Some(executors_of) => executors.ended(executors_of.iter().copied()),
+        None => executors.ended(executors.of_process(seen, seen.process_of(endpoint))),
+    };
+    (0..seen.endpoints.len() as u32).map(of_endpoint).collect()
+}
+
+/// Threads that ran the same callback are of one executor.
+struct Executors {
+    /// Of each stream, the first one of its executor.
+    of_stream: Vec<u32>,
+    /// When each executor had ended, by its first stream.
+    ended_ns: HashMap<u32, Option<i64>>,
+}
+
+impl Executors {
+    fn of(seen: &Observed) -> Executors {
+        let mut of_stream: Vec<u32> = (0..seen.streams.len() as u32).collect();
+        let mut of_callback: HashMap<u32, u32> = HashMap::new();
+        for (execution, stream) in seen.executions.iter().zip(seen.execution_stream.iter()) {
+            let other = *of_callback.entry(execution.callback).or_insert(*stream);
+            let (one, other) = (first(&mut of_stream, other), first(&mut of_stream, *stream));
+            of_stream[one.max(other) as usize] = one.min(other);
+        }
+        let mut parts: HashMap<u32, Vec<Executing>> = HashMap::new();
+        for stream in 0..seen.streams.len() as u32 {
+            let executor = first(&mut of_stream, stream);
+            parts.entry(executor).or_default().extend(seen.streams[stream as usize].executing);
+        }
+        // All threads end together: the first that does something else tells when. One that only waits its turn is still there.
+        let ended = |parts: &[Executing]| {
+            let left = parts.iter().filter_map(|part| part.left_ns).min()?;
+            Some(parts.iter().map(|part| part.last_ns).fold(left, i64::max))
+        };
+        let ended_ns = parts.iter().filter(|(_, parts)| !parts.is_empty()).map(|(executor, parts)| (*executor, ended(parts)));
+        Executors { ended_ns: ended_ns.collect(), of_stream }
+    }
+
+    /// All of a process.
+    fn of_process<'a>(&'a self, seen: &'a Observed, process: u32) -> impl Iterator<Item = u32> + 'a {
+        let own = seen.streams.iter().zip(&self.of_stream).filter(move |(stream, _)| stream.process == process);
+        own.map(|(_, executor)| *executor).filter(|executor| self.ended_ns.contains_key(executor))
+    }
+
+    /// When the last of these had ended; `None` if that is not known of all.
+    fn ended(&self, executors: impl Iterator<Item = u32>) -> Option<i64> {
+        let ends = executors.map(|executor| self.ended_ns.get(&executor).copied().flatten());
+        ends.reduce(|a, b| Some(a?.max(b?))).flatten()
+    }
+}
+
+/// The first stream of an executor, by any of its streams.
+fn first(of_stream: &mut [u32], stream: u32) -> u32 {
+    let mut first = stream;
+    while of_stream[first as usize] != first {
+        of_stream[first as usize] = of_stream[of_stream[first as usize] as usize];
+        first = of_stream[first as usize];
+    }
+    of_stream[stream as usize] = first;
+    first
+}

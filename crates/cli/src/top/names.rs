@@ -1,0 +1,105 @@
+//! Long names in a narrow column, of which no two look the same.
+
+use std::collections::HashMap;
+use tacho_report::shorten;
+
+/// Each name in at most `width` characters. One that is too long loses its middle; of those that would then look the same, all but what
+/// differs is left out; and what even so looks the same is numbered.
+pub fn fitted(names: &[&str], width: usize) -> Vec<String> {
+    let mut shown: Vec<String> = names.iter().map(|name| shorten(name, width)).collect();
+    for alike in alike(names, &shown) {
+        let of: Vec<&str> = alike.iter().map(|row| names[*row]).collect();
+        let (head, tail) = common(&of);
+        for row in &alike {
+            shown[*row] = differing(names[*row], head, tail, width);
+        }
+    }
+    for alike in alike(names, &shown) {
+        for (number, row) in alike.iter().enumerate() {
+            let mark = format!(" #{}", number + 1);
+            shown[*row] = format!("{}{mark}", shorten(names[*row], width.saturating_sub(mark.len())));
+        }
+    }
+    shown
+}
+
+/// Rows of different names that look the same, in groups.
+fn alike(names: &[&str], shown: &[String]) -> Vec<Vec<usize>> {
+    let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
+    (0..names.len()).for_each(|row| groups.entry(&shown[row]).or_default().push(row));
+    let differ = |rows: &Vec<usize>| rows.iter().any(|row| names[*row] != names[rows[0]]);
+    groups.into_values().filter(differ).collect()
+}
+
+/// How many characters all names begin with, and end with behind those; both up to whole words, parts of a path.
+fn common(names: &[&str]) -> (usize, usize) {
+    let letters: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
+    let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |at: &dyn Fn(&[char]) -> char| letters.iter().all(|name| at(name) == at(&letters[0]));
+    let head = (0..shortest).take_while(|place| same(&|name| name[*place])).count();
+    let tail = (0..shortest - head).take_while(|place| same(&|name| name[name.len() - 1 - place])).count();
+    let Some(first) = letters.first() else { return (0, 0) };
+    let parts = |letter: &char| matches!(letter, '/' | ' ');
+    let head = first[..head].iter().rposition(parts).map_or(0, |place| place + 1);
+    let tail = first[first.len() - tail..].iter().position(parts).map_or(0, |place| tail - place);
+    (head, tail)
+}
+
+/// A name by what differs, between as much of its beginning and end as there is room for.
+fn differing(name: &str, head: usize, tail: usize, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let own: String = letters[head..letters.len() - tail].iter().collect();
+    let own_width = own.chars().count();
+    if own_width + 2 >= width {
+        return shorten(&format!("…{own}"), width);
+    }
+    let room = width - own_width - 2; // for what it begins and ends with, and two marks
+    let before: String = match head <= room {
+        true => letters[..head].iter().collect(),
+        false => letters[..room].iter().chain(['…'].iter()).collect(),
+    };
+    let left = width - own_width - before.chars().count();
+    let after: String = match tail {
+        0 => String::new(),
+        _ if tail <= left => letters[letters.len() - tail..].iter().collect(),
+        _ => std::iter::once('…').chain(letters[letters.len() - left.saturating_sub(1)..].iter().copied()).take(left).collect(),
+    };
+    format!("{before}{own}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dozens of paths between the same two ends, that differ in the middle of a name too long for any terminal.
+    #[test]
+    fn dozens_of_long_names_that_differ_somewhere_are_told_apart() {
+        let ends = ("* /sensing/lidar/top/velodyne_driver to /control/trajectory_follower/longitudinal by", "/control/command/control_cmd");
+        let names: Vec<String> = (0..48).map(|k| format!("{} /perception/objects/branch_{k}/filtered /planning/path {}", ends.0, ends.1)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for width in [24, 40, 80, 120] {
+            let shown = fitted(&names, width);
+            let mut different: Vec<&String> = shown.iter().collect();
+            different.sort();
+            different.dedup();
+            assert_eq!(different.len(), names.len(), "{width}: {shown:?}");
+            assert!(shown.iter().all(|name| name.chars().count() <= width && name.starts_with("* ")), "{width}: {shown:?}");
+            assert!((0..48).all(|k| shown[k].contains(&k.to_string())), "{width}: {shown:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_have_room_are_whole_and_others_lose_their_middle() {
+        assert_eq!(fitted(&["/points", "/image"], 8), ["/points", "/image"]);
+        assert_eq!(fitted(&["/points_filtered", "/image"], 9), ["/poi…ered", "/image"]);
+        assert_eq!(fitted(&["/points_filtered", "/points_filtered"], 9), ["/poi…ered", "/poi…ered"], "the same name");
+    }
+
+    #[test]
+    fn what_looks_the_same_however_it_is_cut_is_numbered() {
+        // They differ at both ends of what is too long.
+        let names = ["aXbbbbbbbbbbbbbbbbbbbbbbXc", "aXbbbbbbbbbbbbbYbbbbbbbbXc", "aXbbbbbbZbbbbbbbbbbbbbbbXc"];
+        let shown = fitted(&names, 9);
+        assert!(shown[0] != shown[1] && shown[1] != shown[2] && shown[0] != shown[2], "{shown:?}");
+    }
+}

@@ -1,0 +1,211 @@
+//! `tacho bench --unrecorded`: what the nodes say of themselves, and what recording costs.
+
+use crate::exit::{verdict, Outcome};
+use crate::options::{Bench as Options, Unrecorded};
+use crate::progress::Progress;
+use crate::{analysis, runs};
+use anyhow::Context;
+use std::path::Path;
+use tacho_analysis::summary::Distribution;
+use tacho_events::run::{ProcessExit, Resources, RunDirectory};
+use tacho_printing::Lines;
+use tacho_report::{Column, Table};
+use tacho_runner::bench::{Bench, Ran};
+use tacho_runner::protocol::NodeFigures;
+use tacho_workload::{SweepPoint, Workload};
+
+/// Folder of the same workload with the recorder.
+const RECORDED: &str = "recorded";
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// One workload without the recorder and, unless only that is asked for, with it: repeat by repeat one after the other.
+pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepPoint, name: &str) -> Outcome {
+    let workload = &point.workload;
+    let run = runs::create(options.out.out.clone(), name)?;
+    let without = Side { bench, run: run.clone() };
+    let with_recorder = Bench { installation: bench.installation, command: bench.command.clone(), recorded: true, ..*bench };
+    let with = Side { bench: &with_recorder, run: RunDirectory::new(run.path().join(RECORDED)) };
+    let sides: Vec<&Side<'_>> = match how {
+        Unrecorded::Compared => vec![&without, &with],
+        Unrecorded::Alone => vec![&without],
+    };
+    let mut progress = Progress::new();
+    let mut ran: Vec<Vec<Ran>> = sides.iter().map(|_| Vec::new()).collect();
+    let all = f64::from(workload.run.repeats) * sides.len() as f64;
+    'all: for repeat in 0..workload.run.repeats {
+        for (side, ran) in sides.iter().zip(&mut ran) {
+            let done = f64::from(repeat) * sides.len() as f64 + if side.bench.recorded { 1.0 } else { 0.0 };
+            let what = if side.bench.recorded { "recorded" } else { "unrecorded" };
+            let label = format!("{what}, repeat {} of {}: ", repeat + 1, workload.run.repeats);
+            let shown = &mut |p: tacho_runner::bench::Progress<'_>| progress.show(&format!("{label}{}", p.what), (done + p.done) / all);
+            let one = bench_once(side, workload, repeat, shown)?;
+            ran.push(one);
+            if bench.is_interrupted() {
+                break 'all;
+            }
+        }
+    }
+    progress.finish();
+    for (side, ran) in sides.iter().zip(&ran) {
+        if workload.run.repeats > 1 && !ran.is_empty() {
+            side.bench.write_whole(workload, &side.run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
+        }
+        if side.bench.recorded && !ran.is_empty() {
+            analysis::store(&side.run, Some(workload))?;
+        }
+    }
+    let mut text = own_figures(workload, &ran[0]);
+    let used: Vec<Used> = sides.iter().zip(&ran).map(|(side, ran)| Used::of(side, workload, ran)).collect();
+    if let [without, with] = used.as_slice() {
+        text.push_str(&cost(without, with, workload.run.repeats));
+        text.push_str(&busy(&ran));
+    }
+    runs::print(&Lines::composed(&text))?;
+    eprintln!("tacho: run: {}", run.path().display());
+    verdict(ran.iter().flatten().flat_map(|ran| &ran.failures))
+}
+
+/// With or without the recorder.
+struct Side<'a> {
+    bench: &'a Bench<'a>,
+    run: RunDirectory,
+}
+
+impl Side<'_> {
+    fn directory(&self, workload: &Workload, repeat: u32) -> RunDirectory {
+        if workload.run.repeats > 1 { self.run.repeat(repeat) } else { self.run.clone() }
+    }
+}
+
+/// Runs a repeat; what its nodes say of themselves stands beside it in `nodes.json`.
+fn bench_once(side: &Side<'_>, workload: &Workload, repeat: u32, shown: &mut dyn FnMut(tacho_runner::bench::Progress<'_>)) -> anyhow::Result<Ran> {
+    let directory = side.directory(workload, repeat);
+    let ran = side.bench.repeat(workload, repeat, &directory, shown)?;
+    let path = directory.path().join("nodes.json");
+    let text = serde_json::to_vec_pretty(&ran.nodes).context("what the nodes say")?;
+    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    Ok(ran)
+}
+
+/// A row an endpoint, over all repeats.
+fn own_figures(workload: &Workload, ran: &[Ran]) -> String {
+    let headings = ["sent", "skipped", "refused", "taken"].map(Column::number);
+    let mut table = Table::new([Column::text("node"), Column::text("topic")].into_iter().chain(headings));
+    let of_node = |name: &str| -> Vec<&NodeFigures> { ran.iter().flat_map(|ran| &ran.nodes).filter(|node| node.node == name).collect() };
+    for node in &workload.nodes {
+        let figures = of_node(&node.name);
+        for (place, output) in node.publishes.iter().enumerate() {
+            let of: Vec<_> = figures.iter().filter_map(|f| f.outputs.get(place)).collect();
+            let skipped: Option<u64> = of.iter().map(|o| o.skipped).sum();
+            let refused: u64 = of.iter().flat_map(|o| &o.refused).map(|refusal| refusal.count).sum();
+            let sent: u64 = of.iter().map(|o| o.sent).sum();
+            let skipped = skipped.map_or("–".into(), |count| count.to_string());
+            table.row(vec![node.name.clone(), output.topic.clone(), sent.to_string(), skipped, refused.to_string(), String::new()]);
+        }
+        for (place, input) in node.subscribes.iter().enumerate() {
+            let taken: u64 = figures.iter().filter_map(|f| f.taken.get(place)).sum();
+            table.row(vec![node.name.clone(), input.topic.clone(), String::new(), String::new(), String::new(), taken.to_string()]);
+        }
+    }
+    format!("By the nodes' own counts, warm-up included, without the recorder\n{}", table.render(WIDTH))
+}
+
+/// What one side used.
+struct Used {
+    /// Of each repeat, of all node processes.
+    cpu_percent: Vec<f64>,
+    cpu_a_callback_us: Vec<f64>,
+    wakeups_per_s: Vec<f64>,
+    pss_mib: Vec<f64>,
+    /// Publish call to callback in the measured window, by the clocks inside the nodes.
+    latency_us: Option<Distribution>,
+}
+
+impl Used {
+    fn of(side: &Side<'_>, workload: &Workload, ran: &[Ran]) -> Used {
+        let sums = |of: &dyn Fn(&Resources) -> Option<f64>| -> Vec<f64> {
+            ran.iter().filter_map(|ran| sum(&ran.info.processes, of)).collect()
+        };
+        let mut cpu_a_callback_us = Vec::new();
+        let mut latencies = Vec::new();
+        for (repeat, ran) in (0u32..).zip(ran) {
+            let callbacks: u64 = ran.nodes.iter().map(|node| node.callbacks).sum();
+            let cpu_ns: u64 = ran.nodes.iter().map(|node| node.cpu_ns).sum();
+            cpu_a_callback_us.extend((callbacks > 0).then(|| cpu_ns as f64 / 1e3 / callbacks as f64));
+            let window = ran.info.measured_from_ns.unwrap_or(i64::MIN)..ran.info.measured_to_ns.unwrap_or(i64::MAX);
+            latencies.extend(own_latencies(&side.directory(workload, repeat).clock(), window));
+        }
+        let a_second = |r: &Resources, count: f64| (r.over_ns > 0).then(|| count * 1e9 / r.over_ns as f64);
+        Used {
+            cpu_percent: sums(&|r| a_second(r, r.cpu_ns as f64).map(|ns| ns / 1e7)),
+            cpu_a_callback_us,
+            wakeups_per_s: sums(&|r| a_second(r, r.voluntary_switches as f64)),
+            pss_mib: sums(&|r| Some(r.pss_bytes? as f64 / f64::from(1 << 20))),
+            latency_us: Distribution::of(latencies),
+        }
+    }
+}
+
+/// Over the node processes; absent where it is not known of one.
+fn sum(processes: &[ProcessExit], of: &dyn Fn(&Resources) -> Option<f64>) -> Option<f64> {
+    let nodes: Vec<&ProcessExit> = processes.iter().filter(|p| p.startup.is_some() || p.resources.is_some()).collect();
+    nodes.iter().map(|p| of(p.resources.as_ref()?)).sum::<Option<f64>>().filter(|_| !nodes.is_empty())
+}
+
+/// Latencies as the nodes themselves read them, us; none where the workload does not ask for their clocks.
+fn own_latencies(folder: &Path, window: std::ops::Range<i64>) -> Vec<f64> {
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !file.file_name().to_string_lossy().ends_with(".messages.csv") {
+            continue;
+        }
+        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<i64> = line.split(',').filter_map(|field| field.parse().ok()).collect();
+            let &[_, _, stamp, received] = fields.as_slice() else { continue };
+            found.extend(window.contains(&stamp).then(|| (received - stamp) as f64 / 1e3));
+        }
+    }
+    found
+}
+
+/// Both sides beside each other: means over the repeats, what recording adds, and, so that chance is seen, from least to greatest pair.
+fn cost(without: &Used, with: &Used, repeats: u32) -> String {
+    let latency = |used: &Used, of: fn(&Distribution) -> f64| used.latency_us.as_ref().map(of).into_iter().collect();
+    let rows: [(&str, Vec<f64>, Vec<f64>); 6] = [
+        ("CPU of all node processes, % of one", without.cpu_percent.clone(), with.cpu_percent.clone()),
+        ("CPU of the nodes' threads a callback, us", without.cpu_a_callback_us.clone(), with.cpu_a_callback_us.clone()),
+        ("wake-ups a second", without.wakeups_per_s.clone(), with.wakeups_per_s.clone()),
+        ("memory (PSS, without event buffers), MiB", without.pss_mib.clone(), with.pss_mib.clone()),
+        ("latency by the nodes' clocks, median, us", latency(without, |d| d.median), latency(with, |d| d.median)),
+        ("latency by the nodes' clocks, p99, us", latency(without, |d| d.p99), latency(with, |d| d.p99)),
+    ];
+    let headings = ["unrecorded", "recorded", "cost", "cost %", "least", "greatest"];
+    let headings = &headings[..if repeats > 1 { 6 } else { 4 }];
+    let mut table = Table::new([Column::text("figure")].into_iter().chain(headings.iter().map(|heading| Column::number(heading))));
+    for (name, without, with) in rows {
+        let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let Some((before, after)) = mean(&without).zip(mean(&with)) else { continue };
+        let percent = if before == 0.0 { "–".into() } else { format!("{:+.1}", 100.0 * (after - before) / before) };
+        let mut cells = vec![name.into(), format!("{before:.2}"), format!("{after:.2}"), format!("{:+.2}", after - before), percent];
+        let pairs = (without.len() > 1 && without.len() == with.len()).then(|| without.iter().zip(&with).map(|(before, after)| after - before));
+        if repeats > 1 {
+            let least = pairs.clone().and_then(|pairs| pairs.reduce(f64::min));
+            let greatest = pairs.and_then(|pairs| pairs.reduce(f64::max));
+            cells.extend([least, greatest].map(|of| of.map_or("–".into(), |of| format!("{of:+.2}"))));
+        }
+        table.row(cells);
+    }
+    let of = match repeats {
+        1 => "one run of each: what differs between two runs of the same is in it; --repeats N tells how much that is".to_owned(),
+        repeats => format!("means of {repeats} pairs of runs, and the pairs with least and greatest cost"),
+    };
+    format!("\nWhat recording costs ({of})\n{}", table.render(WIDTH))
+}
+
+/// That others had much of the machine in one of the runs, which may be more than what recording costs.
+fn busy(ran: &[Vec<Ran>]) -> String {
+    let loads = ran.iter().flatten().filter_map(|ran| ran.info.load.as_ref()?.much());
+    loads.last().map_or(String::new(), |much| format!("Beside a run {much}: that may be more than what recording costs.\n"))
+}

@@ -1,0 +1,83 @@
+// Ours beside what a study published, of runs that are no sweep: studies D and E.
+import type { CallbackFigures, Measure, Objective, Page, Run } from "./data";
+import { ms, significant } from "./format";
+import { statements, type Ours } from "./study";
+
+/** The section; absent where no run repeats a study. */
+export function studyOfRuns({ runs }: Page): HTMLElement | undefined {
+  const first = runs.find((run) => run.study !== null);
+  if (first?.study == null) return undefined;
+  return statements(first.study, first.info, (measure) => oursOf(runs, measure));
+}
+
+/** Our figures of a measure, a line a run; without any, why there are none. */
+export function oursOf(runs: readonly Run[], measure: Measure): Ours[] {
+  switch (measure.kind) {
+    case "callback":
+      return lines(runs, measure.title, (run) => callbackFigure(run, measure), `no callback of ${measure.node} was measured so`);
+    case "chain":
+      return lines(runs, measure.title, (run) => chainFigure(run, measure), `chain ${measure.chain} was not measured`);
+    case "objective":
+      return lines(runs, measure.title, ({ objective }) => objective && best(objective), "tacho tune --method common-rate searches it");
+    default:
+      return [{ group: "", text: "this is asked of a sweep" }];
+  }
+}
+
+function lines(runs: readonly Run[], title: string, of: (run: Run) => string | null | undefined, why: string): Ours[] {
+  const found = runs.flatMap((run) => {
+    const text = of(run);
+    return text == null ? [] : [{ group: runs.length > 1 ? `${title}, ${run.label}` : title, text }];
+  });
+  return found.length > 0 ? found : [{ group: "", text: why }];
+}
+
+type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
+
+function callbackFigure(run: Run, { node, figure, unit, scale }: Of<"callback">): string | undefined {
+  const callback = run.summary.callbacks.find((of) => of.node === node && of.kind === "subscription");
+  const value = figure === "in_node_clock_ms" ? run.in_node_clock_ms[node] : callback && figureOf(callback, figure);
+  return value === undefined ? undefined : `${significant(value * scale)} ${unit}`;
+}
+
+function figureOf(callback: CallbackFigures, figure: string): number | undefined {
+  const period = callback.output_period_ms[0]?.[1];
+  const mean = callback.duration_us?.mean;
+  if (figure === "output_period_ms") return period;
+  if (figure === "duration_of_period_percent") return period === undefined || mean === undefined ? undefined : mean / period / 10;
+  return numberAt(callback, figure);
+}
+
+function chainFigure(run: Run, { chain, figure, unit }: Of<"chain">): string | undefined {
+  const value = numberAt(run.summary.chains.find(({ name }) => name === chain), figure);
+  return value === undefined ? undefined : `${significant(value)} ${unit}`;
+}
+
+function numberAt(of: unknown, path: string): number | undefined {
+  const found = path.split(".").reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined | null)?.[key], of);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** The best rate, and the checks and cores that it was searched with. */
+function best({ best_hz, input }: Objective): string {
+  if (input === undefined) return `${significant(best_hz)} Hz`;
+  const { usual, others } = checksOf(input);
+  const named = others.map(({ name, check_ms }) => `, of ${name} ${ms(check_ms)}`);
+  return `${significant(best_hz)} Hz, with checks of ${ms(usual)}${named.join("")} on ${input.cores} cores`;
+}
+
+/** The callback check that most nodes have, and those with another. */
+function checksOf({ chain }: NonNullable<Objective["input"]>) {
+  const checks = chain.map(({ check_ms }) => check_ms).sort((a, b) => a - b);
+  const usual = checks[Math.floor(checks.length / 2)] ?? 0;
+  return { usual, others: chain.filter(({ check_ms }) => check_ms !== usual) };
+}
+
+/** The published best rate of a search like this one: with the same check of one node, where one has a check of its own. */
+export function publishedRate({ study, objective }: Run): number | undefined {
+  const measure = study?.statements.map((statement) => statement.measure).find(({ kind }) => kind === "objective");
+  if (measure?.kind !== "objective" || objective?.input === undefined) return undefined;
+  const { others } = checksOf(objective.input);
+  if (others.length > 1) return undefined;
+  return measure.published_hz.find(({ one_check_ms }) => one_check_ms === others[0]?.check_ms)?.hz;
+}
