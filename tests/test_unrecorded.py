@@ -29,9 +29,10 @@ def test_the_nodes_own_counts_and_the_cost_of_recording_are_printed(tacho, clock
     said = tacho("bench", "w.yaml", "-o", "run", "--unrecorded").stdout
     run = tacho.directory / "run"
     nodes = {node["node"]: node for node in json.loads((run / "nodes.json").read_text())}
-    sent = nodes["talker"]["outputs"][0]["sent"]
+    # A busy machine may make it skip some.
+    sent, skipped = (nodes["talker"]["outputs"][0][count] for count in ("sent", "skipped"))
     assert sent > 50 and nodes["listener"]["taken"] == [sent]
-    assert row(said, "talker", "/chatter") == [str(sent), "0", "0"]
+    assert row(said, "talker", "/chatter") == [str(sent), str(skipped), "0"]
     assert row(said, "listener", "/chatter") == [str(sent)]
 
     assert not list((run / "events").glob("*.events")) and list((run / "recorded" / "events").glob("*.events"))

@@ -20,7 +20,11 @@ fn over_its_period(cpu_ms: Option<i64>) -> Tables {
             Some(_) => b.callback_cpu(at_ms * MS, end),
             None => b,
         };
-        b = clock(b.at(at - 1_000), 100 * k, false).at(at).callback_start(TIMER_CALLBACK, false).at(at + 12 * MS).end_timer();
+        b = clock(b.at(at - 1_000), 100 * k, false)
+            .at(at)
+            .callback_start(TIMER_CALLBACK, false)
+            .at(at + 12 * MS)
+            .end_timer();
         b = clock(b.at(at + 12 * MS + 1_000), 100 * k + cpu_ms.unwrap_or(0), true);
     }
     tables(&b)
@@ -32,7 +36,8 @@ fn of(tables: &Tables, load: Option<Load>) -> Summary {
 }
 
 fn case(summary: Summary) -> FindingCase {
-    let finding = summary.findings.expect("lints ran").into_iter().find(|f| f.lint == "callback-exceeds-period").expect("found");
+    let finding =
+        summary.findings.expect("lints ran").into_iter().find(|f| f.lint == "callback-exceeds-period").expect("found");
     finding.cases[0].clone()
 }
 
@@ -46,7 +51,10 @@ fn work_that_is_too_much_is_told_so() {
         let case = case(of(&over_its_period(Some(11)), load));
         assert!(case.next.contains("less work a call") && case.evidence.ends_with("the longest 12.0 ms"), "{case:?}");
     }
-    assert!(case(of(&over_its_period(None), None)).next.contains("less work a call"), "nothing speaks for anything else");
+    assert!(
+        case(of(&over_its_period(None), None)).next.contains("less work a call"),
+        "nothing speaks for anything else"
+    );
 }
 
 #[test]
@@ -54,18 +62,36 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
     let mut tables = over_its_period(Some(2));
     let untold = case(of(&tables, busy()));
     let said = "; of 120.0 ms inside them 100.0 ms (83 %) was wall time without CPU time";
-    assert!(untold.evidence.contains(said) && untold.evidence.contains("cannot be told without scheduler events"), "{untold:?}");
+    assert!(
+        untold.evidence.contains(said) && untold.evidence.contains("cannot be told without scheduler events"),
+        "{untold:?}"
+    );
     assert!(untold.evidence.ends_with("other processes used 1.50 of 2 CPUs on the average"), "{untold:?}");
 
     let off = |state: OffCpu| Preemption {
-        process: 0, tid: 1, execution: Some(0), from_ns: 21 * MS, to_ns: 31 * MS, state, woken: false, cpu: 0, by_tid: None, by_comm: None,
+        process: 0,
+        tid: 1,
+        execution: Some(0),
+        from_ns: 21 * MS,
+        to_ns: 31 * MS,
+        state,
+        woken: false,
+        cpu: 0,
+        by_tid: None,
+        by_comm: None,
     };
     tables.preemptions = vec![off(OffCpu::Runnable)].into();
     let kept = case(of(&tables, None));
-    assert!(kept.evidence.ends_with("its thread was kept from its CPU") && kept.next.starts_with("a CPU of its own"), "{kept:?}");
+    assert!(
+        kept.evidence.ends_with("its thread was kept from its CPU") && kept.next.starts_with("a CPU of its own"),
+        "{kept:?}"
+    );
     tables.preemptions = vec![off(OffCpu::Blocked)].into();
     let slept = case(of(&tables, None));
-    assert!(slept.evidence.ends_with("slept or was blocked in the callback") && slept.next.starts_with("what it waits for"), "{slept:?}");
+    assert!(
+        slept.evidence.ends_with("slept or was blocked in the callback") && slept.next.starts_with("what it waits for"),
+        "{slept:?}"
+    );
     for case in [untold, kept, slept] {
         assert!(!case.next.contains("less work"), "{case:?}");
     }
@@ -74,7 +100,10 @@ fn a_callback_without_a_cpu_is_not_told_to_work_less() {
 #[test]
 fn without_cpu_time_a_busy_machine_is_named_in_its_place() {
     let case = case(of(&over_its_period(None), busy()));
-    assert!(case.evidence.contains("CPU time is not recorded, and other processes used 1.50 of 2 CPUs on the average"), "{case:?}");
+    assert!(
+        case.evidence.contains("CPU time is not recorded, and other processes used 1.50 of 2 CPUs on the average"),
+        "{case:?}"
+    );
     assert!(case.next.contains("--cpu-time") && !case.next.contains("less work"), "{case:?}");
 }
 
@@ -97,4 +126,6 @@ fn a_run_beside_others_is_noted_and_one_alone_is_not() {
     assert!(notes(Some(stolen))[0].starts_with("the hypervisor gave 1.5 %"));
     let alone = Load { over_s: 2.0, others_cpu_s: Some(1.0), steal_percent: Some(1.0), ..Load::default() };
     assert_eq!((notes(Some(alone)), notes(None)), (vec![], vec![]));
+    let short = Load { over_s: 0.03, others_cpu_s: Some(0.02), steal_percent: Some(16.7), ..Load::default() };
+    assert_eq!(notes(Some(short)), Vec::<String>::new(), "a tick or two");
 }

@@ -24,7 +24,8 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
     let workload = &point.workload;
     let run = runs::create(options.out.out.clone(), name)?;
     let without = Side { bench, run: run.clone() };
-    let with_recorder = Bench { installation: bench.installation, command: bench.command.clone(), recorded: true, ..*bench };
+    let with_recorder =
+        Bench { installation: bench.installation, command: bench.command.clone(), recorded: true, ..*bench };
     let with = Side { bench: &with_recorder, run: RunDirectory::new(run.path().join(RECORDED)) };
     let sides: Vec<&Side<'_>> = match how {
         Unrecorded::Compared => vec![&without, &with],
@@ -38,7 +39,9 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
             let done = f64::from(repeat) * sides.len() as f64 + if side.bench.recorded { 1.0 } else { 0.0 };
             let what = if side.bench.recorded { "recorded" } else { "unrecorded" };
             let label = format!("{what}, repeat {} of {}: ", repeat + 1, workload.run.repeats);
-            let shown = &mut |p: tacho_runner::bench::Progress<'_>| progress.show(&format!("{label}{}", p.what), (done + p.done) / all);
+            let shown = &mut |p: tacho_runner::bench::Progress<'_>| {
+                progress.show(&format!("{label}{}", p.what), (done + p.done) / all)
+            };
             let one = bench_once(side, workload, repeat, shown)?;
             ran.push(one);
             if bench.is_interrupted() {
@@ -74,12 +77,21 @@ struct Side<'a> {
 
 impl Side<'_> {
     fn directory(&self, workload: &Workload, repeat: u32) -> RunDirectory {
-        if workload.run.repeats > 1 { self.run.repeat(repeat) } else { self.run.clone() }
+        if workload.run.repeats > 1 {
+            self.run.repeat(repeat)
+        } else {
+            self.run.clone()
+        }
     }
 }
 
 /// Runs a repeat; what its nodes say of themselves stands beside it in `nodes.json`.
-fn bench_once(side: &Side<'_>, workload: &Workload, repeat: u32, shown: &mut dyn FnMut(tacho_runner::bench::Progress<'_>)) -> anyhow::Result<Ran> {
+fn bench_once(
+    side: &Side<'_>,
+    workload: &Workload,
+    repeat: u32,
+    shown: &mut dyn FnMut(tacho_runner::bench::Progress<'_>),
+) -> anyhow::Result<Ran> {
     let directory = side.directory(workload, repeat);
     let ran = side.bench.repeat(workload, repeat, &directory, shown)?;
     let path = directory.path().join("nodes.json");
@@ -92,7 +104,9 @@ fn bench_once(side: &Side<'_>, workload: &Workload, repeat: u32, shown: &mut dyn
 fn own_figures(workload: &Workload, ran: &[Ran]) -> String {
     let headings = ["sent", "skipped", "refused", "taken"].map(Column::number);
     let mut table = Table::new([Column::text("node"), Column::text("topic")].into_iter().chain(headings));
-    let of_node = |name: &str| -> Vec<&NodeFigures> { ran.iter().flat_map(|ran| &ran.nodes).filter(|node| node.node == name).collect() };
+    let of_node = |name: &str| -> Vec<&NodeFigures> {
+        ran.iter().flat_map(|ran| &ran.nodes).filter(|node| node.node == name).collect()
+    };
     for node in &workload.nodes {
         let figures = of_node(&node.name);
         for (place, output) in node.publishes.iter().enumerate() {
@@ -101,11 +115,25 @@ fn own_figures(workload: &Workload, ran: &[Ran]) -> String {
             let refused: u64 = of.iter().flat_map(|o| &o.refused).map(|refusal| refusal.count).sum();
             let sent: u64 = of.iter().map(|o| o.sent).sum();
             let skipped = skipped.map_or("–".into(), |count| count.to_string());
-            table.row(vec![node.name.clone(), output.topic.clone(), sent.to_string(), skipped, refused.to_string(), String::new()]);
+            table.row(vec![
+                node.name.clone(),
+                output.topic.clone(),
+                sent.to_string(),
+                skipped,
+                refused.to_string(),
+                String::new(),
+            ]);
         }
         for (place, input) in node.subscribes.iter().enumerate() {
             let taken: u64 = figures.iter().filter_map(|f| f.taken.get(place)).sum();
-            table.row(vec![node.name.clone(), input.topic.clone(), String::new(), String::new(), String::new(), taken.to_string()]);
+            table.row(vec![
+                node.name.clone(),
+                input.topic.clone(),
+                String::new(),
+                String::new(),
+                String::new(),
+                taken.to_string(),
+            ]);
         }
     }
     format!("By the nodes' own counts, warm-up included, without the recorder\n{}", table.render(WIDTH))
@@ -183,13 +211,21 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
     ];
     let headings = ["unrecorded", "recorded", "cost", "cost %", "least", "greatest"];
     let headings = &headings[..if repeats > 1 { 6 } else { 4 }];
-    let mut table = Table::new([Column::text("figure")].into_iter().chain(headings.iter().map(|heading| Column::number(heading))));
+    let mut table =
+        Table::new([Column::text("figure")].into_iter().chain(headings.iter().map(|heading| Column::number(heading))));
     for (name, without, with) in rows {
         let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let Some((before, after)) = mean(&without).zip(mean(&with)) else { continue };
         let percent = if before == 0.0 { "–".into() } else { format!("{:+.1}", 100.0 * (after - before) / before) };
-        let mut cells = vec![name.into(), format!("{before:.2}"), format!("{after:.2}"), format!("{:+.2}", after - before), percent];
-        let pairs = (without.len() > 1 && without.len() == with.len()).then(|| without.iter().zip(&with).map(|(before, after)| after - before));
+        let mut cells = vec![
+            name.into(),
+            format!("{before:.2}"),
+            format!("{after:.2}"),
+            format!("{:+.2}", after - before),
+            percent,
+        ];
+        let pairs = (without.len() > 1 && without.len() == with.len())
+            .then(|| without.iter().zip(&with).map(|(before, after)| after - before));
         if repeats > 1 {
             let least = pairs.clone().and_then(|pairs| pairs.reduce(f64::min));
             let greatest = pairs.and_then(|pairs| pairs.reduce(f64::max));
@@ -198,7 +234,8 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
         table.row(cells);
     }
     let of = match repeats {
-        1 => "one run of each: what differs between two runs of the same is in it; --repeats N tells how much that is".to_owned(),
+        1 => "one run of each: what differs between two runs of the same is in it; --repeats N tells how much that is"
+            .to_owned(),
         repeats => format!("means of {repeats} pairs of runs, and the pairs with least and greatest cost"),
     };
     format!("\nWhat recording costs ({of})\n{}", table.render(WIDTH))
@@ -207,5 +244,7 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
 /// That others had much of the machine in one of the runs, which may be more than what recording costs.
 fn busy(ran: &[Vec<Ran>]) -> String {
     let loads = ran.iter().flatten().filter_map(|ran| ran.info.load.as_ref()?.much());
-    loads.last().map_or(String::new(), |much| format!("Beside a run {much}: that may be more than what recording costs.\n"))
+    loads
+        .last()
+        .map_or(String::new(), |much| format!("Beside a run {much}: that may be more than what recording costs.\n"))
 }

@@ -178,6 +178,8 @@ impl Load {
     pub const MUCH_OTHERS_CPUS: f64 = 0.5;
     /// Part of the time of all CPUs beyond which steal is told.
     pub const MUCH_STEAL_PERCENT: f64 = 1.0;
+    /// Least time of which either is told: over less, the kernel's ticks of a hundredth of a second say nothing.
+    const LEAST_S: f64 = 0.5;
 
     /// CPUs that others used on the average.
     pub fn others_cpus(&self) -> Option<f64> {
@@ -186,6 +188,9 @@ impl Load {
 
     /// What took much of the machine, in words: `other processes used 1.52 CPUs on the average`. `None`: nothing did, or it is not known.
     pub fn much(&self) -> Option<String> {
+        if self.over_s < Load::LEAST_S {
+            return None;
+        }
         let others = self.others_cpus().filter(|cpus| *cpus > Load::MUCH_OTHERS_CPUS);
         let others = others.map(|cpus| match self.cpus {
             Some(all) => format!("other processes used {cpus:.2} of {all} CPUs on the average"),

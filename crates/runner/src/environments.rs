@@ -13,7 +13,8 @@ pub(crate) fn with(variable: &OsStr) -> Vec<(u32, String)> {
         let environment = fs::read(process.path().join("environ")).unwrap_or_default();
         if environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()) {
             let command = fs::read(process.path().join("cmdline")).unwrap_or_default();
-            let words: Vec<_> = command.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
+            let words: Vec<_> =
+                command.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
             found.push((pid, words.join(" ")));
         }
     }
@@ -31,7 +32,12 @@ mod tests {
         let value = format!("x{}", std::process::id());
         let variable = format!("TACHO_TEST_ENVIRONMENT={value}");
         assert_eq!(with(OsStr::new(&variable)), []);
-        let mut child = Command::new("cat").env("TACHO_TEST_ENVIRONMENT", &value).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = Command::new("cat")
+            .env("TACHO_TEST_ENVIRONMENT", &value)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         // The child stands in /proc before its program does.
         while with(OsStr::new(&variable)) != [(child.id(), "cat".to_owned())] {
             assert_eq!(child.try_wait().unwrap(), None);

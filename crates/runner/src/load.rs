@@ -64,9 +64,9 @@ impl Sample {
             own_cpu_s: own,
             // Two files are not read at one instant: a tick too little is none.
             others_cpu_s: machine.zip(own).map(|(machine, own)| (machine - own).max(0.0)),
-            steal_percent: stat.filter(|_| over_s > 0.0).map(|(a, b)| {
-                100.0 * seconds(b.steal.saturating_sub(a.steal)) / (over_s * f64::from(b.cpus.max(1)))
-            }),
+            steal_percent: stat
+                .filter(|_| over_s > 0.0)
+                .map(|(a, b)| 100.0 * seconds(b.steal.saturating_sub(a.steal)) / (over_s * f64::from(b.cpus.max(1)))),
             pressure_some_percent: pressure.map(|(a, b)| percent(b.some.saturating_sub(a.some))),
             pressure_full_percent: pressure.and_then(|(a, b)| Some(percent(b.full?.saturating_sub(a.full?)))),
             load_average_before: self.average,
@@ -147,13 +147,18 @@ mod tests {
         assert_eq!((stat("cpu  0 0 0 0 0 0 0 0\n"), stat("")), (None, None));
         let told = "some avg10=97.49 avg60=96.76 avg300=59.03 total=5290746062\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
         assert_eq!(pressure(told), Some(Pressure { some: 5_290_746_062, full: Some(7) }));
-        assert_eq!(pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n"), Some(Pressure { some: 5, full: None }));
+        assert_eq!(
+            pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n"),
+            Some(Pressure { some: 5, full: None })
+        );
         assert_eq!(process("12 (a) (b) R 7 1 1 0 -1 4194560 1 2 3 4 50 60 70 80 20 0"), Some((7, 260)));
     }
 
     #[test]
     fn a_tree_is_all_that_it_started_and_nobody_else() {
-        let all = [(1, (0, 1)), (5, (1, 10)), (6, (5, 100)), (7, (6, 1_000)), (8, (1, 10_000)), (9, (8, 100_000))].into_iter().collect();
+        let all = [(1, (0, 1)), (5, (1, 10)), (6, (5, 100)), (7, (6, 1_000)), (8, (1, 10_000)), (9, (8, 100_000))]
+            .into_iter()
+            .collect();
         assert_eq!(of_trees(&all, &[5].into()), 1_110);
         assert_eq!(of_trees(&all, &[6, 8].into()), 111_100);
         assert_eq!(of_trees(&all, &[77].into()), 0);
@@ -168,7 +173,8 @@ mod tests {
         let within = busy();
         compute(300_000_000);
         // Of a child that was waited for.
-        let burnt = Command::new("sh").args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]).status().unwrap();
+        let burnt =
+            Command::new("sh").args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]).status().unwrap();
         assert!(burnt.success());
         let within = busy() - within;
         let load = before.until(&Sample::now(&[]));

@@ -12,7 +12,8 @@ const NAMED: usize = 8;
 
 pub const BOTTLENECK: Lint = Lint {
     name: "single-threaded-bottleneck",
-    finds: "an executor's one thread, or all of them, run several callbacks and have a fifth of their time left or less",
+    finds:
+        "an executor's one thread, or all of them, run several callbacks and have a fifth of their time left or less",
     check: |facts| {
         let waits = message_waits(facts);
         executors(facts).iter().filter_map(|executor| bottleneck(facts, executor, &waits)).collect()
@@ -29,12 +30,18 @@ struct Executor {
 }
 
 fn executors(facts: &Facts<'_>) -> Vec<Executor> {
-    let rows: HashMap<(u32, u32), &ExecutorThread> = facts.tables.executors.iter().map(|row| ((row.process, row.tid), row)).collect();
+    let rows: HashMap<(u32, u32), &ExecutorThread> =
+        facts.tables.executors.iter().map(|row| ((row.process, row.tid), row)).collect();
     let mut found: BTreeMap<(u32, Result<u32, u32>), Executor> = BTreeMap::new();
     for ((process, tid), ran) in facts.threads() {
         let row = rows.get(&(process, tid));
         let which = row.and_then(|row| row.executor).ok_or(tid);
-        let executor = found.entry((process, which)).or_insert_with(|| Executor { process, tids: Vec::new(), threads: 1, ran: Vec::new() });
+        let executor = found.entry((process, which)).or_insert_with(|| Executor {
+            process,
+            tids: Vec::new(),
+            threads: 1,
+            ran: Vec::new(),
+        });
         executor.tids.push(tid);
         let told = row.and_then(|row| row.executor_threads).unwrap_or(1) as usize;
         executor.threads = executor.threads.max(told).max(executor.tids.len());
@@ -93,7 +100,8 @@ fn bottleneck(facts: &Facts<'_>, executor: &Executor, waits: &HashMap<(u32, u32)
     };
     let time_of = window * if of.ends_with("together") { threads as i64 } else { 1 };
     let share = |ns: i64| 100.0 * ns as f64 / time_of as f64;
-    let names: Vec<String> = most.iter().take(3).map(|(c, ns)| format!("{} {:.0} %", facts.callback(*c), share(*ns))).collect();
+    let names: Vec<String> =
+        most.iter().take(3).map(|(c, ns)| format!("{} {:.0} %", facts.callback(*c), share(*ns))).collect();
     let (because, next) = match facts.doubt(executor.ran.iter(), "them") {
         Some(doubt) => (doubt.evidence, doubt.next),
         None => (String::new(), next),
@@ -129,7 +137,9 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 fn message_waits(facts: &Facts<'_>) -> HashMap<(u32, u32), (i64, i64)> {
     let mut waits: HashMap<(u32, u32), (i64, i64)> = HashMap::new();
     for message in &facts.tables.messages {
-        let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else { continue };
+        let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else {
+            continue;
+        };
         let execution = &facts.tables.executions[execution as usize];
         let process = facts.tables.callbacks[execution.callback as usize].process;
         if there <= execution.start_ns {

@@ -36,7 +36,9 @@ impl Facts<'_> {
         }
         let part = format!(
             "; of {} inside {what} {} ({:.0} %) was wall time without CPU time",
-            time(wall), time(off), 100.0 * off as f64 / wall as f64
+            time(wall),
+            time(off),
+            100.0 * off as f64 / wall as f64
         );
         let of = |callback: &u32| self.off_cpu.get(callback).copied().unwrap_or_default();
         let (runnable, blocked) = callbacks.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

@@ -62,7 +62,10 @@ fn differing(name: &str, head: usize, tail: usize, width: usize) -> String {
     let after: String = match tail {
         0 => String::new(),
         _ if tail <= left => letters[letters.len() - tail..].iter().collect(),
-        _ => std::iter::once('…').chain(letters[letters.len() - left.saturating_sub(1)..].iter().copied()).take(left).collect(),
+        _ => std::iter::once('…')
+            .chain(letters[letters.len() - left.saturating_sub(1)..].iter().copied())
+            .take(left)
+            .collect(),
     };
     format!("{before}{own}{after}")
 }
@@ -74,8 +77,13 @@ mod tests {
     /// Dozens of paths between the same two ends, that differ in the middle of a name too long for any terminal.
     #[test]
     fn dozens_of_long_names_that_differ_somewhere_are_told_apart() {
-        let ends = ("* /sensing/lidar/top/velodyne_driver to /control/trajectory_follower/longitudinal by", "/control/command/control_cmd");
-        let names: Vec<String> = (0..48).map(|k| format!("{} /perception/objects/branch_{k}/filtered /planning/path {}", ends.0, ends.1)).collect();
+        let ends = (
+            "* /sensing/lidar/top/velodyne_driver to /control/trajectory_follower/longitudinal by",
+            "/control/command/control_cmd",
+        );
+        let names: Vec<String> = (0..48)
+            .map(|k| format!("{} /perception/objects/branch_{k}/filtered /planning/path {}", ends.0, ends.1))
+            .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for width in [24, 40, 80, 120] {
             let shown = fitted(&names, width);
@@ -83,7 +91,10 @@ mod tests {
             different.sort();
             different.dedup();
             assert_eq!(different.len(), names.len(), "{width}: {shown:?}");
-            assert!(shown.iter().all(|name| name.chars().count() <= width && name.starts_with("* ")), "{width}: {shown:?}");
+            assert!(
+                shown.iter().all(|name| name.chars().count() <= width && name.starts_with("* ")),
+                "{width}: {shown:?}"
+            );
             assert!((0..48).all(|k| shown[k].contains(&k.to_string())), "{width}: {shown:?}");
         }
     }
