@@ -136,4 +136,6 @@ fn of_a_trace_nothing_that_follows_a_process_is_lost_on_a_chain() {
     let tables = tables(&builder);
     let summary = told(&tables);
     assert_eq!((lost(&tables), summary.topics[0].lost, summary.chains[0].lost), (vec![], Some(0), 0));
+    let ended = summary.chains[0].lost_inputs.iter().find(|lost| lost.kind == tacho_analysis::tables::CauseKind::Ended);
+    assert_eq!(ended.map(|lost| lost.inputs), Some(19), "sent at 120 to 300 ms");
 }
