@@ -44,7 +44,11 @@ fn what_is_sent_once_the_subscribers_executor_has_ended_is_not_lost() {
     let after_a_look = |b: FileBuilder| b.at(105 * MS).rclcpp_executor_get_next_ready().at(106 * MS).rmw_publish(0x900, 0x901, 0);
     // Or its last wait is the last event of it.
     let after_a_wait = |b: FileBuilder| b.at(106 * MS).rmw_publish(0x900, 0x901, 0);
-    for tables in [shut_down(after_a_look), shut_down(after_a_wait)] {
+    // Or it ends after a look, and its thread does nothing that is recorded: no executor is idle without waiting.
+    let idle = |b: FileBuilder| b.at(105 * MS).rclcpp_executor_get_next_ready();
+    // Or does something a long while later.
+    let idle_and_late = |b: FileBuilder| b.at(105 * MS).rclcpp_executor_get_next_ready().at(250 * MS).rmw_publish(0x900, 0x901, 0);
+    for tables in [shut_down(after_a_look), shut_down(after_a_wait), shut_down(idle), shut_down(idle_and_late)] {
         assert_eq!(lost(&tables), [40]);
         let summary = told(&tables);
         let topic = &summary.topics[0];
@@ -76,6 +80,24 @@ fn threads_of_one_executor_end_together_though_one_of_them_only_waited_for_its_t
             .rclcpp_executor_get_next_ready().rclcpp_executor_wait_for_work(-1)
     });
     assert_eq!(lost(&tables).len(), 30 - 9 - 1, "but the last, which may be under way");
+}
+
+#[test]
+fn a_pool_whose_threads_only_run_callbacks_ends_with_the_thread_that_waits() {
+    // As rclpy's: another thread waits for work, and hands it to a pool.
+    let mut builder = FileBuilder::new()
+        .node(1, "talker").publisher("/chatter").timer(10 * MS).node(2, "listener").subscription("/chatter");
+    for n in 1..=30 {
+        let time = n * 10 * MS;
+        builder = builder.process(1).at(time - 1).start_timer().at(time).publish(n).end_timer();
+        if n <= 10 && n != 4 {
+            builder = builder.process(2).thread(2).at(time + 200).rclcpp_executor_get_next_ready()
+                .thread(21).at(time + 210).rmw_take(RMW_SUBSCRIPTION, MESSAGE, n, true).callback_start(CALLBACK, false)
+                .at(time + 300).end_taking().thread(2).at(time + 310).rclcpp_executor_wait_for_work(-1);
+        }
+    }
+    let builder = builder.process(2).thread(2).at(106 * MS).rmw_publish(0x900, 0x901, 0).at(400 * MS).clock_sync(400 * MS, 400 * MS, 50);
+    assert_eq!(lost(&tables(&builder)), [40]);
 }
 
 #[test]
@@ -114,4 +136,6 @@ fn of_a_trace_nothing_that_follows_a_process_is_lost_on_a_chain() {
     let tables = tables(&builder);
     let summary = told(&tables);
     assert_eq!((lost(&tables), summary.topics[0].lost, summary.chains[0].lost), (vec![], Some(0), 0));
+    let ended = summary.chains[0].lost_inputs.iter().find(|lost| lost.kind == tacho_analysis::tables::CauseKind::Ended);
+    assert_eq!(ended.map(|lost| lost.inputs), Some(19), "sent at 120 to 300 ms");
 }

@@ -259,7 +259,10 @@ impl Explainer<'_> {
         }
         for publication in &self.made_of.on_their_way {
             let end = self.end_of(*publication, &taken, &mut traffic);
-            if end.1 == CauseKind::Pending {
+            // Of a trace: how a process ended is not in it.
+            let process = self.tracer.seen.nodes[path.nodes[end.0 as usize] as usize].process;
+            let untold = self.tracer.seen.processes[process as usize].ended.is_none();
+            if end.1 == CauseKind::Pending || end.1 == CauseKind::Ended && untold {
                 *reasons.entry(end).or_default() += 1;
             }
         }

@@ -1,8 +1,8 @@
 //! Until when executors served the ends of topics.
 //!
-//! A program that shuts down ends its executors first. Its recorder's last event may come much later, and other programs
-//! publish on: what comes then is nobody's to take. Nothing says that an executor has ended, but its threads do other things
-//! from then on (they remove their nodes), or nothing more.
+//! A program that shuts down ends its executors first. Its recorder's last event may come much later, and others publish
+//! on: what comes then is nobody's to take. Nothing says that an executor has ended, but from then on its threads do other
+//! things (they remove their nodes), or nothing, not even wait.
 
 use crate::observe::collect::is_of_executor;
 use crate::observe::{Observed, StreamSeen, INTERNAL};
@@ -14,6 +14,10 @@ use tacho_events::Payload;
 pub(crate) struct Executing {
     /// Its last event as a part of it.
     last_ns: i64,
+    /// Whether it waits from then on, or is inside a callback.
+    goes_on: bool,
+    /// Whether it ever waited.
+    waited: bool,
     /// Its first event of something else since.
     left_ns: Option<i64>,
 }
@@ -23,26 +27,35 @@ impl StreamSeen {
     pub fn executes(&mut self, payload: &Payload, calls_back: bool, now: i64) {
         let served = match payload {
             Payload::CallbackStart { .. } | Payload::CallbackEnd { .. } | Payload::CallbackCpu { .. } => true,
-            Payload::RmwTakeCalled { .. } | Payload::RmwTake { .. } | Payload::RclTake { .. } | Payload::RclcppTake { .. } => true,
+            Payload::RmwTakeCalled { .. } | Payload::RmwTake { .. } | Payload::RclTake { .. } => true,
+            Payload::RclcppTake { .. } => true,
             Payload::RmwTakeRequest { .. } | Payload::RmwSendResponse { .. } | Payload::RmwTakeResponse { .. } => true,
             Payload::RclcppRingBufferDequeue { .. } | Payload::NodeTake { .. } => true,
             Payload::DispatchSubscriptionCallback { .. } => true,
             payload => is_of_executor(payload) || calls_back,
         };
         match &mut self.executing {
-            None if is_of_executor(payload) => self.executing = Some(Executing { last_ns: now, left_ns: None }),
-            Some(executing) if served => *executing = Executing { last_ns: now, left_ns: None },
-            Some(executing) if !matches!(payload, Payload::ClockSync { .. }) => drop(executing.left_ns.get_or_insert(now)),
-            _ => {}
+            None if !is_of_executor(payload) => {}
+            Some(executing) if !served => {
+                if !matches!(payload, Payload::ClockSync { .. }) {
+                    executing.left_ns.get_or_insert(now);
+                }
+            }
+            executing => {
+                let waits = matches!(payload, Payload::RclcppExecutorWaitForWork { .. });
+                let waited = waits || executing.is_some_and(|before| before.waited);
+                *executing = Some(Executing { last_ns: now, goes_on: waits || calls_back, waited, left_ns: None });
+            }
         }
     }
 }
 
-/// Of each end of a topic, when the executor that served it had ended; `None`: it is not known to have ended before its process.
+/// Of each end of a topic, when the executor that served it had ended; `None`: it may have gone on until its process ended.
 pub(crate) fn ended(seen: &Observed) -> Vec<Option<i64>> {
     let executors = Executors::of(seen);
     let mut streams: HashMap<u32, Vec<u32>> = HashMap::new();
-    let published = seen.publications.iter().filter_map(|p| Some((p.endpoint.filter(|e| *e != INTERNAL)?, p.execution?)));
+    let named = |endpoint: &u32| *endpoint != INTERNAL;
+    let published = seen.publications.iter().filter_map(|p| Some((p.endpoint.filter(named)?, p.execution?)));
     let taken = seen.takes.iter().filter_map(|take| Some((take.endpoint, take.execution?)));
     for (endpoint, execution) in published.chain(taken) {
         let executor = executors.of_stream[seen.execution_stream[execution as usize] as usize];
@@ -51,9 +64,14 @@ pub(crate) fn ended(seen: &Observed) -> Vec<Option<i64>> {
             of.push(executor);
         }
     }
-    let of_endpoint = |endpoint: u32| match streams.get(&endpoint) {
-        Some(executors_of) => executors.ended(executors_of.iter().copied()),
-        None => executors.ended(executors.of_process(seen, seen.process_of(endpoint))),
+    let of_endpoint = |endpoint: u32| {
+        let own = streams.get(&endpoint).into_iter().flatten().copied();
+        let own = own.filter(|executor| executors.ended_ns.contains_key(executor));
+        // Threads that never wait, as those of rclpy's pools, have their work from any executor of the process.
+        match own.clone().next() {
+            Some(_) => executors.ended(own),
+            None => executors.ended(executors.of_process(seen, seen.process_of(endpoint))),
+        }
     };
     (0..seen.endpoints.len() as u32).map(of_endpoint).collect()
 }
@@ -80,13 +98,19 @@ impl Executors {
             let executor = first(&mut of_stream, stream);
             parts.entry(executor).or_default().extend(seen.streams[stream as usize].executing);
         }
-        // All threads end together: the first that does something else tells when. One that only waits its turn is still there.
-        let ended = |parts: &[Executing]| {
-            let left = parts.iter().filter_map(|part| part.left_ns).min()?;
-            Some(parts.iter().map(|part| part.last_ns).fold(left, i64::max))
+        // All threads end together. If none waits (of an executor whose waits are seen) or calls back from the last event on,
+        // and the process was not killed, that was the end; else the first that does something else tells.
+        let ended = |first: u32, parts: &[Executing]| {
+            let stream = &seen.streams[first as usize];
+            let killed = seen.processes[stream.process as usize].ended == Some(false);
+            let left = parts.iter().filter_map(|part| part.left_ns).min();
+            let last = parts.iter().map(|part| part.last_ns).max();
+            let idle = !killed && parts.iter().any(|part| part.waited) && !parts.iter().any(|part| part.goes_on);
+            if idle { last } else { last.max(left).filter(|_| left.is_some()) }
         };
-        let ended_ns = parts.iter().filter(|(_, parts)| !parts.is_empty()).map(|(executor, parts)| (*executor, ended(parts)));
-        Executors { ended_ns: ended_ns.collect(), of_stream }
+        parts.retain(|_, parts| !parts.is_empty());
+        let ended_ns = parts.into_iter().map(|(executor, parts)| (executor, ended(executor, &parts))).collect();
+        Executors { ended_ns, of_stream }
     }
 
     /// All of a process.

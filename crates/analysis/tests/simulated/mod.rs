@@ -145,6 +145,8 @@ struct Node {
     /// Whether it shuts down, and whether its executor has ended.
     leaves: bool,
     gone: bool,
+    /// Last event of its executor.
+    served_ns: i64,
     sequence: u64,
 }
 
@@ -184,6 +186,7 @@ impl Simulation {
                 busy: true,
                 leaves: false,
                 gone: false,
+                served_ns: 0,
                 sequence: 0,
             });
             truth.inputs.push(from);
@@ -346,6 +349,7 @@ impl Simulation {
         self.kernel(node, until, |b| b.sched_switch(OTHER, 1, tid, "other", "node"));
         self.nodes[node].busy = true;
         self.emit(node, until, |b| b.rclcpp_executor_get_next_ready());
+        self.nodes[node].served_ns = until;
         let delay = self.chance_of_delay();
         self.plan(until + delay, Act::Free(node));
     }
@@ -356,7 +360,9 @@ impl Simulation {
         self.emit(node, now, |b| b.rmw_publish(0x900, 0x901, 0));
         self.kernel(node, now, |b| b.sched_switch(tid, 1, OTHER, "node", "other"));
         self.nodes[node].gone = true;
-        self.truth.left.insert(node, now);
+        // One that never served anything shows its end by what it does next.
+        let idle = self.nodes[node].served_ns > 0 && !self.truth.killed.contains_key(&node);
+        self.truth.left.insert(node, if idle { self.nodes[node].served_ns } else { now });
     }
 
     fn chance_of_delay(&mut self) -> i64 {
@@ -439,6 +445,7 @@ impl Simulation {
             return self.output(node, input, published, None, message);
         }
         self.emit(node, at, |b| b.callback_end(callback));
+        self.nodes[node].served_ns = at;
         self.truth.ran.push(Ran { node, start_ns: started, end_ns: at, cpu_ns: at - started - off });
         self.output(node, input, published, Some(at), message);
         let free = at + self.chance_of_delay();
