@@ -145,6 +145,7 @@ impl Analysis {
         let mut notes = seen.notes();
         notes.extend(scheduled.notes);
         notes.extend(lost_events(&seen, chains.left_out));
+        notes.extend(serving::note(&seen, &options));
         notes.extend(starved::note(&messages, workload));
         notes.extend(udpros::note(&messages, &publications, |endpoint| seen.process_of(endpoint), workload));
         notes.extend(std::mem::take(&mut linked.notes));

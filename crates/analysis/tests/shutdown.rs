@@ -60,6 +60,17 @@ fn what_is_sent_once_the_subscribers_executor_has_ended_is_not_lost() {
 }
 
 #[test]
+fn an_executor_that_ended_long_before_its_process_is_told() {
+    let told = |lingers_ms: i64| {
+        let tables = shut_down(|b| b.at(106 * MS).rmw_publish(0x900, 0x901, 0).at((106 + lingers_ms) * MS).rmw_publish(0x900, 0x901, 0));
+        tables.notes.into_iter().find(|note| note.name == "executor-ended").map(|note| note.text)
+    };
+    assert_eq!(told(500), None, "as a shutdown is");
+    let text = told(3_000).expect("a note");
+    assert!(text.contains("/listener 3.0 s") && text.contains("no longer spin"), "{text}");
+}
+
+#[test]
 fn an_executor_that_waits_to_the_end_of_its_process_is_there_and_loses() {
     assert_eq!(lost(&shut_down(|b| b)).len(), 30 - 9);
     // What another thread of its process does says nothing of it.

@@ -6,8 +6,15 @@
 
 use crate::observe::collect::is_of_executor;
 use crate::observe::{Observed, StreamSeen, INTERNAL};
-use std::collections::HashMap;
+use crate::tables::{EndpointKind, Note};
+use crate::Options;
+use std::collections::{BTreeMap, HashMap};
 use tacho_events::Payload;
+
+/// An end so long before that of the process, or of what was measured, is told: a program that shuts down takes less.
+const LONG_BEFORE_NS: i64 = 1_000_000_000;
+/// Nodes that the note names; of more it says how many.
+const NAMED: usize = 3;
 
 /// What the events of one thread tell of the executor that it is part of.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +81,29 @@ pub(crate) fn ended(seen: &Observed) -> Vec<Option<i64>> {
         }
     };
     (0..seen.endpoints.len() as u32).map(of_endpoint).collect()
+}
+
+/// Nodes whose executors ended while their processes went on. What was sent to them since is neither lost nor late, so it
+/// must be said: it may be a shutdown, and it may be what the user looks for.
+pub(crate) fn note(seen: &Observed, options: &Options) -> Option<Note> {
+    let mut since: BTreeMap<&str, i64> = BTreeMap::new();
+    for (index, endpoint) in seen.endpoints.iter().enumerate() {
+        let ended = seen.executor_ended.get(index).copied().flatten();
+        let Some(ended) = ended.filter(|_| endpoint.kind == EndpointKind::Subscription) else { continue };
+        let until = seen.alive_until(seen.process_of(index as u32)).min(options.measured_to_ns.unwrap_or(i64::MAX));
+        if until.saturating_sub(ended) > LONG_BEFORE_NS {
+            let longest = since.entry(&seen.nodes[endpoint.node as usize].name).or_default();
+            *longest = (until - ended).max(*longest);
+        }
+    }
+    let named: Vec<String> = since.iter().take(NAMED).map(|(node, ns)| format!("{node} {:.1} s", *ns as f64 / 1e9)).collect();
+    let more = since.len().saturating_sub(NAMED);
+    let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = format!(
+        "nodes whose executors ended before their processes, by so long: {}{and}. What was sent to them from then on is \
+         neither lost nor late: they were shut down, or no longer spin",
+        named.join(", "));
+    (!since.is_empty()).then(|| Note { name: "executor-ended".into(), count: since.len() as u64, text })
 }
 
 /// Threads that ran the same callback are of one executor.
