@@ -39,6 +39,7 @@ def test_it_opens_without_complaint_and_is_small(browser, report, width, dark):
     assert sections == ["study", "latency", "deliveries", "subscribers", "course", "points", "provenance"]
     broken = browser.evaluate("[...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length")
     assert broken == 0
+    assert "the short form" in browser.evaluate("document.querySelector('header').innerText")
     assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 

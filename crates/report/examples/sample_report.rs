@@ -24,12 +24,12 @@ fn main() -> Result<(), String> {
     let runs = match kind {
         "tuned" => sample::tuned(),
         "single" => vec![sample::run("untuned", sample::Wake::Spin { hz: 10.0 })],
-        "sweep" => vec![ReportRun {
-            summary: Default::default(),
-            tables: Default::default(),
-            sweep: Some(sample::sweep::sweep()),
-            ..sample::run("study-a-dds", sample::Wake::Arrival)
-        }],
+        "sweep" => {
+            let mut run = sample::run("study-a-dds", sample::Wake::Arrival);
+            run.info.command.push("--short".into());
+            let (summary, tables) = Default::default();
+            vec![ReportRun { summary, tables, sweep: Some(sample::sweep::sweep()), ..run }]
+        }
         "system" => vec![system("/driver")],
         "hostile" => vec![hostile()],
         "empty" => vec![ReportRun {

@@ -37,6 +37,8 @@ function header({ info }: Run, { points, study }: Sweep, telling: readonly strin
     h("p", { class: "overline" }, `Tachograph report · ${info.started_at.slice(0, 10)}${study === null ? "" : ` · study ${study.id}`}`),
     h("h1", {}, study?.title ?? `${measured} points by ${telling.map(words).join(", ")}`),
     h("p", { class: "answer" }, `${measured} of ${points.length} points were measured, by ${telling.map(words).join(", ")}.`),
+    info.command.includes("--short") &&
+      h("p", { class: "remark" }, "This is the short form: fewer points, and less time for each, than the whole experiment has."),
     h(
       "p",
       { class: "provenance" },
