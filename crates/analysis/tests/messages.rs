@@ -81,6 +81,24 @@ fn a_reused_pointer_is_a_new_life_and_old_rows_keep_their_owner() {
 }
 
 #[test]
+fn what_was_let_go_of_before_the_window_is_no_note_and_in_it_is() {
+    // The publications of two messages in a buffer, and the start of a callback, are not there, as at the beginning of a ring.
+    let notes = |measured_from_ns: i64| {
+        let builder = FileBuilder::new()
+            .node(1, "composed").publisher("/image").subscription("/image")
+            .rclcpp_buffer_to_ipb(0x200, 0x201).rclcpp_ipb_to_subscription(0x201, OBJECT)
+            .at(20).callback_end(CALLBACK)
+            .at(30).rclcpp_ring_buffer_dequeue(0x200, 0, 1).at(31).callback_start(CALLBACK, true).at(32).callback_end(CALLBACK)
+            .at(40).rclcpp_ring_buffer_dequeue(0x200, 1, 0).at(41).callback_start(CALLBACK, true).at(42).callback_end(CALLBACK)
+            .at(60).rclcpp_executor_wait_for_work(-1);
+        let notes = tables(&builder.info(|info| info.measured_from_ns = Some(measured_from_ns))).notes;
+        let count = |name: &str| notes.iter().filter(|note| note.name == name).map(|note| note.count).sum::<u64>();
+        (count("intra-process-not-linked"), count("callback-end-without-start"))
+    };
+    assert_eq!([notes(0), notes(25), notes(50)], [(2, 1), (2, 0), (0, 0)]);
+}
+
+#[test]
 fn both_callbacks_of_an_intra_process_subscription_belong_to_it_and_its_messages_are_linked_through_the_buffer() {
     const IPC_OBJECT: u64 = 0x132;
     let tables = tables(&FileBuilder::new()

@@ -29,6 +29,7 @@ const MOST_FEEDBACK: usize = 1_000;
 /// State of the events so far, one process and one thread at a time.
 #[derive(Default)]
 pub(crate) struct Collector {
+    options: Options,
     pub seen: Observed,
     pub scheduler: Scheduler,
     pub ros1: Ros1,
@@ -114,7 +115,7 @@ struct Taking {
 
 impl Collector {
     pub fn new(options: Options) -> Collector {
-        Collector { scheduler: Scheduler::new(options), ..Collector::default() }
+        Collector { options, scheduler: Scheduler::new(options), ..Collector::default() }
     }
 
     pub fn add_process(&mut self, facts: &ProcessFacts) {

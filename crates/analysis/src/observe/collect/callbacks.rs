@@ -145,7 +145,7 @@ impl Collector {
                 // What began inside it and did not end (an exception went through) ended no later, when is not known.
                 thread.running.truncate(position);
             }
-            None => self.seen.counters.end_without_start += 1,
+            None => self.seen.counters.end_without_start += u64::from(self.options.measures(now)),
         }
         thread.publishing = None;
         thread.in_callback = None;

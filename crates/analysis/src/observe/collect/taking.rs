@@ -95,7 +95,8 @@ impl Collector {
                 row.arrival = Some(arrival);
                 self.threads[stream].taking = Some(Taking { take: Some(take), depth: Depth::ClientLibrary });
             }
-            _ => self.seen.counters.intra_unlinked += 1,
+            // Before the window, as at the beginning of a ring, what went before it may be gone: no figure lacks it.
+            _ => self.seen.counters.intra_unlinked += u64::from(self.options.measures(now)),
         }
     }
 }
