@@ -38,6 +38,18 @@ void keeper_wake(void)
   }
 }
 
+/* From before the keeper is made until it runs. */
+static _Atomic uint32_t starting;
+
+/* A thread that begins allocates: the C library, and far longer the address sanitiser, whose allocator a child would find locked
+ * for good if the process forked meanwhile. A program of one thread knows no such thing, so its fork waits; in vain only where
+ * the keeper has no CPU at all. */
+void keeper_begun(void)
+{
+  const struct timespec most = {0, 100000000};
+  if (atomic_load_explicit(&starting, memory_order_acquire) != 0) syscall(SYS_futex, &starting, FUTEX_WAIT_PRIVATE, 1, &most, NULL, 0);
+}
+
 static atomic_bool leaves_when_alone;
 
 /* Threads of this process, with a first one that has ended: it stays until the last one has. Each is a link of this directory. 0: not known. */
@@ -107,6 +119,8 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back
 static void *keep(void *unused)
 {
   (void)unused;
+  atomic_store_explicit(&starting, 0, memory_order_release);
+  syscall(SYS_futex, &starting, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
   prctl(PR_SET_NAME, "tacho-recorder");
   /* Soon after the start, so that a short run has a slope of its own; then once a second. */
   static const uint64_t first_syncs[] = {10000000u, 100000000u, 1000000000u};
@@ -171,9 +185,11 @@ static int start_thread(bool own_stack_and_cpus)
 
 void keeper_start(void)
 {
+  atomic_store_explicit(&starting, 1, memory_order_relaxed);
   int refused = start_thread(true);
   /* Thread-local storage of the program larger than the stack, or a cpuset that has none of those CPUs any more. */
   if (refused == EINVAL) refused = start_thread(false);
+  if (refused != 0) atomic_store_explicit(&starting, 0, memory_order_relaxed);
   /* No thread to be had: the program's own make the storage they need, and clocks are read at the beginning and the end. */
 }
 
@@ -181,5 +197,6 @@ void keeper_forget(void)
 {
   atomic_store_explicit(&keeper_wake_at, UINT64_MAX, memory_order_relaxed);
   atomic_store_explicit(&wanted, 0, memory_order_relaxed);
+  atomic_store_explicit(&starting, 0, memory_order_relaxed);
   atomic_store_explicit(&leaves_when_alone, false, memory_order_relaxed);
 }

@@ -18,6 +18,9 @@ void keeper_note_cpus(void);
 /* Starts the thread, once the file is open. Called with all signals blocked: they are the program's. */
 void keeper_start(void);
 
+/* Before a fork: waits until the keeper, if it was just made, runs; 0.1 s at most. */
+void keeper_begun(void);
+
 /* In a forked child: there is no keeper any more. */
 void keeper_forget(void);
 

@@ -43,6 +43,9 @@ static inline int state_now(void)
 static void before_fork(void)
 {
   pthread_mutex_lock(&thread_process.opening);
+  int saved = errno;
+  keeper_begun();
+  errno = saved;
 }
 
 static void after_fork_in_parent(void)
