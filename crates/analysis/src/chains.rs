@@ -16,6 +16,7 @@ use crate::graph::Path;
 use crate::in_order::{in_order, threads};
 use crate::link::Linked;
 use crate::observe::{Observed, INTERNAL};
+use crate::observe::lifecycle::{state_at, ACTIVE};
 use crate::observe::preemption::Scheduled;
 use crate::rows::{far_apart, Rows};
 use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
@@ -308,7 +309,13 @@ impl<'a> Tracer<'a> {
         let first = origins.iter().position(|p| taken.has(*p));
         let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
-        let in_flight_from = seen.end_ns().min(until_ns.unwrap_or(i64::MAX)).saturating_sub(worst);
+        let in_flight_from = seen.end_ns().saturating_sub(worst);
+        // What a node that was not active had before its executor ended was dropped there, and is on no way.
+        let state = |node: &u32, time: i64| state_at(&seen.lifecycle.states, *node, time);
+        let dropped = |time: i64| path.nodes[1..].iter().any(|node| state(node, time).is_some_and(|state| state != ACTIVE));
+        let cut_off = |time: i64| {
+            until_ns.is_some_and(|until| time >= until || time >= until.saturating_sub(worst) && !dropped(time))
+        };
         let (mut lost, mut on_their_way) = (Vec::new(), Vec::new());
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
             let time = seen.publications[*publication as usize].time;
@@ -316,7 +323,7 @@ impl<'a> Tracer<'a> {
             if descended.has(*publication) || !self.options.measures(time) || unknown {
                 continue;
             }
-            let on_its_way = last.is_none_or(|l| position > l) && time >= in_flight_from;
+            let on_its_way = last.is_none_or(|l| position > l) && (time >= in_flight_from || cut_off(time));
             if on_its_way { &mut on_their_way } else { &mut lost }.push(*publication);
         }
         (lost, on_their_way)
