@@ -49,7 +49,17 @@ static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem
   size_t count = 0;
   uint64_t sequence = 0;
   int64_t end_of_second = now_ns() + 1000000000ll, sent = now_ns();
-  send(out, sequence);
+  // What the other end answers may not find us yet, though what we ask finds it: asked until an answer comes.
+  for (int tries = 0; tries < 10 * PING_LOST_S; tries++) {
+    send(out, sequence);
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_nsec += 100000000;
+    if (limit.tv_nsec >= 1000000000) limit.tv_sec++, limit.tv_nsec -= 1000000000;
+    if (sem_timedwait(there, &limit) < 0) continue;
+    sem_post(there); // taken below
+    break;
+  }
   for (int second = 0; second < seconds;) {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
