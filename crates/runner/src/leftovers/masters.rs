@@ -25,7 +25,7 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
             found.extend([users, master].map(|path| Leftover {
                 what: path.display().to_string(),
                 bytes: 0,
-                run: "runs on ROS 1, which have ended,".into(),
+                run: "runs on ROS 1, which have ended".into(),
                 stays: None,
             }));
         }
