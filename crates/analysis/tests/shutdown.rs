@@ -20,19 +20,26 @@ fn lost(tables: &Tables) -> Vec<i64> {
     lost.map(|m| m.publish_ns.expect("published") / MS).collect()
 }
 
-/// A talker that sends each 10 ms until 300, and a listener that takes them until 100, but for the one of 40. `then` is how it goes on; its
-/// process ends at 400.
-fn shut_down(then: impl FnOnce(FileBuilder) -> FileBuilder) -> Tables {
+/// A talker that sends each 10 ms until 300; `hears` is what its listener does with each, of a number and a time.
+fn talks(hears: impl Fn(FileBuilder, i64, i64) -> FileBuilder) -> FileBuilder {
     let mut builder = FileBuilder::new()
         .node(1, "talker").publisher("/chatter").timer(10 * MS).node(2, "listener").subscription("/chatter");
     for n in 1..=30 {
         let time = n * 10 * MS;
         builder = builder.process(1).at(time - 1).start_timer().at(time).publish(n).end_timer();
-        if n <= 10 && n != 4 {
-            builder = builder.process(2).at(time + 200).rclcpp_executor_get_next_ready().start_taking(n).at(time + 300).end_taking()
-                .at(time + 400).rclcpp_executor_get_next_ready().rclcpp_executor_wait_for_work(-1);
-        }
+        builder = hears(builder.process(2), n, time);
     }
+    builder
+}
+
+/// A talker that sends each 10 ms until 300, and a listener that takes them until 100, but for the one of 40. `then` is how it goes on; its
+/// process ends at 400.
+fn shut_down(then: impl FnOnce(FileBuilder) -> FileBuilder) -> Tables {
+    let builder = talks(|listener, n, time| match n {
+        1..=3 | 5..=10 => listener.at(time + 200).rclcpp_executor_get_next_ready().start_taking(n).at(time + 300).end_taking()
+            .at(time + 400).rclcpp_executor_get_next_ready().rclcpp_executor_wait_for_work(-1),
+        _ => listener,
+    });
     let builder = then(builder.process(2));
     let closed = builder.process(2).thread(2).at(400 * MS).clock_sync(400 * MS, 400 * MS, 50);
     tables(&closed.process(1).at(400 * MS).clock_sync(400 * MS, 400 * MS, 50))
@@ -96,17 +103,12 @@ fn threads_of_one_executor_end_together_though_one_of_them_only_waited_for_its_t
 #[test]
 fn a_pool_whose_threads_only_run_callbacks_ends_with_the_thread_that_waits() {
     // As rclpy's: another thread waits for work, and hands it to a pool.
-    let mut builder = FileBuilder::new()
-        .node(1, "talker").publisher("/chatter").timer(10 * MS).node(2, "listener").subscription("/chatter");
-    for n in 1..=30 {
-        let time = n * 10 * MS;
-        builder = builder.process(1).at(time - 1).start_timer().at(time).publish(n).end_timer();
-        if n <= 10 && n != 4 {
-            builder = builder.process(2).thread(2).at(time + 200).rclcpp_executor_get_next_ready()
-                .thread(21).at(time + 210).rmw_take(RMW_SUBSCRIPTION, MESSAGE, n, true).callback_start(CALLBACK, false)
-                .at(time + 300).end_taking().thread(2).at(time + 310).rclcpp_executor_wait_for_work(-1);
-        }
-    }
+    let builder = talks(|listener, n, time| match n {
+        1..=3 | 5..=10 => listener.thread(2).at(time + 200).rclcpp_executor_get_next_ready()
+            .thread(21).at(time + 210).rmw_take(RMW_SUBSCRIPTION, MESSAGE, n, true).callback_start(CALLBACK, false)
+            .at(time + 300).end_taking().thread(2).at(time + 310).rclcpp_executor_wait_for_work(-1),
+        _ => listener,
+    });
     let builder = builder.process(2).thread(2).at(106 * MS).rmw_publish(0x900, 0x901, 0).at(400 * MS).clock_sync(400 * MS, 400 * MS, 50);
     assert_eq!(lost(&tables(&builder)), [40]);
 }
@@ -133,15 +135,10 @@ fn a_change_that_no_executor_was_there_to_react_to_has_not_waited() {
 #[test]
 fn of_a_trace_nothing_that_follows_a_process_is_lost_on_a_chain() {
     // LTTng does not tell how a process ended: the listener's last event is of 110, the talker's of 300.
-    let mut builder = FileBuilder::new()
-        .node(1, "talker").publisher("/chatter").timer(10 * MS).node(2, "listener").subscription("/chatter");
-    for n in 1..=30 {
-        let time = n * 10 * MS;
-        builder = builder.process(1).at(time - 1).start_timer().at(time).publish(n).end_timer();
-        if n <= 10 {
-            builder = builder.process(2).at(time + 200).start_taking(n).at(time + 300).end_taking();
-        }
-    }
+    let builder = talks(|listener, n, time| match n {
+        1..=10 => listener.at(time + 200).start_taking(n).at(time + 300).end_taking(),
+        _ => listener,
+    });
     let builder = builder.process(2).at(110 * MS).rclcpp_executor_wait_for_work(-1);
     let builder = [1, 2].into_iter().fold(builder, |builder, pid| builder.process(pid).header(|header| header.closed = None));
     let tables = tables(&builder);
