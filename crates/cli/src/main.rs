@@ -15,6 +15,7 @@ mod generate;
 mod import;
 mod interrupt;
 mod lock;
+mod node_clocks;
 mod options;
 mod progress;
 mod record;

@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::options::Report;
-use crate::runs;
+use crate::{node_clocks, runs};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,31 +56,19 @@ fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
     })
 }
 
-/// Means of `clock/NODE.csv`, over all repeats: `kind,callback,start_ns,end_ns`.
+/// Mean time inside the subscription callbacks of each node by its own clock, over all repeats.
 fn in_node_clock(run: &RunDirectory) -> Result<BTreeMap<String, f64>, Failure> {
     let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     let parts = run.repeats().context("repeats of the run")?;
     for part in std::iter::once(run).chain(&parts) {
-        let Ok(files) = std::fs::read_dir(part.path().join("clock")) else { continue }; // few workloads ask for it
-        for file in files {
-            let path = file.context("clock of a node")?.path();
-            let Some(node) = path.file_stem().and_then(|name| name.to_str()) else { continue };
-            let sum = sums.entry(format!("/{node}")).or_default();
-            for (number, line) in runs::read_text(&path)?.lines().enumerate().skip(1) {
-                let words: Vec<&str> = line.split(',').collect();
-                let times = match words[..] {
-                    [kind, _, start, end] => start.parse::<i64>().ok().zip(end.parse::<i64>().ok()).map(|times| (kind, times)),
-                    _ => None,
-                };
-                let expected = || format!("{}:{}: {line:?}; expected kind,callback,start_ns,end_ns", path.display(), number + 1);
-                let (kind, (start, end)) = times.with_context(expected)?;
-                if kind == "subscription" {
-                    *sum = (sum.0 + (end - start) as f64 / 1e6, sum.1 + 1);
-                }
+        node_clocks::callbacks(&part.clock(), |node, kind, start, end| {
+            if kind == "subscription" {
+                let sum = sums.entry(format!("/{node}")).or_default();
+                *sum = (sum.0 + (end - start) as f64 / 1e6, sum.1 + 1);
             }
-        }
+        })?;
     }
-    Ok(sums.into_iter().filter(|(_, (_, count))| *count > 0).map(|(node, (ms, count))| (node, ms / count as f64)).collect())
+    Ok(sums.into_iter().map(|(node, (ms, count))| (node, ms / count as f64)).collect())
 }
 
 /// The points of a sweep; absent for a single workload.

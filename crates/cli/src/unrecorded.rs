@@ -1,11 +1,10 @@
 //! `tacho bench --unrecorded`: what the nodes say of themselves, and what recording costs.
 
-use crate::exit::{verdict, Outcome};
+use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Bench as Options, Unrecorded};
 use crate::progress::Progress;
-use crate::{analysis, runs};
+use crate::{analysis, node_clocks, runs};
 use anyhow::Context;
-use std::path::Path;
 use tacho_analysis::summary::Distribution;
 use tacho_events::run::{ProcessExit, Resources, RunDirectory};
 use tacho_printing::Lines;
@@ -59,7 +58,8 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
         }
     }
     let mut text = own_figures(workload, &ran[0]);
-    let used: Vec<Used> = sides.iter().zip(&ran).map(|(side, ran)| Used::of(side, workload, ran)).collect();
+    let used = sides.iter().zip(&ran).map(|(side, ran)| Used::of(side, workload, ran));
+    let used: Vec<Used> = used.collect::<Result<_, _>>()?;
     if let [without, with] = used.as_slice() {
         text.push_str(&cost(without, with, workload.run.repeats));
         text.push_str(&busy(&ran));
@@ -151,7 +151,7 @@ struct Used {
 }
 
 impl Used {
-    fn of(side: &Side<'_>, workload: &Workload, ran: &[Ran]) -> Used {
+    fn of(side: &Side<'_>, workload: &Workload, ran: &[Ran]) -> Result<Used, Failure> {
         let sums = |of: &dyn Fn(&Resources) -> Option<f64>| -> Vec<f64> {
             ran.iter().filter_map(|ran| sum(&ran.info.processes, of)).collect()
         };
@@ -162,16 +162,18 @@ impl Used {
             let cpu_ns: u64 = ran.nodes.iter().map(|node| node.cpu_ns).sum();
             cpu_a_callback_us.extend((callbacks > 0).then(|| cpu_ns as f64 / 1e3 / callbacks as f64));
             let window = ran.info.measured_from_ns.unwrap_or(i64::MIN)..ran.info.measured_to_ns.unwrap_or(i64::MAX);
-            latencies.extend(own_latencies(&side.directory(workload, repeat).clock(), window));
+            node_clocks::messages(&side.directory(workload, repeat).clock(), |stamp, received| {
+                latencies.extend(window.contains(&stamp).then(|| (received - stamp) as f64 / 1e3));
+            })?;
         }
         let a_second = |r: &Resources, count: f64| (r.over_ns > 0).then(|| count * 1e9 / r.over_ns as f64);
-        Used {
+        Ok(Used {
             cpu_percent: sums(&|r| a_second(r, r.cpu_ns as f64).map(|ns| ns / 1e7)),
             cpu_a_callback_us,
             wakeups_per_s: sums(&|r| a_second(r, r.voluntary_switches as f64)),
             pss_mib: sums(&|r| Some(r.pss_bytes? as f64 / f64::from(1 << 20))),
             latency_us: Distribution::of(latencies),
-        }
+        })
     }
 }
 
@@ -179,23 +181,6 @@ impl Used {
 fn sum(processes: &[ProcessExit], of: &dyn Fn(&Resources) -> Option<f64>) -> Option<f64> {
     let nodes: Vec<&ProcessExit> = processes.iter().filter(|p| p.startup.is_some() || p.resources.is_some()).collect();
     nodes.iter().map(|p| of(p.resources.as_ref()?)).sum::<Option<f64>>().filter(|_| !nodes.is_empty())
-}
-
-/// Latencies as the nodes themselves read them, us; none where the workload does not ask for their clocks.
-fn own_latencies(folder: &Path, window: std::ops::Range<i64>) -> Vec<f64> {
-    let mut found = Vec::new();
-    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !file.file_name().to_string_lossy().ends_with(".messages.csv") {
-            continue;
-        }
-        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
-        for line in text.lines().skip(1) {
-            let fields: Vec<i64> = line.split(',').filter_map(|field| field.parse().ok()).collect();
-            let &[_, _, stamp, received] = fields.as_slice() else { continue };
-            found.extend(window.contains(&stamp).then(|| (received - stamp) as f64 / 1e3));
-        }
-    }
-    found
 }
 
 /// Both sides beside each other: means over the repeats, what recording adds, and, so that chance is seen, from least to greatest pair.
