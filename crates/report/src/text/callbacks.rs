@@ -17,7 +17,7 @@ impl Terminal {
             Column::number("mean ms"),
             Column::number("p99 ms"),
             Column::number("max ms"),
-            Column::number("output period ms"),
+            Column::number("period ms"),
         ];
         let cpu_is_known = summary.callbacks.iter().any(|callback| callback.cpu_us.is_some());
         if cpu_is_known {
