@@ -1,23 +1,23 @@
-# Everything that a user or CI types. Results land in build/, runs in runs/.
+# Every command for users and CI. Results go to build/, runs to runs/.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The Rust target directory is kept in the home cache, so that a second checkout need not build the world again.
+# The Rust target directory is in the home cache, so that a second checkout need not build everything again.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/tachograph/target
 export TACHO_HOME := $(CURDIR)/build
 export TACHO_VENV := $(CURDIR)/build/venv
 
 PACKAGES_BUILD := build-essential cmake python3 python3-venv python3-dev libpython3.11 ca-certificates iproute2
-# ROS 1 for the plugin ros1; without them, it is left out.
+# ROS 1 for the plugin ros1, which is left out if these are missing.
 PACKAGES_MIDDLEWARE := libroscpp-dev libstd-msgs-dev libsensor-msgs-dev libgeometry-msgs-dev python3-rosmaster
-# What the library of Cyber RT links to, for the plugin cyber.
+# For the plugin cyber: the library of Cyber RT links to these.
 PACKAGES_CYBER := libatomic1 libuuid1
-# Cyclone DDS 11 is built from source, on iceoryx where it is there; 0.10 is for where that fails.
+# Cyclone DDS 11 is built from source, on iceoryx if it is installed; 0.10 serves if that fails.
 PACKAGES_CYCLONEDDS := iceoryx libiceoryx-posh-dev libiceoryx-hoofs-dev cyclonedds-dev cyclonedds-tools
 PACKAGES_MICRO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 # libclang-rt-14-dev holds the sanitizers of Debian 12's clang, which only recommends it.
-PACKAGES_TEST := liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
+PACKAGES_TEST := iputils-ping liblttng-ust-dev lttng-tools babeltrace2 chromium $(PACKAGES_MICRO) iproute2 clang libclang-rt-14-dev tshark libfastrtps-dev liblwip-dev libnodeletlib-dev python3-roslaunch
 
 .PHONY: help build middleware demo micro micro-demo test bench fresh clean setup web native plugins rust
 
@@ -30,7 +30,7 @@ demo: native rust ## one driving chain on real ROS 2: measured, explained, tuned
 build: middleware ## everything a user needs, under build/: build/tacho, build/lib, build/venv
 	@$(MAKE) --no-print-directory native rust plugins
 	@if command -v arm-none-eabi-gcc >/dev/null; then $(MAKE) --no-print-directory -s -C micro node; \
-	  else echo "build: going on without build/micro/node.elf, for boards (host: micro): make micro" >&2; fi
+	  else echo "build: continuing without build/micro/node.elf, which boards need (host: micro): make micro" >&2; fi
 	@echo "build: build/tacho is ready"
 
 setup:
@@ -40,13 +40,13 @@ setup:
 	@mkdir -p build/lib
 	@setup/python build/venv setup/ros2-kilted.txt
 
-# What plugins stand on besides ROS 2, whose plugins are all that the demo needs; what cannot be had is left out.
+# What plugins need besides ROS 2. The demo needs only the ROS 2 plugins, so what is not available is left out.
 middleware: setup
-	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: going on without the middleware of these packages" >&2
-	@setup/debian $(PACKAGES_CYCLONEDDS) || echo "build: going on without these packages of Cyclone DDS" >&2
-	@setup/cyclonedds build/cyclonedds || echo "build: going on without Cyclone DDS 11" >&2
-	@setup/debian $(PACKAGES_CYBER) && setup/cyber build/cyber || echo "build: going on without Cyber RT" >&2
-	@setup/python build/venv-connext setup/connext.txt || echo "build: going on without RTI Connext" >&2
+	@setup/debian $(PACKAGES_MIDDLEWARE) || echo "build: continuing without the middleware of these packages" >&2
+	@setup/debian $(PACKAGES_CYCLONEDDS) || echo "build: continuing without these packages of Cyclone DDS" >&2
+	@setup/cyclonedds build/cyclonedds || echo "build: continuing without Cyclone DDS 11" >&2
+	@setup/debian $(PACKAGES_CYBER) && setup/cyber build/cyber || echo "build: continuing without Cyber RT" >&2
+	@setup/python build/venv-connext setup/connext.txt || echo "build: continuing without RTI Connext" >&2
 
 native: setup
 	@echo "build: the recorder and the middleware plugins (C, C++)"
@@ -69,7 +69,7 @@ build/web/report.html: $(shell find web -type f -not -path '*/node_modules/*' 2>
 rust: web
 	@echo "build: tacho (Rust); the first time takes some minutes"
 	@cargo build --release --locked
-	@for program in tacho tacho-node; do install -m 755 $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
+	@for program in tacho tacho-node; do setup/program $(CARGO_TARGET_DIR)/release/$$program build/$$program; done
 
 micro: ## the lightweight DDS: build/micro/*.elf for an emulated Cortex-M4
 	@setup/debian build-essential python3 python3-venv $(PACKAGES_MICRO)

@@ -1,8 +1,8 @@
-//! Mutations of the corpus, the same on every machine: what `cargo test` runs of the fuzz targets.
+//! Mutates the corpus, in the same way on every machine, so that `cargo test` runs a part of the fuzzing.
 
 use std::path::Path;
 
-/// xorshift64.
+/// The generator xorshift64.
 struct Noise(u64);
 
 impl Noise {
@@ -14,11 +14,12 @@ impl Noise {
     }
 }
 
-/// Hands each file of `fuzz/corpus/TARGET` to `check`, as it is and then `rounds` times changed: bytes, bits, numbers at the ends of
-/// their range, parts of it twice, of another file, or not at all.
+/// Passes each file of `fuzz/corpus/TARGET` to `check`, first unchanged and then with `rounds` changes: other bytes or
+/// bits, numbers at the ends of their range, parts of it repeated, removed, or taken from another file.
 pub fn corpus(target: &str, rounds: usize, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut paths: Vec<_> = std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("entry").path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("entry").path()).collect();
     paths.sort();
     let files: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).expect("a file of the corpus")).collect();
     assert!(!files.is_empty(), "{}", folder.display());
@@ -37,7 +38,7 @@ pub fn corpus(target: &str, rounds: usize, check: impl Fn(&[u8])) {
 
 fn change(bytes: &mut Vec<u8>, files: &[Vec<u8>], noise: &mut Noise) {
     let length = bytes.len();
-    // Headers stand first: half of the changes hit there.
+    // Headers come first, so half of the changes hit them.
     let at = if noise.below(2) == 0 { noise.below(length.min(200)) } else { noise.below(length) };
     match noise.below(8) {
         0 => bytes.truncate(at),

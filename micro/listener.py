@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS 2 subscriber as any other: listener.py TOPIC COUNT prints COUNT messages of std_msgs/msg/String, a line each, and ends."""
+"""An ordinary ROS 2 subscriber: listener.py TOPIC COUNT prints COUNT messages of std_msgs/msg/String, one a line, and
+ends."""
+
 import sys
 
 import rclpy

@@ -32,7 +32,9 @@ class Tacho:
         self.started.append(process)
         return process
 
-    def __call__(self, *arguments: object, expect: int = 0, before: Sequence[object] = (), **options) -> subprocess.CompletedProcess:
+    def __call__(
+        self, *arguments: object, expect: int = 0, before: Sequence[object] = (), **options
+    ) -> subprocess.CompletedProcess:
         """Runs a verb to its end; `expect` is its exit code."""
         process = self.start(*arguments, before=before, **options)
         out, err = finished(process)
@@ -68,7 +70,11 @@ class Tacho:
     def running(self) -> list[int]:
         """Processes with this test's directory in their environment, whoever started them."""
         mark = b"TACHO_TEST_DIRECTORY=" + os.fsencode(self.directory)
-        return [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit() and mark in environment_of(folder)]
+        return [
+            int(folder.name)
+            for folder in Path("/proc").iterdir()
+            if folder.name.isdigit() and mark in environment_of(folder)
+        ]
 
 
 def environment_of(folder: Path) -> list[bytes]:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from command import Tacho
 from domains import free_domain
 from places import ROOT
 from shared_places import SharedPlaces
+
+pytest_plugins = ["reruns"]
 
 
 @pytest.fixture

@@ -28,15 +28,21 @@ class Recording:
     def executions(self, kind, node, topic):
         """(start_ns, end_ns) of each execution of a callback; of a subscription within the process, too, those of both of its callbacks."""
         nodes = [n["name"] for n in self.table("nodes")]
-        of = {i for i, c in enumerate(self.table("callbacks"))
-              if (c["kind"], c["topic"]) == (kind, topic) and c["node"] is not None and nodes[c["node"]] == node}
+        of = {
+            i
+            for i, c in enumerate(self.table("callbacks"))
+            if (c["kind"], c["topic"]) == (kind, topic) and c["node"] is not None and nodes[c["node"]] == node
+        }
         return sorted((e["start_ns"], e["end_ns"]) for e in self.table("executions") if e["callback"] in of)
 
     def messages(self, node, topic):
         """Rows of one subscription that were taken, in order."""
         nodes = [n["name"] for n in self.table("nodes")]
-        of = {i for i, e in enumerate(self.table("endpoints"))
-              if (e["kind"], e["topic"], nodes[e["node"]]) == ("subscription", topic, node)}
+        of = {
+            i
+            for i, e in enumerate(self.table("endpoints"))
+            if (e["kind"], e["topic"], nodes[e["node"]]) == ("subscription", topic, node)
+        }
         return [m for m in self.table("messages") if m["subscription"] in of]
 
     def publications(self, topic):

@@ -26,7 +26,10 @@ class SharedPlaces:
             folder.mkdir()
             folder.chmod(0o1777)
         (self.base / "work").mkdir()
-        self.tacho = Tacho(self.base / "work", {name: value for name, value in environment.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")})
+        self.tacho = Tacho(
+            self.base / "work",
+            {name: value for name, value in environment.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")},
+        )
         self.before = ["unshare", "--mount", "--propagation", "private", "sh", "-c", INSIDE, "sh", self.tmp, self.shm]
 
     def end(self):

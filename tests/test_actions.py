@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 from command import Tacho
 from domains import free_domain
 from places import ROOT
@@ -47,7 +46,11 @@ class Recording:
 @pytest.fixture(scope="module", params=["single", "multi", "events"])
 def recording(request, ros_python, interfaces, tmp_path_factory):
     directory = tmp_path_factory.mktemp(request.param)
-    domain = {"ROS_DOMAIN_ID": str(free_domain()), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": str(directory / "log")}
+    domain = {
+        "ROS_DOMAIN_ID": str(free_domain()),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_LOG_DIR": str(directory / "log"),
+    }
     tacho = Tacho(directory, os.environ | domain)
     yield Recording(tacho, interfaces, ros_python, request.param)
     tacho.end()
@@ -58,14 +61,17 @@ def spread(values):
 
 
 def test_what_became_of_every_goal_is_told(recording):
-    action, = recording.summary["actions"]
+    (action,) = recording.summary["actions"]
     assert (action["action"], action["clients"], action["servers"]) == ("/count", ["/asker"], ["/counter"])
     counts = ["sent", "accepted", "rejected", "cancel_requested", "succeeded", "canceled", "aborted", "unfinished"]
     assert [action[count] for count in counts] == [GOALS, 10, 1, 1, 8, 1, 1, 0]
     published = [line for line in recording.printed if line[0] == "publish"]
     assert action["feedback"] == len(published)
     # In the order in which they were sent.
-    outcomes = [(goal["accepted"], goal["outcome"]) for goal in sorted(recording.table("goals"), key=lambda goal: goal["sent_ns"])]
+    outcomes = [
+        (goal["accepted"], goal["outcome"])
+        for goal in sorted(recording.table("goals"), key=lambda goal: goal["sent_ns"])
+    ]
     assert outcomes == [(True, "succeeded")] * 8 + [(False, None), (True, "aborted"), (True, "canceled")]
     assert "/count" in recording.text and "Actions: what became of their goals" in recording.text
     # The action stands for its hidden services.
@@ -80,7 +86,13 @@ def test_each_time_of_a_goal_is_that_of_the_clocks_inside_the_nodes(recording):
     for number, goal in enumerate(goals):
         before, after = sent[number]
         assert before - ERROR_NS <= goal["sent_ns"] <= after + ERROR_NS
-        assert goal["sent_ns"] <= goal["taken_ns"] <= goal["answered_ns"] <= goal["response_ns"] <= responses[number][0] + ERROR_NS
+        assert (
+            goal["sent_ns"]
+            <= goal["taken_ns"]
+            <= goal["answered_ns"]
+            <= goal["response_ns"]
+            <= responses[number][0] + ERROR_NS
+        )
         if not goal["accepted"]:
             assert goal["ended_ns"] is None and goal["result_ns"] is None and number not in results
             continue
@@ -94,8 +106,11 @@ def test_each_time_of_a_goal_is_that_of_the_clocks_inside_the_nodes(recording):
 def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(recording):
     sent, responses, results = recording.inside("sent"), recording.inside("response"), recording.inside("result")
     executed = recording.inside("execute")
-    action, = recording.summary["actions"]
-    for figure, spans in [("acceptance_us", [responses[n][0] - sent[n][0] for n in responses]), ("result_us", [results[n][0] - sent[n][0] for n in results])]:
+    (action,) = recording.summary["actions"]
+    for figure, spans in [
+        ("acceptance_us", [responses[n][0] - sent[n][0] for n in responses]),
+        ("result_us", [results[n][0] - sent[n][0] for n in results]),
+    ]:
         assert action[figure]["count"] == len(spans)
         # Ours ends at the take, before the first line of the callback.
         mean_us = sum(spans) / len(spans) / 1e3
@@ -107,12 +122,12 @@ def test_the_figures_are_those_of_the_clocks_but_for_what_lies_between_them(reco
     worked_us = sum(worked for _, _, worked in executed.values()) / len(executed) / 1e3
     assert action["execution_cpu_us"]["count"] == 10
     assert 0 < action["execution_cpu_us"]["mean"] < inside_us
-    figures, = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count execution")
+    (figures,) = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count execution")
     assert (figures["node"], figures["kind"], figures["count"]) == ("/counter", "action", 10)
     assert figures["duration_us"]["mean"] >= worked_us - 10 * ERROR_NS / 1e3
     assert figures["duration_us"]["mean"] < inside_us
     assert figures["symbol"].startswith("Counter.on_execute (")
-    decision, = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count goal")
+    (decision,) = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count goal")
     assert decision["count"] == GOALS and decision["symbol"].startswith("Counter.on_goal (")
 
 
@@ -125,7 +140,7 @@ def test_feedback_has_its_rate_and_latency(recording):
     # Each call lies between two readings of the clock.
     longest_ns = sum(calls[-1][1] - calls[0][0] + 2 * ERROR_NS for calls in by_goal.values())
     shortest_ns = sum(calls[-1][0] - calls[0][1] - 2 * ERROR_NS for calls in by_goal.values())
-    action, = recording.summary["actions"]
+    (action,) = recording.summary["actions"]
     assert steps * 1e9 / longest_ns <= action["feedback_rate_hz"] <= steps * 1e9 / shortest_ns
     topic = {i for i, e in enumerate(recording.table("endpoints")) if e["topic"] == "/count/_action/feedback"}
     calls = sorted(p["publish_ns"] for p in recording.table("publications") if p["publisher"] in topic)
@@ -141,7 +156,7 @@ def test_feedback_has_its_rate_and_latency(recording):
     latencies = [((m["callback_ns"] or m["take_ns"]) - m["publish_ns"]) / 1e3 for m in messages]
     assert action["feedback_received"] == action["feedback_latency_us"]["count"] == len(messages)
     assert action["feedback_latency_us"]["mean"] == pytest.approx(sum(latencies) / len(latencies))
-    callback, = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count feedback")
+    (callback,) = (c for c in recording.summary["callbacks"] if c.get("topic") == "/count feedback")
     assert callback["count"] == len(heard) and callback["node"] == "/asker"
 
 
@@ -162,6 +177,9 @@ def test_chains_go_out_with_the_goal_and_come_back_with_result_and_feedback(reco
         assert sum(i[part] for part in parts) + (i["preemption_ns"] or 0) == i["end_to_end_ns"]
     # To the sink that feedback is: each is followed to the goal that it is about.
     assert by_path[*out, "/count/_action/feedback", "/asker"]["instances"] > 0
-    links = {(link["node"], link["input"], link.get("output")): link for link in recording.summary["chains"][0].get("links", [])}
+    links = {
+        (link["node"], link["input"], link.get("output")): link
+        for link in recording.summary["chains"][0].get("links", [])
+    }
     assert ("/asker", "/start", "/done") not in links
     assert tuple(["/starter", "/start", "/asker", "/done", "/finisher"]) not in by_path

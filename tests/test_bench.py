@@ -5,13 +5,12 @@ import json
 import os
 import re
 import signal
+import statistics
 
 import pyarrow.parquet as parquet
 import pytest
-
+from recording import ERROR_NS
 from waiting import finished, wait_for, wait_for_window
-
-pytestmark = pytest.mark.timing
 
 RATE_HZ = 100
 SPINNING = """
@@ -34,6 +33,7 @@ def messages_by_clock(directory, node):
         return {int(r["sequence"]): (int(r["stamp_ns"]), int(r["received_ns"])) for r in csv.DictReader(file)}
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("middleware", ["ros2", "inproc"])
 def test_latency_of_every_message_agrees_with_the_clock_inside_the_nodes(tacho, middleware):
     (tacho.directory / "w.yaml").write_text(
@@ -49,15 +49,15 @@ run: {{duration: 3 s, in_node_clock: true}}
     run = tacho.directory / "run"
     inside = messages_by_clock(run, "listener")
     ours = {m["sequence"]: m for m in rows(run, "messages") if m["callback_ns"] is not None}
-    assert len(ours) > 2 * RATE_HZ
-    far = 0
+    assert len(ours) > RATE_HZ
+    latencies = []
     for sequence, message in ours.items():
         stamp, received = inside[sequence]
         # The stamp is taken just before our publish event, the receipt just after our callback event; in between, others may get the CPU.
-        around_ns = (received - stamp) - (message["callback_ns"] - message["publish_ns"])
-        assert around_ns >= -20_000
-        far += around_ns > 20_000
-    assert far <= len(ours) // 5
+        latencies.append((message["callback_ns"] - message["publish_ns"], received - stamp))
+        assert stamp <= message["publish_ns"] + ERROR_NS and message["callback_ns"] <= received + ERROR_NS
+    ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
+    assert ours_ns == pytest.approx(theirs_ns, rel=0.25)
     point = summary["points"][0]
     assert point["lost"] == 0 and point["sent"] == point["received"] == len(ours)
 
@@ -76,7 +76,7 @@ def test_parts_add_up_on_every_instance_and_phases_make_the_repeats_differ(tacho
     phases = [json.loads((run / "repeats" / str(r) / "run.json").read_text())["phases"] for r in (0, 1)]
     assert phases[0] != phases[1]
     chain = next(c for c in summary["chains"] if c["name"] == "steering")
-    assert chain["critical"] and chain["instances"] > 40
+    assert chain["critical"] and chain["instances"] > 10
 
 
 def test_the_same_seed_draws_the_same_phases(tacho):
@@ -113,7 +113,9 @@ def test_interrupt_leaves_a_usable_run(tacho):
 
 
 def test_a_bench_that_was_ended_before_its_first_message_is_no_success(tacho):
-    (tacho.directory / "w.yaml").write_text(SPINNING.format(middleware="ros2").replace("2 s", "60 s").replace("repeats: 2", "repeats: 1"))
+    (tacho.directory / "w.yaml").write_text(
+        SPINNING.format(middleware="ros2").replace("2 s", "60 s").replace("repeats: 2", "repeats: 1")
+    )
     process = tacho.start("bench", "w.yaml", "-o", "run")
     run = tacho.directory / "run"
     wait_for((run / "run.json").exists, "the run", process)
@@ -145,22 +147,12 @@ def test_a_node_that_dies_is_named_and_the_rest_is_kept(tacho):
     run = tacho.directory / "run"
     wait_for_window(run, process, seconds=0.5)
 
-    def pid_of(name):
-        for pid in node_pids(run / "events"):
-            try:
-                command = open(f"/proc/{pid}/cmdline").read()
-                environment = open(f"/proc/{pid}/environ").read()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if name in command or name in environment:
-                return pid
-        return None
-
-    victim = pid_of("control") or node_pids(run / "events")[-1]
+    victim = node_pids(run / "events")[-1]
     os.kill(victim, signal.SIGKILL)
     _, err = finished(process)
     assert process.returncode == 3
     exits = json.loads((run / "run.json").read_text())["processes"]
-    killed = [p for p in exits if p.get("signal") == signal.SIGKILL]
-    assert len(killed) == 1 and killed[0]["name"] in err
+    [killed] = [p for p in exits if p["pid"] == victim]
+    assert killed["signal"] == signal.SIGKILL and f"process {killed['name']} " in err
+    assert [p for p in exits if "signal" in p] == [killed]
     assert tacho.json("explain", "run")["topics"]

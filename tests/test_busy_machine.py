@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
 from waiting import wait_for
 
 pytestmark = pytest.mark.timing
@@ -48,7 +47,10 @@ def burning():
             process.wait()
 
 
-@pytest.mark.parametrize("options, evidence", [(["--cpu-time"], "was wall time without CPU time"), ([], "CPU time is not recorded, and other processes")])
+@pytest.mark.parametrize(
+    "options, evidence",
+    [(["--cpu-time"], "was wall time without CPU time"), ([], "CPU time is not recorded, and other processes")],
+)
 def test_work_that_had_no_cpu_is_not_too_much_work(tacho, burning, options, evidence):
     (tacho.directory / "w.yaml").write_text(WORKING)
     summary = tacho.json("bench", "w.yaml", "-o", "run", *options)
@@ -65,7 +67,9 @@ def test_work_that_had_no_cpu_is_not_too_much_work(tacho, burning, options, evid
     assert all("less work" not in case["next"] for finding in summary["findings"] for case in finding["cases"])
     callback = next(callback for callback in summary["callbacks"] if callback.get("topic") == "/points")
     if options:
-        assert callback["off_cpu_us"]["mean"] == pytest.approx(callback["duration_us"]["mean"] - callback["cpu_us"]["mean"], abs=1)
+        assert callback["off_cpu_us"]["mean"] == pytest.approx(
+            callback["duration_us"]["mean"] - callback["cpu_us"]["mean"], abs=1
+        )
         assert callback["off_cpu_us"]["mean"] > callback["cpu_us"]["mean"]
     else:
         assert "off_cpu_us" not in callback

@@ -7,7 +7,6 @@ from collections import defaultdict
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import PROGRAMS
 
 COUNT = 24
@@ -35,7 +34,10 @@ def told(tacho, ros_python):
 
 def instances(tacho, path, sent):
     """Of each instance of a path whose causes are told: number of its message, when that was there, and its parts."""
-    tables = {name: parquet.read_table(tacho.directory / f"run/tables/{name}.parquet").to_pylist() for name in ("chains", "instances", "causes")}
+    tables = {
+        name: parquet.read_table(tacho.directory / f"run/tables/{name}.parquet").to_pylist()
+        for name in ("chains", "instances", "causes")
+    }
     (chain,) = (index for index, chain in enumerate(tables["chains"]) if chain["path"] == path)
     causes = defaultdict(list)
     for cause in tables["causes"]:
@@ -49,7 +51,9 @@ def instances(tacho, path, sent):
         # Sent in the callback that the instance begins with.
         instants = sorted(numbers)
         number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - ERROR_NS)]]
-        arrival = instance["start_ns"] + sum(ns for (position, kind, _), ns in length.items() if position == 0 or kind == "transport")
+        arrival = instance["start_ns"] + sum(
+            ns for (position, kind, _), ns in length.items() if position == 0 or kind == "transport"
+        )
         yield number, arrival, length
 
 
@@ -63,7 +67,11 @@ def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, t
         if number % 4 == 1 and printed["logged"][number][1] < begun:
             log_begun, log_ended = printed["logged"][number]
             waited = parts.get((1, "executor_busy", "/planner /log"), 0)
-            assert log_ended - max(arrival, log_begun) - ERROR_NS <= waited <= begun - printed["sent"][number][0] + ERROR_NS
+            assert (
+                log_ended - max(arrival, log_begun) - ERROR_NS
+                <= waited
+                <= begun - printed["sent"][number][0] + ERROR_NS
+            )
             busy += waited > 0
     # The worst ten are told: of six that came after the other callback and six with computation the most.
     assert busy >= 2 and computed >= 2
@@ -71,7 +79,9 @@ def test_computation_and_an_executor_that_is_busy_with_another_callback(tacho, t
     assert "executor busy with /planner /log" in said
     own = tacho.json("explain", "run", "--node", "Planner")
     assert {callback["node"] for callback in own["callbacks"]} == {"/planner"}
-    assert {chain["path"][-1] for chain in own["chains"]} == {"/planner"} and {topic["topic"] for topic in own["topics"]} == {"/points", "/log"}
+    assert {chain["path"][-1] for chain in own["chains"]} == {"/planner"} and {
+        topic["topic"] for topic in own["topics"]
+    } == {"/points", "/log"}
     assert "chain driver to planner" in tacho("explain", "run", "--node", "planner").stdout.lower()
     assert "there are: /driver, /planner, /sleeper" in tacho("explain", "run", "--node", "radar", expect=2).stderr
 
@@ -92,7 +102,10 @@ def test_waiting_for_a_wake_up_and_overwritten_while_asleep(tacho, told):
         lost[ended["kind"], ended["by"]] += ended["inputs"]
     # What was sent before the first one that it saw is not told: it is not known whether the two had found each other.
     unseen = [number for number in printed["sent"] if number > min(printed["seen"]) and number not in printed["seen"]]
-    overwritten, pending = lost.pop(("overwritten", "queue of depth 1 of /sleeper")), lost.pop(("pending", "/sleeper"), 0)
+    overwritten, pending = (
+        lost.pop(("overwritten", "queue of depth 1 of /sleeper")),
+        lost.pop(("pending", "/sleeper"), 0),
+    )
     assert not lost and overwritten > 0 and overwritten + pending == len(unseen)
     # The last one lies in its queue if it did not see it; those before were overwritten.
     assert pending == (COUNT - 1 not in printed["seen"]) and chain["lost"] <= overwritten + pending

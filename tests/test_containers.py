@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import PROGRAMS, ROOT
 from waiting import finished, succeeded, wait_for
 
@@ -21,23 +20,32 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="making namespaces nee
 
 # As Docker makes them: process ids, network, shared memory and mounts of its own.
 CONTAINER = ["unshare", "--pid", "--mount", "--mount-proc", "--net", "--ipc", "--fork", "--kill-child"]
-INSIDE = "ip link set lo up && mount -t tmpfs tmpfs /dev/shm && exec \"$@\""
+INSIDE = 'ip link set lo up && mount -t tmpfs tmpfs /dev/shm && exec "$@"'
 CONTAINED = [*CONTAINER, "sh", "-c", INSIDE, "sh"]
 
 
 def test_what_is_recorded_inside_is_read_outside(tacho, ros_python):
     before = time.monotonic_ns()
-    done = tacho("record", "-o", "run", "--", "sh", PROGRAMS / "talk_and_listen.sh", ros_python, 30, 0.02, before=CONTAINED)
+    done = tacho(
+        "record", "-o", "run", "--", "sh", PROGRAMS / "talk_and_listen.sh", ros_python, 30, 0.02, before=CONTAINED
+    )
     after = time.monotonic_ns()
     said = [line.split() for line in done.stdout.splitlines() if re.match(r"(published|heard) \d+ \d+$", line)]
     summary = tacho.json("explain", "run")
     (topic,) = [topic for topic in summary["topics"] if topic["topic"] == "/chatter"]
-    assert (topic["sent"], topic["received"]) == tuple(sum(1 for line in said if line[0] == word) for word in ("published", "heard"))
+    assert (topic["sent"], topic["received"]) == tuple(
+        sum(1 for line in said if line[0] == word) for word in ("published", "heard")
+    )
     processes = parquet.read_table(tacho.directory / "run" / "tables" / "processes.parquet").to_pylist()
     assert len(processes) == 2 and len({process["pid"] for process in processes}) == 2
     assert all(process["ended"] for process in processes)
     # Ids are those of inside, times those of everywhere.
-    inside = {int(line) for line in re.findall(r"^(\d+)-", "\n".join(p.name for p in (tacho.directory / "run" / "events").iterdir()), re.M)}
+    inside = {
+        int(line)
+        for line in re.findall(
+            r"^(\d+)-", "\n".join(p.name for p in (tacho.directory / "run" / "events").iterdir()), re.M
+        )
+    }
     assert inside == {process["pid"] for process in processes} and max(inside) < 1000
     publications = parquet.read_table(tacho.directory / "run" / "tables" / "publications.parquet").to_pylist()
     assert publications and all(before < row["publish_ns"] < after for row in publications)
@@ -51,7 +59,10 @@ def pid_of(process, program):
         for pid in below:
             try:
                 below += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-                if os.readlink(f"/proc/{pid}/exe").startswith(str(program)) and "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text():
+                if (
+                    os.readlink(f"/proc/{pid}/exe").startswith(str(program))
+                    and "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text()
+                ):
                     return pid
             except (FileNotFoundError, ProcessLookupError):
                 continue
@@ -71,7 +82,9 @@ def test_a_program_in_a_container_is_attached_to_from_outside(tacho):
     )
     environment = tacho.environment | {"ROS_DISTRO": "kilted"}
     command = [*CONTAINER, "sh", "-c", inside]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as container:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as container:
         try:
             pid = pid_of(container, folder / "rclcpp_order_kilted")
             assert not any(folder.iterdir()), "only the container sees them"
@@ -86,13 +99,21 @@ def test_a_program_in_a_container_is_attached_to_from_outside(tacho):
     from event_file import read_directory
 
     (file,) = read_directory(tacho.directory / "run" / "events")
-    recorded = [" ".join([e.kind, *map(str, e.words)]) + (" | " + " ".join(e.texts) if e.texts else "") for e in file.events]
+    recorded = [
+        " ".join([e.kind, *map(str, e.words)]) + (" | " + " ".join(e.texts) if e.texts else "") for e in file.events
+    ]
     assert len(called) > 30 and recorded == called
     assert file.tracetools.startswith("8.")
 
 
 def test_a_ring_inside_is_saved_from_outside(tacho):
-    program = [sys.executable, PROGRAMS.parent / "recorder" / "ring_program.py", STAND_INS / "kilted" / "lib" / "libtracetools.so", 100, 600]
+    program = [
+        sys.executable,
+        PROGRAMS.parent / "recorder" / "ring_program.py",
+        STAND_INS / "kilted" / "lib" / "libtracetools.so",
+        100,
+        600,
+    ]
     container = tacho.start("record", "--ring", "1s", "-o", "run", "--", *program, before=CONTAINED)
     for _ in range(5):
         line = container.stdout.readline()

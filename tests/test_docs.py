@@ -5,7 +5,6 @@ import re
 import subprocess
 
 import pytest
-
 from places import ROOT
 from waiting import LIMIT_S
 

@@ -6,7 +6,6 @@ import pty
 import shutil
 
 import pytest
-
 from places import ROOT
 
 NEEDED = {"recorder", "recording", "node-program", "middleware-ros2"}
@@ -51,7 +50,11 @@ def test_every_finding_that_is_not_ok_says_what_it_costs_and_what_mends_it(tacho
 def test_what_boards_lack_is_said_and_nothing_else_needs_it(tacho, home):
     tacho.environment["PATH"] = str(home)
     found = findings(tacho("doctor", "--json").stdout)
-    for name, mend in (("emulator", "apt-get install qemu-system-arm"), ("image", "make micro"), ("compiler", "apt-get install gcc-arm-none-eabi")):
+    for name, mend in (
+        ("emulator", "apt-get install qemu-system-arm"),
+        ("image", "make micro"),
+        ("compiler", "apt-get install gcc-arm-none-eabi"),
+    ):
         finding = found[f"board-{name}"]
         assert finding["verdict"] == "costs" and finding["mend"][0].startswith(mend), finding
 

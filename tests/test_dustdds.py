@@ -4,7 +4,6 @@ import json
 import subprocess
 
 import pytest
-
 from domains import free_domain
 from places import PROGRAMS
 from test_zenoh_and_iceoryx import fan, point
@@ -13,8 +12,6 @@ from waiting import finished
 HASH_OF_BYTES = "RIHS01_5687e861b8d307a5e48b7515467ae7a5fc2daf805bd0ce6d8e9e604bade9f385"
 
 
-# Dust DDS on a machine that hardly runs it has lost a message to all; what is wrong loses one three times.
-@pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("size", ["64 B", "64 KiB"])
 def test_every_message_reaches_twelve_processes(tacho, size):
     figures = point(tacho, fan("dustdds", "udp", size=size, sinks=12))
@@ -43,7 +40,9 @@ def test_ros_2_sees_its_nodes_types_and_hashes(tacho, ros_python):
     script = SEEN.format(tacho=tacho.program, python=ros_python, graph=PROGRAMS / "dds_graph.py")
     environment = {**tacho.environment, "ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}
     command = ["unshare", "--net", "sh", "-c", script]
-    seen = subprocess.Popen(command, cwd=tacho.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seen = subprocess.Popen(
+        command, cwd=tacho.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     out, err = finished(seen)
     assert seen.returncode == 0, out + err + (tacho.directory / "bench.log").read_text()
     names, ends = json.loads(out)

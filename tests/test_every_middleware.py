@@ -1,10 +1,11 @@
 """Every plugin on every transport of workloads/every-middleware.yaml, between several processes; and what docs/middleware.md says of them."""
 
 import json
+import os
 import re
 
 import pytest
-
+from command import Tacho
 from places import ROOT
 
 WORKLOAD = (ROOT / "workloads" / "every-middleware.yaml").read_text()
@@ -25,7 +26,10 @@ run: {{duration: 1 s}}
 """
 
 
-def usable(tacho):
+@pytest.fixture(scope="module")
+def usable(tmp_path_factory):
+    """What the doctor finds of each middleware."""
+    tacho = Tacho(tmp_path_factory.mktemp("doctor"), dict(os.environ))
     found = tacho.json("doctor")["findings"]
     return {f["name"].removeprefix("middleware-"): f for f in found if f["name"].startswith("middleware-")}
 
@@ -38,11 +42,11 @@ def test_the_page_says_what_was_seen_of_each():
 
 
 @pytest.mark.parametrize("via", VIAS)
-def test_messages_come_from_one_to_several_and_from_several_to_one(tacho, via):
+def test_messages_come_from_one_to_several_and_from_several_to_one(tacho, usable, via):
     on, reliability = re.fullmatch(r"\{middleware: (\w+|\{.*?\})(?:, reliability: (\w+))?\}", VIAS[via]).groups()
     (tacho.directory / "w.yaml").write_text(SEVERAL.format(middleware=on, reliability=reliability or "reliable"))
     middleware = re.search(r"\w+", on)[0]
-    found = usable(tacho)[middleware]
+    found = usable[middleware]
     if found["verdict"] != "ok":
         # What cannot run is said.
         assert f"{middleware}:" in tacho("bench", "w.yaml", "-o", "run", expect=3).stderr

@@ -117,7 +117,10 @@ def test_a_limit_is_not_kept_where_nothing_came_through(tacho):
     asked = ["explain", "deaf", "--from", "/points", "--to", "/objects"]
     assert "nothing of /points to /objects was measured" in tacho(*asked, "--limit", "reaction 60 s", expect=1).stderr
     (tacho.directory / "links.yaml").write_text("chains:\n  braking: {deadline: 60 s}\n")
-    assert "denied: deadline-missed" in tacho("explain", "deaf", "--links", "links.yaml", "--deny", "deadline-missed", expect=1).stderr
+    assert (
+        "denied: deadline-missed"
+        in tacho("explain", "deaf", "--links", "links.yaml", "--deny", "deadline-missed", expect=1).stderr
+    )
 
 
 def test_mistakes_are_named(tacho, bench, tmp_path):

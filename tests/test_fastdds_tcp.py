@@ -4,7 +4,6 @@ import json
 import subprocess
 
 import pytest
-
 from places import ROOT
 
 WORKLOAD = """

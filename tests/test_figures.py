@@ -7,7 +7,6 @@ import subprocess
 import numpy
 import pyarrow.parquet as parquet
 import pytest
-
 from places import ROOT
 
 pytestmark = pytest.mark.timing
@@ -96,15 +95,15 @@ def test_a_publisher_that_keeps_up_skips_nothing(tacho):
         """
 middleware: inproc
 nodes:
-  camera: {publishes: {/image: {size: 64 B, rate: 4 Hz}}}
+  camera: {publishes: {/image: {size: 64 B, rate: 2 Hz}}}
   listener: {subscribes: [/image]}
 run: {duration: 3 s}
 """,
     )
-    # Others may keep it from running for a while, but not for a quarter of a second.
-    assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (12, 12, 0, 0)
+    # Others may keep it from running for a while, but not for a period.
+    assert (point["due"], point["sent"], point["skipped"], point["sent_late"]) == (6, 6, 0, 0)
     assert point["send_lateness_us"]["min"] >= 0
-    assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (4, 64, 1)
+    assert (point["rate_hz"], point["size_bytes"], point["repeats"]) == (2, 64, 1)
 
 
 def test_repeats_add_up(tacho):
@@ -262,7 +261,9 @@ def test_what_the_nodes_used_is_the_sum_of_their_processes(tacho):
     assert len(used) == 3
     assert point["cpu_percent"] == pytest.approx(sum(100 * u["cpu_ns"] / u["over_ns"] for u in used))
     assert point["wakeups_per_s"] == pytest.approx(sum(1e9 * u["voluntary_switches"] / u["over_ns"] for u in used))
-    assert point["preemptions_per_s"] == pytest.approx(sum(1e9 * u["involuntary_switches"] / u["over_ns"] for u in used))
+    assert point["preemptions_per_s"] == pytest.approx(
+        sum(1e9 * u["involuntary_switches"] / u["over_ns"] for u in used)
+    )
     assert point["pss_bytes"] == sum(u["pss_bytes"] for u in used)
     assert point["rss_bytes"] == max(u["rss_bytes"] for u in used)
     # 5 ms of CPU time for each message; the readings may be a tenth of a second, five messages, away from the window on either side.
@@ -319,7 +320,7 @@ run: {duration: 2 s, in_node_clock: true}
     ]
     # The stamp is taken just before our publish event, the receipt just after our callback event.
     assert len(inside) == len(latencies)
-    assert abs(numpy.median(inside) - ours["median"]) < 20
+    assert numpy.median(inside) == pytest.approx(ours["median"], rel=0.25)
 
 
 def test_what_explain_prints_of_a_run_holds_its_figures(tacho):
@@ -340,4 +341,8 @@ run: {duration: 2 s}
     assert "Fairness" in text and "Drift" in text
     # Of five publications each; on a machine that has no time for it, some are skipped.
     assert 10 <= point["drift"]["stretches"] <= point["sent"] // 5
-    assert point["drift"]["slope_low_us_per_s"] <= point["drift"]["slope_us_per_s"] <= point["drift"]["slope_high_us_per_s"]
+    assert (
+        point["drift"]["slope_low_us_per_s"]
+        <= point["drift"]["slope_us_per_s"]
+        <= point["drift"]["slope_high_us_per_s"]
+    )

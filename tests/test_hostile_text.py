@@ -107,7 +107,9 @@ def bag(folder: Path) -> Path:
     database = sqlite3.connect(path)
     database.executescript(SCHEMA_3)
     database.execute("INSERT INTO topics VALUES(4, ?, ?, 'cdr', '')", (f"/{PATH}", PATH))
-    database.executemany("INSERT INTO messages(topic_id, timestamp, data) VALUES(?, ?, x'00010000')", [(4, 10), (4, 20), (9, 30)])
+    database.executemany(
+        "INSERT INTO messages(topic_id, timestamp, data) VALUES(?, ?, x'00010000')", [(4, 10), (4, 20), (9, 30)]
+    )
     database.commit()
     database.close()
     return path
@@ -128,7 +130,10 @@ ASKED = {
     "explain of no chain": (2, lambda run, _: ["explain", run, "--chain", PATH]),
     "explain of no way": (2, lambda run, _: ["explain", run, "--from", PATH, "--to", PATH]),
     "explain of no node": (2, lambda run, _: ["explain", run, "--node", PATH]),
-    "explain of links": (2, lambda run, folder: ["explain", run, "--links", workload(folder, f"links:\n  {json.dumps(PATH)}: {{x: 1}}\n")]),
+    "explain of links": (
+        2,
+        lambda run, folder: ["explain", run, "--links", workload(folder, f"links:\n  {json.dumps(PATH)}: {{x: 1}}\n")],
+    ),
     "explain of no run": (2, lambda _, folder: ["explain", folder / f"no{PATH}"]),
     "explain --json": (0, lambda run, _: ["explain", run, "--json"]),
     "import of runs": (0, lambda run, folder: ["import", run, "-o", folder / f"new{PATH}"]),
@@ -141,8 +146,14 @@ ASKED = {
     "report": (0, lambda run, _: ["report", run]),
     "report elsewhere": (3, lambda run, folder: ["report", run, "-o", folder / f"no{PATH}" / "report.html"]),
     "check": (0, lambda _, folder: ["check", workload(folder)]),
-    "check of mistakes": (2, lambda _, folder: ["check", workload(folder, f"nodes:\n  {json.dumps(PATH)}: {{ {json.dumps(PATH)}: 1}}\n")]),
-    "check of raw bytes": (2, lambda _, folder: ["check", workload(folder, "nodes:\n  a\x1b[5m\u202e\x9b5m: {x: 1}\n")]),
+    "check of mistakes": (
+        2,
+        lambda _, folder: ["check", workload(folder, f"nodes:\n  {json.dumps(PATH)}: {{ {json.dumps(PATH)}: 1}}\n")],
+    ),
+    "check of raw bytes": (
+        2,
+        lambda _, folder: ["check", workload(folder, "nodes:\n  a\x1b[5m\u202e\x9b5m: {x: 1}\n")],
+    ),
     "check of a sweep": (0, lambda _, folder: ["check", sweep(folder), "--points"]),
     "check of nothing": (2, lambda _, folder: ["check", folder / f"no{PATH}"]),
     "tune": (0, lambda _, folder: ["tune", workload(folder), "--method", "arrival", "-o", folder / f"new{PATH}"]),

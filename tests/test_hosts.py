@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from waiting import finished, wait_for
 
 pytestmark = [
@@ -24,15 +23,17 @@ middleware: socket
 transport: {transport}
 hosts: {{vehicle: {{}}, roadside: {{{link}}}}}
 nodes:
-  talker: {{host: vehicle, publishes: {{/out: {{size: {size}, rate: {rate} Hz, reliability: {reliability}}}}}}}
-  listener: {{host: roadside, subscribes: {{/out: {{reliability: {reliability}}}}}}}
+  talker: {{host: vehicle, publishes: {{/out: {{size: {size}, rate: {rate} Hz, reliability: {reliability}, depth: 1000}}}}}}
+  listener: {{host: roadside, subscribes: {{/out: {{reliability: {reliability}, depth: 1000}}}}}}
 run: {{duration: {seconds} s}}
 """
 
 
 def write(tacho, name="w.yaml", link="", transport="udp", size="64 B", rate=100, seconds=2):
     reliability = "reliable" if transport == "tcp" else "best_effort"
-    text = WORKLOAD.format(link=link, transport=transport, size=size, rate=rate, seconds=seconds, reliability=reliability)
+    text = WORKLOAD.format(
+        link=link, transport=transport, size=size, rate=rate, seconds=seconds, reliability=reliability
+    )
     (tacho.directory / name).write_text(text)
 
 
@@ -49,26 +50,27 @@ def delay_is_missing(info):
 def test_latency_grows_by_the_delay_of_the_link(tacho):
     plain, info = bench(tacho, "plain")
     assert [p["host"] for p in info["processes"]] == ["vehicle", "roadside"]
-    assert plain["lost"] == 0 and plain["sent"] > 150
-    medians = []
+    assert plain["lost"] == 0 and plain["sent"] > 100
+    least = []
     for delay_ms in (5, 10):
         point, info = bench(tacho, f"delayed-{delay_ms}", link=f"delay: {delay_ms} ms")
         if delay_is_missing(info):
             pytest.skip("this kernel has neither netem nor tap devices: " + "; ".join(info["missing"]))
-        medians.append(point["latency_us"]["median"])
+        least.append(point["latency_us"]["min"])
         # Never sooner, on any message.
-        assert point["latency_us"]["min"] >= delay_ms * 1000
-    assert 4000 < medians[1] - medians[0] < 6000
-    assert medians[0] - plain["latency_us"]["median"] > 4500
+        assert least[-1] >= delay_ms * 1000
+    # Of many messages one at least finds a CPU at once: it has the delay of the link, and hardly more.
+    assert least[1] - least[0] == pytest.approx(5000, rel=0.2)
+    assert least[0] - plain["latency_us"]["min"] > 0.9 * 5000
 
 
 def test_a_message_takes_its_bits_over_the_rate_of_the_link(tacho):
     slow, _ = bench(tacho, "slow", link="rate: 10 Mbit/s", size="32 KiB", rate=5)
     fast, _ = bench(tacho, "fast", link="rate: 40 Mbit/s", size="32 KiB", rate=5)
     wire_us = 32 * 1024 * 8 / 10
-    # Headers come on top; what a link lets go at once comes off.
-    assert 0.9 * wire_us < slow["latency_us"]["median"] < 1.3 * wire_us
-    assert 3 < slow["latency_us"]["median"] / fast["latency_us"]["median"] < 5
+    # Headers come on top; what a link lets go at once comes off. The least of many, which no other program kept waiting.
+    assert 0.9 * wire_us < slow["latency_us"]["min"] < 1.3 * wire_us
+    assert 3 < slow["latency_us"]["min"] / fast["latency_us"]["min"] < 5
     assert slow["lost"] == 0
 
 
@@ -132,7 +134,14 @@ def test_without_permission_the_error_says_what_is_needed(tacho):
         pytest.skip("only root can give its permissions away, with setpriv")
     write(tacho)
     tacho.directory.chmod(0o777)
-    done = tacho("bench", "w.yaml", "-o", "run", expect=3, before=["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"])
+    done = tacho(
+        "bench",
+        "w.yaml",
+        "-o",
+        "run",
+        expect=3,
+        before=["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"],
+    )
     assert "CAP_SYS_ADMIN" in done.stderr and "hosts" in done.stderr
 
 

@@ -69,7 +69,11 @@ def test_what_is_no_trace_leaves_no_run(tacho, tmp_path):
 def test_a_stream_file_is_refused_with_what_was_expected_instead(tacho, unpacked, tmp_path):
     stream = next((unpacked("service_5s") / "ctf").rglob("ros2_0"))
     refused = tacho("import", stream, "-o", "run", expect=2).stderr
-    assert "ros2_0: a file" in refused and "expected the folder of an LTTng trace" in refused and not (tmp_path / "run").exists()
+    assert (
+        "ros2_0: a file" in refused
+        and "expected the folder of an LTTng trace" in refused
+        and not (tmp_path / "run").exists()
+    )
 
 
 def test_events_that_nothing_understands_are_named(tacho, unpacked):
@@ -85,7 +89,9 @@ def test_a_ros_event_of_an_unknown_name_is_noted_by_name_and_count(tacho, unpack
     trace = unpacked("service_5s") / "ctf"
     metadata = next(trace.rglob("metadata"))
     metadata.write_bytes(metadata.read_bytes().replace(b'"ros2:rmw_take_request"', b'"ros2:rmw_take_requesT"'))
-    (note,) = (note for note in tacho.json("import", trace, "-o", "run")["notes"] if note["name"] == "unknown-ros-events")
+    (note,) = (
+        note for note in tacho.json("import", trace, "-o", "run")["notes"] if note["name"] == "unknown-ros-events"
+    )
     assert note["count"] > 0 and f"ros2:rmw_take_requesT ({note['count']})" in note["text"]
     assert "ros2:rmw_take_requesT" in tacho("explain", "run").stdout
 
@@ -98,8 +104,13 @@ def test_a_lost_stream_file_is_seen_in_its_index_and_a_copy_changes_nothing(tach
     next(copy.rglob("ros2_1")).write_bytes(b"")
     shutil.rmtree(trace)
     torn = tacho.json("import", copy, "-o", "torn")
-    assert any("packets that are not in the trace" in text for text in json.loads((tmp_path / "torn/run.json").read_text())["missing"])
-    assert "lost-events" in {note["name"] for note in torn["notes"]} and all(topic["lost"] is None for topic in torn["topics"])
+    assert any(
+        "packets that are not in the trace" in text
+        for text in json.loads((tmp_path / "torn/run.json").read_text())["missing"]
+    )
+    assert "lost-events" in {note["name"] for note in torn["notes"]} and all(
+        topic["lost"] is None for topic in torn["topics"]
+    )
 
 
 def test_the_run_has_the_day_the_clock_the_host_and_the_tracer_of_its_trace(tacho, unpacked, tmp_path):
@@ -107,7 +118,9 @@ def test_the_run_has_the_day_the_clock_the_host_and_the_tracer_of_its_trace(tach
     shown = tacho("import", folder / "ctf", "-o", "run").stdout
     described = next(folder.rglob("metadata")).read_bytes()
     offset_ns = int(re.search(rb"offset = (\d+);", described)[1])
-    printed = subprocess.run(["babeltrace2", "--clock-gmt", "--clock-date", folder / "ctf"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ["babeltrace2", "--clock-gmt", "--clock-date", folder / "ctf"], capture_output=True, text=True, check=True
+    ).stdout
     began = re.match(r"\[(\S+) (\S+)\.\d+\]", printed)
     info = json.loads((tmp_path / "run/run.json").read_text())
     assert info["started_at"] == f"{began[1]}T{began[2]}Z" and info["imported_at"] > info["started_at"]

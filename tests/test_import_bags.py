@@ -36,7 +36,13 @@ class Bag:
         self.log = START + numpy.cumsum(random.integers(9 * MS, 11 * MS, 120))
         self.publish = self.log - random.integers(1 * MS, 2 * MS, 120)
         self.stamp = self.log - random.integers(4 * MS, 6 * MS, 120)
-        done = subprocess.run([ros_python, "-c", SERIALISE], input=json.dumps(self.stamp.tolist()), capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [ros_python, "-c", SERIALISE],
+            input=json.dumps(self.stamp.tolist()),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         *self.batteries, self.text = map(bytes.fromhex, json.loads(done.stdout))
         self.definitions = Path(ros_python).parent.parent / "share"
 
@@ -45,19 +51,29 @@ class Bag:
         text = (self.definitions / package / "msg" / f"{name}.{language}").read_text()
         return (text if language == "msg" else f"{'=' * 80}\nIDL: {package}/msg/{name}\n{text}").encode()
 
-    def write(self, language: str = "msg", compression: CompressionType = CompressionType.NONE, part: slice = slice(None), numbers=lambda row: (0, 0)) -> bytes:
+    def write(
+        self,
+        language: str = "msg",
+        compression: CompressionType = CompressionType.NONE,
+        part: slice = slice(None),
+        numbers=lambda row: (0, 0),
+    ) -> bytes:
         """`numbers`: those of the battery's and of the text's message by row."""
         out = BytesIO()
         writer = Writer(out, chunk_size=2000, compression=compression)
         writer.start(profile="ros2")
 
         def channel(topic: str, package: str, name: str) -> int:
-            schema = writer.register_schema(f"{package}/msg/{name}", f"ros2{language}", self.definition(package, name, language))
+            schema = writer.register_schema(
+                f"{package}/msg/{name}", f"ros2{language}", self.definition(package, name, language)
+            )
             return writer.register_channel(topic, "cdr", schema)
 
         battery, text = channel("/battery", "sensor_msgs", "BatteryState"), channel("/text", "std_msgs", "String")
         channel("/silent", "std_msgs", "String")
-        for row, (log, publish, data) in enumerate(list(zip(self.log.tolist(), self.publish.tolist(), self.batteries))[part]):
+        for row, (log, publish, data) in enumerate(
+            list(zip(self.log.tolist(), self.publish.tolist(), self.batteries))[part]
+        ):
             of_battery, of_text = numbers(row)
             writer.add_message(battery, log, data, publish, of_battery)
             writer.add_message(text, log, self.text, log, of_text)
@@ -87,7 +103,13 @@ def agrees(found: dict, ns: numpy.ndarray):
     """A distribution in ms is the one that numpy makes of the values."""
     values = ns / MS
     assert found["count"] == len(values)
-    expected = [values.min(), *numpy.percentile(values, [25, 50, 75, 99]), values.max(), values.mean(), values.std(ddof=1)]
+    expected = [
+        values.min(),
+        *numpy.percentile(values, [25, 50, 75, 99]),
+        values.max(),
+        values.mean(),
+        values.std(ddof=1),
+    ]
     names = ["min", "q1", "median", "q3", "p99", "max", "mean", "std"]
     assert [found[name] for name in names] == pytest.approx(expected)
 
@@ -142,7 +164,9 @@ def test_of_a_chunk_with_a_wrong_checksum_nothing_counts_and_no_gap_is_made_of_i
     place = content.index(bag.batteries[60])
     content[place + 4] ^= 1
     chunks = make_reader(BytesIO(bag.write())).get_summary().chunk_indexes
-    (broken,) = [chunk for chunk in chunks if chunk.chunk_start_offset <= place < chunk.chunk_start_offset + chunk.chunk_length]
+    (broken,) = [
+        chunk for chunk in chunks if chunk.chunk_start_offset <= place < chunk.chunk_start_offset + chunk.chunk_length
+    ]
     left_out = (bag.log >= broken.message_start_time) & (bag.log <= broken.message_end_time)
     topics, info = imported(bytes(content))
     (missing,) = info["missing"]

@@ -43,7 +43,11 @@ def imported(tacho, tmp_path):
 def by_hand(bag: Bag, path, part: slice = slice(None)) -> sqlite3.Connection:
     database = sqlite3.connect(path)
     database.executescript(SCHEMA_3)
-    rows = [(topic, log, data) for log, own in list(zip(bag.log.tolist(), bag.batteries))[part] for topic, data in ((1, own), (2, bag.text), (3, own))]
+    rows = [
+        (topic, log, data)
+        for log, own in list(zip(bag.log.tolist(), bag.batteries))[part]
+        for topic, data in ((1, own), (2, bag.text), (3, own))
+    ]
     database.executemany("INSERT INTO messages(topic_id, timestamp, data) VALUES(?, ?, ?)", rows)
     database.commit()
     return database
@@ -102,11 +106,14 @@ def test_two_formats_are_no_bag(bag, tacho, tmp_path):
 
 def test_a_program_in_the_place_of_messages_is_refused(tacho, tmp_path):
     database = sqlite3.connect(tmp_path / "endless.db3")
-    database.executescript(SCHEMA_3.replace("CREATE INDEX timestamp_idx ON messages (timestamp ASC);", "") + """
+    database.executescript(
+        SCHEMA_3.replace("CREATE INDEX timestamp_idx ON messages (timestamp ASC);", "")
+        + """
         DROP TABLE messages;
         CREATE VIEW messages AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)
             SELECT i AS id, 1 AS topic_id, i AS timestamp, x'00' AS data FROM n;
-    """)
+    """
+    )
     database.close()
     tacho("import", "endless.db3", "-o", "run")
     (missing,) = json.loads((tmp_path / "run/run.json").read_text())["missing"]

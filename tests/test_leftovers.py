@@ -6,12 +6,11 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import pytest
-
+from domains import hold_domain
 from shared_places import OTHER, as_other, why_not
 from waiting import finished, wait_for, wait_for_window
 
@@ -23,24 +22,36 @@ transport: {transport}
 nodes:
   source: {{publishes: {{/points: {{size: 64 KiB, rate: 20 Hz, depth: 10}}}}}}
   sink: {{subscribes: {{/points: {{depth: 10}}}}}}
-run: {{duration: {duration}}}
+run: {{duration: {duration}{domain}}}
 """
 LEAVING = [
-    ("ros2", "default"), ("ros2", "data-sharing"), ("fastdds", "shm"), ("cyber", "default"), ("socket", "tcp"), ("iceoryx", "shm"), ("zenoh", "shm"),
+    ("ros2", "default"),
+    ("ros2", "data-sharing"),
+    ("fastdds", "shm"),
+    ("cyber", "default"),
+    ("socket", "tcp"),
+    ("iceoryx", "shm"),
+    ("zenoh", "shm"),
     ("cyclonedds", "shm"),
 ]
 
 
-def started(shared, middleware="fastdds", transport="shm", run="run", **options) -> subprocess.Popen:
+def started(shared, middleware="fastdds", transport="shm", run="run", domain="", **options) -> subprocess.Popen:
     """A run of ten minutes that measures by now."""
-    (shared.tacho.directory / f"{run}.yaml").write_text(WORKLOAD.format(middleware=middleware, transport=transport, duration="600 s"))
+    (shared.tacho.directory / f"{run}.yaml").write_text(
+        WORKLOAD.format(middleware=middleware, transport=transport, duration="600 s", domain=domain)
+    )
     process = shared.tacho.start("bench", f"{run}.yaml", "-o", run, before=shared.before, **options)
     wait_for_window(shared.tacho.directory / run, process)
     return process
 
 
 def nodes(process: subprocess.Popen) -> list[int]:
-    return [int(pid) for task in Path(f"/proc/{process.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+    return [
+        int(pid)
+        for task in Path(f"/proc/{process.pid}/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    ]
 
 
 def goes_on(pid: int) -> bool:
@@ -52,11 +63,15 @@ def goes_on(pid: int) -> bool:
 
 def beside(process: subprocess.Popen, name: str) -> list[int]:
     """Process ids of a program that sees the same files as `process`."""
+
     def sees_the_same(folder):
         try:
-            return (folder / "comm").read_text().strip() == name and os.readlink(folder / "ns/mnt") == os.readlink(f"/proc/{process.pid}/ns/mnt")
+            return (folder / "comm").read_text().strip() == name and os.readlink(folder / "ns/mnt") == os.readlink(
+                f"/proc/{process.pid}/ns/mnt"
+            )
         except FileNotFoundError:  # ended by now
             return False
+
     return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if sees_the_same(folder)]
 
 
@@ -68,7 +83,9 @@ def segments(pids: list[int]) -> list[str]:
 
 def left(shared, pids: list[int] = []) -> list[str]:
     """Shared memory, and sockets and their locks."""
-    tmp = [path for path in shared.tmp.rglob("*") if path.is_socket() or path.suffix == ".lock" or "/iceoryx/" in str(path)]
+    tmp = [
+        path for path in shared.tmp.rglob("*") if path.is_socket() or path.suffix == ".lock" or "/iceoryx/" in str(path)
+    ]
     return [str(path) for path in [*shared.shm.iterdir(), *tmp] if not path.is_dir()] + segments(pids)
 
 
@@ -112,10 +129,22 @@ def test_a_roudi_that_was_killed_leaves_nothing_either(shared):
     wait_for(lambda: clean(shared) and not left(shared, pids), "nothing to be left")
 
 
-def test_the_doctor_lists_and_removes_nothing(shared):
-    pids = killed(shared, started(shared))
+@pytest.fixture
+def domain():
+    """A DDS domain that nobody takes meanwhile."""
+    number, held = hold_domain()
+    yield number
+    held.close()
+
+
+def test_the_doctor_lists_and_removes_nothing(shared, domain):
+    # The doctor opens Fast DDS itself, which takes over the ports of its domain from processes that are gone.
+    pids = killed(shared, started(shared, domain=f", domain: {domain}"))
     there = left(shared, pids)
-    found = {finding["name"]: finding for finding in json.loads(shared.tacho("doctor", "--json", before=shared.before).stdout)["findings"]}
+    found = {
+        finding["name"]: finding
+        for finding in json.loads(shared.tacho("doctor", "--json", before=shared.before).stdout)["findings"]
+    }
     assert found["leftovers"]["verdict"] == "costs" and found["leftovers"]["mend"] == ["tacho doctor --clean"]
     assert f"{len(there)} objects" in found["leftovers"]["found"], (found["leftovers"], there)
     assert set(there) <= set(left(shared, pids))
@@ -125,13 +154,19 @@ def test_the_doctor_lists_and_removes_nothing(shared):
 def test_the_next_run_removes_it(shared):
     killed(shared, started(shared))
     there = left(shared)
-    (shared.tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware="inproc", transport="default", duration="1 s").replace("transport: default\n", ""))
+    (shared.tacho.directory / "w.yaml").write_text(
+        WORKLOAD.format(middleware="inproc", transport="default", duration="1 s", domain="").replace(
+            "transport: default\n", ""
+        )
+    )
     said = shared.tacho("bench", "w.yaml", "-o", "next", before=shared.before).stderr
     assert there and left(shared) == [] and f"removed {len(there)} objects" in said, said
 
 
 def test_files_of_ended_masters_go_and_the_next_run_finds_its_own(shared):
-    (shared.tacho.directory / "w.yaml").write_text(WORKLOAD.format(middleware="ros1", transport="tcpros", duration="1 s"))
+    (shared.tacho.directory / "w.yaml").write_text(
+        WORKLOAD.format(middleware="ros1", transport="tcpros", duration="1 s", domain="")
+    )
     folder = shared.tmp / f"tacho-{os.geteuid()}" / "ros1"
     for run in ("one", "two"):
         shared.tacho("bench", "w.yaml", "-o", run, before=shared.before)
@@ -230,7 +265,12 @@ def test_under_nohup_a_run_goes_on(shared):
     process = started(shared, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGHUP)
-    ignored = int(next(line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigIgn")).split()[1], 16)
+    ignored = int(
+        next(
+            line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigIgn")
+        ).split()[1],
+        16,
+    )
     assert ignored >> (signal.SIGHUP - 1) & 1 and process.poll() is None
     process.terminate()
     finished(process)

@@ -5,7 +5,6 @@ import json
 
 import pyarrow.parquet as parquet
 import pytest
-
 from domains import free_domain
 from places import PROGRAMS, ROOT
 
@@ -16,13 +15,30 @@ ERROR_NS = 20_000  # of the relation between the ticks of two processes and the 
 
 def plan(middleware, clock, domain, number, name, hears=None, says=None, rate_hz=None):
     size = 64
-    publishes = [{"topic": says, "message_type": "Bytes", "size_bytes": size, "rate_hz": rate_hz, "qos": QOS}] if says else []
+    publishes = (
+        [{"topic": says, "message_type": "Bytes", "size_bytes": size, "rate_hz": rate_hz, "qos": QOS}] if says else []
+    )
     subscribes = [{"topic": hears, "qos": QOS, "latest": False}] if hears else []
-    node = {"name": name, "process": name, "executor": "arrival", "subscribes": subscribes, "publishes": publishes, "work": "none"}
+    node = {
+        "name": name,
+        "process": name,
+        "executor": "arrival",
+        "subscribes": subscribes,
+        "publishes": publishes,
+        "work": "none",
+    }
     inputs = [{"publishers": 1, "size_bytes": size, "message_type": "Bytes"} for _ in subscribes]
     outputs = [{"publisher_id": number, "subscribers": 1} for _ in publishes]
     of_node = {"node": node, "phase": 0.5, "seed": number, "cpus": [], "inputs": inputs, "outputs": outputs}
-    whole = {"libraries": str(ROOT / "build/lib"), "middleware": middleware, "transport": "", "address": "", "domain": domain, "clock": str(clock), "nodes": [of_node]}
+    whole = {
+        "libraries": str(ROOT / "build/lib"),
+        "middleware": middleware,
+        "transport": "",
+        "address": "",
+        "domain": domain,
+        "clock": str(clock),
+        "nodes": [of_node],
+    }
     return {"program": str(OF[middleware]), "plan": whole}
 
 
@@ -30,11 +46,15 @@ def plan(middleware, clock, domain, number, name, hears=None, says=None, rate_hz
 def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tacho, ros_python, source, relay, sink):
     clock, domain = tacho.directory / "clock", free_domain()
     clock.mkdir()
-    (tacho.directory / "plans.json").write_text(json.dumps([
-        plan(source, clock, domain, 1, "source", says="/first", rate_hz=20.0),
-        plan(relay, clock, domain, 2, "relay", hears="/first", says="/second"),
-        plan(sink, clock, domain, 3, "sink", hears="/second"),
-    ]))
+    (tacho.directory / "plans.json").write_text(
+        json.dumps(
+            [
+                plan(source, clock, domain, 1, "source", says="/first", rate_hz=20.0),
+                plan(relay, clock, domain, 2, "relay", hears="/first", says="/second"),
+                plan(sink, clock, domain, 3, "sink", hears="/second"),
+            ]
+        )
+    )
     done = tacho("record", "-o", "run", "--", ros_python, PROGRAMS / "node_processes.py", "plans.json")
     assert done.stdout.startswith("ok"), done.stderr
     (chain,) = tacho.json("explain", "run")["chains"]
@@ -62,5 +82,8 @@ def test_every_message_of_the_chain_agrees_with_the_clocks_inside_its_nodes(tach
     instances = sorted(table("instances"), key=lambda instance: instance["start_ns"])
     pairs = [(received["/first"][sequence], received["/second"][sequence]) for sequence in sorted(received["/second"])]
     for instance, (first, second) in zip(instances, pairs, strict=True):
-        assert instance["start_ns"] <= int(first["stamp_ns"]) + ERROR_NS and instance["end_ns"] >= int(second["received_ns"]) - ERROR_NS
+        assert (
+            instance["start_ns"] <= int(first["stamp_ns"]) + ERROR_NS
+            and instance["end_ns"] >= int(second["received_ns"]) - ERROR_NS
+        )
         assert instance["end_to_end_ns"] == instance["end_ns"] - instance["start_ns"]

@@ -5,7 +5,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-
 from places import ROOT
 
 POINTS = ("000-50Hz", "001-100Hz")

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from shared_places import OTHER, as_other, why_not
 from waiting import wait_for_window
 
@@ -24,7 +23,12 @@ KEPT = "of root, and not to be lost\n"
 
 
 def workload(tacho, middleware, transport="", duration="1 s", domain=None):
-    text = WORKLOAD.format(middleware=middleware, transport=transport or '""', duration=duration, domain=f", domain: {domain}" if domain else "")
+    text = WORKLOAD.format(
+        middleware=middleware,
+        transport=transport or '""',
+        duration=duration,
+        domain=f", domain: {domain}" if domain else "",
+    )
     if not transport:
         text = text.replace('transport: ""\n', "")
     (tacho.directory / "w.yaml").write_text(text)
@@ -36,9 +40,18 @@ def planted(path: Path, target: Path):
     os.chown(path, OTHER, OTHER, follow_symlinks=False)
 
 
-@pytest.mark.parametrize("middleware, transport", [
-    ("socket", "tcp"), ("ros1", "tcpros"), ("cyclonedds", "shm"), ("iceoryx", "shm"), ("zenoh", "shm"), ("ros2", "default"), ("cyber", "default"),
-])
+@pytest.mark.parametrize(
+    "middleware, transport",
+    [
+        ("socket", "tcp"),
+        ("ros1", "tcpros"),
+        ("cyclonedds", "shm"),
+        ("iceoryx", "shm"),
+        ("zenoh", "shm"),
+        ("ros2", "default"),
+        ("cyber", "default"),
+    ],
+)
 def test_links_of_another_user_lead_nowhere(shared, middleware, transport):
     victim, trap = shared.base / "victim", shared.base / "trap"
     victim.write_text(KEPT)
@@ -60,7 +73,9 @@ def test_links_of_another_user_lead_nowhere(shared, middleware, transport):
     assert list(trap.iterdir()) == []
 
 
-@pytest.mark.parametrize("middleware, transport", [("socket", "tcp"), ("ros1", "tcpros"), ("cyclonedds", "shm"), ("iceoryx", "shm")])
+@pytest.mark.parametrize(
+    "middleware, transport", [("socket", "tcp"), ("ros1", "tcpros"), ("cyclonedds", "shm"), ("iceoryx", "shm")]
+)
 @pytest.mark.parametrize("how", ["link", "folder", "open"])
 def test_where_another_user_was_first_there_is_an_error_and_a_way_out(shared, middleware, transport, how):
     folder, trap = shared.tmp / f"tacho-{os.geteuid()}", shared.base / "trap"
@@ -147,7 +162,10 @@ def test_runs_of_two_users_have_different_domains_and_leave_none_taken(shared):
     workload(shared.tacho, "inproc", duration="600 s")
     workload(other, "inproc", duration="600 s")
     try:
-        running = [shared.tacho.start("bench", "w.yaml", "-o", "run"), other.start("bench", "w.yaml", "-o", "run", **as_other())]
+        running = [
+            shared.tacho.start("bench", "w.yaml", "-o", "run"),
+            other.start("bench", "w.yaml", "-o", "run", **as_other()),
+        ]
         for tacho, process in zip((shared.tacho, other), running):
             wait_for_window(tacho.directory / "run", process)
         domains = [domain_of(process.pid) for process in running]
@@ -171,8 +189,17 @@ sys.stdin.read()
 def test_zenoh_leaves_no_lock_in_shared_memory_and_another_users_does_not_stop_it(shared):
     workload(shared.tacho, "zenoh", "shm")
     holder = subprocess.Popen(
-        [*map(str, shared.before), sys.executable, "-c", "import os, sys; os.setuid(int(sys.argv[1])); exec(sys.argv[2])", str(OTHER), HOSTAGE],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [
+            *map(str, shared.before),
+            sys.executable,
+            "-c",
+            "import os, sys; os.setuid(int(sys.argv[1])); exec(sys.argv[2])",
+            str(OTHER),
+            HOSTAGE,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     with holder:
         assert holder.stdout.readline() == "locked\n"
@@ -186,8 +213,17 @@ def test_the_roudi_of_another_user_is_not_used(shared):
     workload(shared.tacho, "cyclonedds", "shm")
     poses = "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind('/tmp/roudi'); print('bound', flush=True); sys.stdin.read()"
     poser = subprocess.Popen(
-        [*map(str, shared.before), sys.executable, "-c", "import os, sys; os.setuid(int(sys.argv[1])); exec(sys.argv[2])", str(OTHER), poses],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [
+            *map(str, shared.before),
+            sys.executable,
+            "-c",
+            "import os, sys; os.setuid(int(sys.argv[1])); exec(sys.argv[2])",
+            str(OTHER),
+            poses,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     with poser:
         assert poser.stdout.readline() == "bound\n"

@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 import ros_packages
 import short_history
 from places import ROOT
@@ -51,7 +50,7 @@ nodes:
   sink: {{subscribes: [/fused, /timed]}}
 run: {{duration: 3 s}}
 """)
-    point, = summary["points"]
+    (point,) = summary["points"]
     assert point["due"] == point["sent"] + point["refused"] + point["skipped"]
     due = {one["node"]: one.get("due") for one in point["publishing"]}
     assert (due["/left"], due["/right"], due["/timed"]) == (60, 60, 30)
@@ -72,7 +71,7 @@ nodes:
   spinner: {subscribes: {/words: {depth: 100}}, spin: 20 Hz}
 run: {duration: 2 s}
 """)
-    spinner, = (s for s in summary["points"][0]["subscribing"] if s["node"] == "/spinner")
+    (spinner,) = (s for s in summary["points"][0]["subscribing"] if s["node"] == "/spinner")
     # Five come between two wakes, of which each takes one.
     assert 0 < spinner["received"] <= 60
 
@@ -100,5 +99,5 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho, bench):
     process.send_signal(signal.SIGINT)
     _, err = finished(process)
     assert process.returncode == 128 + signal.SIGINT, err
-    point, = tacho.json("explain", "run")["points"]
+    (point,) = tacho.json("explain", "run")["points"]
     assert point["refused"] >= 3 and point["due"] == point["sent"] + point["refused"] + point["skipped"]

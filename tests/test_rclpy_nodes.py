@@ -4,19 +4,18 @@ import csv
 import json
 import os
 import signal
+import statistics
 import subprocess
 import time
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 import short_history
 from domains import free_domain
 from places import ROOT
+from recording import ERROR_NS
 from waiting import LIMIT_S, finished, wait_for, wait_for_window
-
-pytestmark = pytest.mark.timing
 
 EXECUTORS = ["single-threaded", "multi-threaded", "events"]
 PROGRAMS = {"rclpy": ROOT / "build/nodes/rclpy/node", "ros2": ROOT / "build/tacho-node"}
@@ -37,10 +36,25 @@ class Process:
     def __init__(self, middleware, node, inputs=(), outputs=(), transport="", address="", inside=()):
         command = [*inside, str(PROGRAMS[middleware]), node["name"]]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        node = {"process": node["name"], "executor": "arrival", "subscribes": [], "publishes": [], "work": "none"} | node
+        node = {
+            "process": node["name"],
+            "executor": "arrival",
+            "subscribes": [],
+            "publishes": [],
+            "work": "none",
+        } | node
         plan = {"node": node, "phase": 0.5, "seed": 1, "cpus": [], "inputs": list(inputs), "outputs": list(outputs)}
-        self.say({"libraries": str(ROOT / "build/lib"), "middleware": middleware, "transport": transport, "address": address,
-                  "domain": free_domain(), "clock": None, "nodes": [plan]})
+        self.say(
+            {
+                "libraries": str(ROOT / "build/lib"),
+                "middleware": middleware,
+                "transport": transport,
+                "address": address,
+                "domain": free_domain(),
+                "clock": None,
+                "nodes": [plan],
+            }
+        )
 
     def say(self, what):
         print(json.dumps(what), file=self.process.stdin, flush=True)
@@ -92,13 +106,21 @@ def run_together(processes, seconds=1.0):
     return [process.hear("done")["nodes"][0] for process in processes]
 
 
-@pytest.mark.parametrize("of_type,size", [("", 64), ("", 65536), ("Bytes", 3000), ("Image", 5000), ("TwistStamped", 48)])
+@pytest.mark.parametrize(
+    "of_type,size", [("", 64), ("", 65536), ("Bytes", 3000), ("Image", 5000), ("TwistStamped", 48)]
+)
 @pytest.mark.parametrize("talking,listening", [("rclpy", "ros2"), ("ros2", "rclpy")])
 def test_nodes_on_rclpy_and_on_the_plugin_ros2_understand_each_other(start, talking, listening, of_type, size):
-    talker = start(talking, {"name": "talker", "publishes": [publication("/words", size, 50.0, of_type)]},
-                   outputs=[{"publisher_id": 7, "subscribers": 1}])
-    listener = start(listening, {"name": "listener", "subscribes": [subscription("/words")]},
-                     inputs=[{"publishers": 1, "size_bytes": size, "message_type": of_type}])
+    talker = start(
+        talking,
+        {"name": "talker", "publishes": [publication("/words", size, 50.0, of_type)]},
+        outputs=[{"publisher_id": 7, "subscribers": 1}],
+    )
+    listener = start(
+        listening,
+        {"name": "listener", "subscribes": [subscription("/words")]},
+        inputs=[{"publishers": 1, "size_bytes": size, "message_type": of_type}],
+    )
     talked, heard = run_together([talker, listener])
     sent = talked["outputs"][0]
     assert sent["sent"] + sent["skipped"] == 50
@@ -122,8 +144,10 @@ def two_hosts():
         made = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
         if made.returncode:
             pytest.skip(f"no network namespaces can be made here: {made.stderr.strip()}")
-        yield [(["ip", "netns", "exec", name, "sh", "-c", own_identity, f"{side:032}"], f"10.78.0.{side}")
-               for side, name in enumerate(names, 1)]
+        yield [
+            (["ip", "netns", "exec", name, "sh", "-c", own_identity, f"{side:032}"], f"10.78.0.{side}")
+            for side, name in enumerate(names, 1)
+        ]
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True)
@@ -132,20 +156,40 @@ def two_hosts():
 @pytest.mark.parametrize("talking,listening", [("rclpy", "ros2"), ("ros2", "rclpy")])
 def test_nodes_on_two_hosts_meet_on_the_interface_that_they_were_given(start, two_hosts, talking, listening):
     (here, here_address), (there, there_address) = two_hosts
-    talker = start(talking, {"name": "talker", "publishes": [publication("/words", 65536, 50.0)]},
-                   outputs=[{"publisher_id": 7, "subscribers": 1}], inside=here, address=here_address)
-    listener = start(listening, {"name": "listener", "subscribes": [subscription("/words")]},
-                     inputs=[{"publishers": 1, "size_bytes": 65536, "message_type": ""}], inside=there, address=there_address)
+    talker = start(
+        talking,
+        {"name": "talker", "publishes": [publication("/words", 65536, 50.0)]},
+        outputs=[{"publisher_id": 7, "subscribers": 1}],
+        inside=here,
+        address=here_address,
+    )
+    listener = start(
+        listening,
+        {"name": "listener", "subscribes": [subscription("/words")]},
+        inputs=[{"publishers": 1, "size_bytes": 65536, "message_type": ""}],
+        inside=there,
+        address=there_address,
+    )
     talked, heard = run_together([talker, listener])
     assert heard["taken"] == [talked["outputs"][0]["sent"]] and heard["taken"][0] > 10
 
 
+@pytest.mark.timing
 def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):
-    talker = start("ros2", {"name": "talker", "publishes": [publication("/words", 64, 100.0), publication("/more", 64, 100.0)]},
-                   outputs=[{"publisher_id": 1, "subscribers": 1}, {"publisher_id": 2, "subscribers": 1}])
-    spinner = start("rclpy", {"name": "spinner", "executor": {"spin": {"hz": 20.0}},
-                              "subscribes": [subscription("/words"), subscription("/more")]},
-                    inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}] * 2)
+    talker = start(
+        "ros2",
+        {"name": "talker", "publishes": [publication("/words", 64, 100.0), publication("/more", 64, 100.0)]},
+        outputs=[{"publisher_id": 1, "subscribers": 1}, {"publisher_id": 2, "subscribers": 1}],
+    )
+    spinner = start(
+        "rclpy",
+        {
+            "name": "spinner",
+            "executor": {"spin": {"hz": 20.0}},
+            "subscribes": [subscription("/words"), subscription("/more")],
+        },
+        inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}] * 2,
+    )
     _, spun = run_together([talker, spinner], seconds=2)
     for taken in spun["taken"]:
         # Five messages come between two wakes: there is one at every wake but the first.
@@ -155,15 +199,24 @@ def test_a_spinning_node_takes_one_message_of_each_queue_at_a_wake(start):
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_nodes_begin_at_once_where_the_start_follows_the_plan(start, executor):
-    talker = start("rclpy", {"name": "talker", "publishes": [publication("/words", 64, 50.0)]},
-                   outputs=[{"publisher_id": 1, "subscribers": 1}], transport=executor)
-    listener = start("rclpy", {"name": "listener", "subscribes": [subscription("/words")]},
-                     inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}], transport=executor)
+    before = time.monotonic_ns()
+    talker = start(
+        "rclpy",
+        {"name": "talker", "publishes": [publication("/words", 64, 50.0)]},
+        outputs=[{"publisher_id": 1, "subscribers": 1}],
+        transport=executor,
+    )
+    listener = start(
+        "rclpy",
+        {"name": "listener", "subscribes": [subscription("/words")]},
+        inputs=[{"publishers": 1, "size_bytes": 64, "message_type": ""}],
+        transport=executor,
+    )
     now = time.monotonic_ns()
     for process in (talker, listener):
         process.say({"start": {"start_ns": now, "stop_ns": now + 10**12, "end_ns": now + 10**12}})
     ready = [process.hear("ready") for process in (talker, listener)]
-    assert all(now < r["main_ns"] + 10**9 and r["main_ns"] < r["ready_ns"] for r in ready)
+    assert all(before < r["main_ns"] < r["ready_ns"] for r in ready)
     time.sleep(2)  # how many messages does not matter
     for process in (talker, listener):
         process.say("stop")
@@ -174,9 +227,16 @@ def test_nodes_begin_at_once_where_the_start_follows_the_plan(start, executor):
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_publisher_that_falls_behind_by_design_says_what_it_skipped(start, executor):
-    talker = start("rclpy", {"name": "talker", "publishes": [publication("/words", 64, 100.0)],
-                             "work": {"fixed": {"secs": 0, "nanos": 25_000_000}}},
-                   outputs=[{"publisher_id": 1, "subscribers": 0}], transport=executor)
+    talker = start(
+        "rclpy",
+        {
+            "name": "talker",
+            "publishes": [publication("/words", 64, 100.0)],
+            "work": {"fixed": {"secs": 0, "nanos": 25_000_000}},
+        },
+        outputs=[{"publisher_id": 1, "subscribers": 0}],
+        transport=executor,
+    )
     (talked,) = run_together([talker], seconds=3)
     sent = talked["outputs"][0]
     assert sent["sent"] + sent["skipped"] == 300
@@ -184,12 +244,15 @@ def test_a_publisher_that_falls_behind_by_design_says_what_it_skipped(start, exe
     assert 0 < sent["sent"] <= 121
 
 
-@pytest.mark.parametrize("transport,node,words", [
-    ("quantum", {}, ["quantum", "single-threaded", "events"]),
-    ("events", {"executor": {"spin": {"hz": 10.0}}}, ["spin", "single-threaded"]),
-    ("", {"publishes": [publication("/words", 64, 1.0, "Parcel")]}, ["Parcel", "TwistStamped"]),
-    ("", {"publishes": [publication("/words", 64, 1.0, "TwistStamped")]}, ["48", "64"]),
-])
+@pytest.mark.parametrize(
+    "transport,node,words",
+    [
+        ("quantum", {}, ["quantum", "single-threaded", "events"]),
+        ("events", {"executor": {"spin": {"hz": 10.0}}}, ["spin", "single-threaded"]),
+        ("", {"publishes": [publication("/words", 64, 1.0, "Parcel")]}, ["Parcel", "TwistStamped"]),
+        ("", {"publishes": [publication("/words", 64, 1.0, "TwistStamped")]}, ["48", "64"]),
+    ],
+)
 def test_what_cannot_be_is_refused_with_what_was_expected(start, transport, node, words):
     outputs = [{"publisher_id": 1, "subscribers": 0}] * len(node.get("publishes", []))
     process = start("rclpy", {"name": "node"} | node, outputs=outputs, transport=transport)
@@ -197,6 +260,7 @@ def test_what_cannot_be_is_refused_with_what_was_expected(start, transport, node
     assert all(word in cause for word in words), cause
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_latency_of_every_message_agrees_with_the_clock_inside_the_nodes(tacho, executor):
     (tacho.directory / "w.yaml").write_text(f"""
@@ -211,15 +275,19 @@ run: {{duration: 3 s, in_node_clock: true}}
     run = tacho.directory / "run"
     with open(run / "clock/listener.messages.csv", newline="") as file:
         inside = {int(r["sequence"]): (int(r["stamp_ns"]), int(r["received_ns"])) for r in csv.DictReader(file)}
-    messages = [m for m in parquet.read_table(run / "tables/messages.parquet").to_pylist() if m["callback_ns"] is not None]
+    messages = [
+        m for m in parquet.read_table(run / "tables/messages.parquet").to_pylist() if m["callback_ns"] is not None
+    ]
     # Where others have the CPUs, the threads of rclpy wait long for each other, and the queue of 10 overflows.
     assert len(messages) > 30
-    far = 0
+    latencies = []
     for m in messages:
         stamp, received = inside[m["sequence"]]
         # Stamp and receipt lie beside our events; in between, others may get the CPU.
-        far += abs((m["callback_ns"] - m["publish_ns"]) - (received - stamp)) > 20_000
-    assert far <= len(messages) // 5
+        latencies.append((m["callback_ns"] - m["publish_ns"], received - stamp))
+        assert stamp <= m["publish_ns"] + ERROR_NS and m["callback_ns"] <= received + ERROR_NS
+    ours_ns, theirs_ns = map(statistics.median, zip(*latencies))
+    assert ours_ns == pytest.approx(theirs_ns, rel=0.25)
     assert summary["points"][0]["received"] == len(messages)
     info = json.loads((run / "run.json").read_text())
     assert {"rclpy", "rcl", "rmw_fastrtps_cpp"} <= info["versions"].keys()
@@ -230,6 +298,7 @@ run: {{duration: 3 s, in_node_clock: true}}
     assert callbacks["/talker", "timer"]["period_ms"] == pytest.approx(20)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("executor,beside", [("single-threaded", False), ("multi-threaded", True)])
 def test_callbacks_run_beside_each_other_only_where_the_executor_has_threads(tacho, executor, beside):
     (tacho.directory / "w.yaml").write_text(f"""
@@ -282,15 +351,24 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho):
 
     def switches(pid):
         """How often it has slept and was woken."""
-        return sum(int(line.split()[1]) for task in Path(f"/proc/{pid}/task").iterdir()
-                   for line in (task / "status").read_text().splitlines() if line.startswith("voluntary"))
+        return sum(
+            int(line.split()[1])
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for line in (task / "status").read_text().splitlines()
+            if line.startswith("voluntary")
+        )
 
     wait_for_window(run, process)
-    files = {Path(f"/proc/{file.name.split('-')[0]}/cmdline").read_text().split("\0")[-2]: file for file in (run / "events").glob("*.events")}
+    files = {
+        Path(f"/proc/{file.name.split('-')[0]}/cmdline").read_text().split("\0")[-2]: file
+        for file in (run / "events").glob("*.events")
+    }
     listener = int(files["listener"].name.split("-")[0])
     os.kill(listener, signal.SIGSTOP)
     try:
-        wait_for(lambda: files["talker"].read_bytes().count(b"Failed to publish") >= 3, "refused sends", process)  # the reason of each
+        wait_for(
+            lambda: files["talker"].read_bytes().count(b"Failed to publish") >= 3, "refused sends", process
+        )  # the reason of each
     finally:
         os.kill(listener, signal.SIGCONT)
     before = switches(listener)
@@ -306,7 +384,9 @@ def test_a_send_that_is_refused_is_counted_and_the_node_goes_on(tacho):
     assert note["count"] == point["refused"] and "Failed to publish" in note["text"] and "code" not in note["text"]
     taken = parquet.read_table(run / "tables/messages.parquet", columns=["sequence", "take_ns"]).to_pylist()
     numbers = [message["sequence"] for message in taken if message["take_ns"] is not None]
-    assert max(numbers) > min(set(range(max(numbers))) - set(numbers) - set(range(min(numbers)))), "nothing came after what was refused"
+    assert max(numbers) > min(set(range(max(numbers))) - set(numbers) - set(range(min(numbers)))), (
+        "nothing came after what was refused"
+    )
 
 
 def test_doctor_says_that_rclpy_is_usable_and_how_to_get_rclcpp(tacho):

@@ -11,7 +11,7 @@ COUNT = 33
 def test_what_is_said_of_a_daemon_is_true_when_it_has_published(tacho, ros_python):
     go = tacho.directory / "go"
     said = tacho("record", "-o", "run", "--", ros_python, PROGRAMS / "daemon.py", go, COUNT).stderr
-    missing, = json.loads((tacho.directory / "run" / "run.json").read_text())["missing"]
+    (missing,) = json.loads((tacho.directory / "run" / "run.json").read_text())["missing"]
     assert missing in said
     assert "nothing was recorded until 5 s after the command's end" in missing and "daemon.py" in missing
     assert "no process of it called" not in said
@@ -28,4 +28,4 @@ def test_what_is_said_of_a_daemon_is_true_when_it_has_published(tacho, ros_pytho
     wait_for(published, "all messages in the run")
     text = tacho("explain", "run").stdout
     assert "/chatter" in text and "no process of it called" not in text
-    assert "nothing was recorded until 5 s after the command\'s end" in " ".join(text.split())
+    assert "nothing was recorded until 5 s after the command's end" in " ".join(text.split())

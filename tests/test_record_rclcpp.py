@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
-
 import ros_packages
 from places import PROGRAMS, ROOT
 from recording import ERROR_NS, Recording
@@ -52,23 +51,33 @@ def test_each_kind_of_callback_is_there_around_the_clock_inside_it(recording, ex
     # Ours begins where the response is taken and ends where the executor is done with the client.
     run.surrounds("on_response", "client", "/sink", "/ask response")
     # A response is worked on for 1 ms: waiting for its turn is no part of that, but a busy machine may hold some up.
-    response, = (c for c in run.summary["callbacks"] if c["kind"] == "client")
+    (response,) = (c for c in run.summary["callbacks"] if c["kind"] == "client")
     theirs = [end - start for _, start, end in run.said["on_response"]]
     assert response["duration_us"]["q1"] < 2 * sorted(theirs)[len(theirs) // 2] / 1e3
     names = " ".join(c.get("symbol") or "" for c in run.summary["callbacks"])
     assert "Source::Source()::{lambda" in names and "Relay::*" in names and "Sink::Sink()::{lambda" in names
     # On Jazzy, too, whose rmw has no events of services.
-    service, = run.summary["services"]
+    (service,) = run.summary["services"]
     assert (service["sent"], service["complete"], service["unanswered"]) == (20, 20, 0)
     paths = [chain["path"] for chain in run.summary["chains"]]
-    assert ["/source", "/points", "/relay", "/filtered", "/sink", "/ask request", "/server", "/ask response", "/sink"] in paths
+    assert [
+        "/source",
+        "/points",
+        "/relay",
+        "/filtered",
+        "/sink",
+        "/ask request",
+        "/server",
+        "/ask response",
+        "/sink",
+    ] in paths
     assert ["/source", "/points", "/relay", "/filtered", "/copier", "/copy", "/reader"] in paths
 
 
 def causes_of(run, topic):
     """Of each instance of the chain over a topic: its parts by kind and by whom, and its row of the messages."""
     path = ["/driver", topic, "/worker"]
-    chain, = (i for i, c in enumerate(run.table("chains")) if c["path"] == path)
+    (chain,) = (i for i, c in enumerate(run.table("chains")) if c["path"] == path)
     instances = [i for i, row in enumerate(run.table("instances")) if row["chain"] == chain]
     parts = {i: Counter() for i in instances}
     for cause in run.table("causes"):
@@ -82,7 +91,13 @@ def test_what_a_callback_waited_for_on_several_threads_is_named(recording):
     said = {name: {sequence: (start, end) for sequence, start, end in rows} for name, rows in run.said.items()}
     for topic, name, ends_with, kind, by in [
         ("/wanted", "on_wanted", ["on_slow"], "group_busy", "/worker /slow"),
-        ("/third", "on_third", ["on_first", "on_second"], "executor_busy", "/worker /first, /worker /second (all 2 threads)"),
+        (
+            "/third",
+            "on_third",
+            ["on_first", "on_second"],
+            "executor_busy",
+            "/worker /first, /worker /second (all 2 threads)",
+        ),
     ]:
         explained = causes_of(run, topic)
         assert len(explained) == len(said[name])
@@ -92,7 +107,10 @@ def test_what_a_callback_waited_for_on_several_threads_is_named(recording):
             if message["arrival_ns"] > free_at:
                 continue  # a busy machine: what it would have waited for was over
             waited = parts[kind, by] + parts["transport", topic]
-            assert free_at - message["publish_ns"] - ERROR_NS <= waited <= started - message["publish_ns"] + ERROR_NS, (topic, parts)
+            assert free_at - message["publish_ns"] - ERROR_NS <= waited <= started - message["publish_ns"] + ERROR_NS, (
+                topic,
+                parts,
+            )
     overlap = [a[1] < b[2] and b[1] < a[2] for a, b in zip(run.said["on_shared"][::2], run.said["on_shared"][1::2])]
     ours = run.executions("subscription", "/worker", "/shared")
     assert [a[1] > b[0] for a, b in zip(ours[::2], ours[1::2])] == overlap
@@ -108,11 +126,14 @@ def test_messages_within_a_process_are_counted_once_and_what_was_overwritten_is_
     # Not within the process: through the middleware, whose copies for the others do not count.
     run.latency_lies_within("/shared", "/outside", "on_shared_outside")
     run.latency_lies_within("/burst", "/other", "on_burst")
-    shared, = (t for t in run.summary["topics"] if t["topic"] == "/shared")
+    (shared,) = (t for t in run.summary["topics"] if t["topic"] == "/shared")
     assert (shared["sent"], shared["received"], shared["lost"]) == (20, 60, 0)
-    burst, = (t for t in run.summary["topics"] if t["topic"] == "/burst")
+    (burst,) = (t for t in run.summary["topics"] if t["topic"] == "/burst")
     missed = set(range(80)) - {sequence for sequence, _, _ in run.said["on_burst"]}
-    numbers = {p["publish_ns"]: number for number, p in enumerate(sorted(run.publications("/burst"), key=lambda p: p["publish_ns"]))}
+    numbers = {
+        p["publish_ns"]: number
+        for number, p in enumerate(sorted(run.publications("/burst"), key=lambda p: p["publish_ns"]))
+    }
     lost = {numbers[m["publish_ns"]] for m in run.messages("/other", "/burst") if m["delivery"] == "lost"}
     # The last two may have lain in the buffer of two at the end.
     assert lost <= missed and missed - lost <= {78, 79} and burst["lost"] == len(lost)
@@ -138,12 +159,15 @@ def test_outputs_of_fusion_timers_and_polling_are_tied_to_the_input_that_the_pro
         assert mine, output
         for instance in mine:
             used = sequence_of(run.said[f"sunk {output}"], hops[instance][2]["start_ns"], is_after=True)
-            assert sequence_of(run.said["/left"], hops[instance][0]["output_ns"], is_after=False) == used, (output, instance)
+            assert sequence_of(run.said["/left"], hops[instance][0]["output_ns"], is_after=False) == used, (
+                output,
+                instance,
+            )
 
 
 def test_a_managed_node_and_lent_messages(recording):
     run = recording("managed", "single", "20")
-    node, = run.summary["lifecycle"]
+    (node,) = run.summary["lifecycle"]
     assert (node["node"], node["state"]) == ("/filter", "inactive")
     lent = run.said["/raw lent"] or run.said["/raw"]
     topics = {t["topic"]: t for t in run.summary["topics"]}
@@ -158,9 +182,13 @@ def test_components_of_one_process_are_told_apart(tacho, programs):
     if not (programs / "contain").is_file():
         pytest.skip("contain was not built: this ROS 2 lacks rclcpp_components")
     for intra in ([], ["intra"]):
-        done = tacho("record", "-o", "run", "--", programs / "contain", programs / "libparts.so", "multi", "1000", *intra)
+        done = tacho(
+            "record", "-o", "run", "--", programs / "contain", programs / "libparts.so", "multi", "1000", *intra
+        )
         run = Recording(tacho, done.stdout)
-        chain, = (c for c in run.summary["chains"] if c["path"] == ["/camera", "/image", "/detector", "/objects", "/tracker"])
+        (chain,) = (
+            c for c in run.summary["chains"] if c["path"] == ["/camera", "/image", "/detector", "/objects", "/tracker"]
+        )
         assert 0 < chain["instances"] <= len(run.said["on_objects"])
         run.surrounds("on_objects", "subscription", "/tracker", "/objects")
         (tacho.directory / "run").rename(tacho.directory / f"run{len(intra)}")
@@ -169,11 +197,20 @@ def test_components_of_one_process_are_told_apart(tacho, programs):
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording, executor):
     run = recording("action", executor, "20")
-    action, = run.summary["actions"]
+    (action,) = run.summary["actions"]
     assert (action["action"], action["clients"], action["servers"]) == ("/count", ["/calling"], ["/serving"])
-    assert [action[count] for count in ("sent", "accepted", "rejected", "succeeded", "unfinished", "feedback")] == [20, 20, 0, 20, 0, 40]
+    assert [action[count] for count in ("sent", "accepted", "rejected", "succeeded", "unfinished", "feedback")] == [
+        20,
+        20,
+        0,
+        20,
+        0,
+        40,
+    ]
     goals = sorted(run.table("goals"), key=lambda goal: goal["sent_ns"])
-    for goal, decided, accepted, result in zip(goals, *(run.said[name] for name in ("on_goal", "on_accepted", "on_result")), strict=True):
+    for goal, decided, accepted, result in zip(
+        goals, *(run.said[name] for name in ("on_goal", "on_accepted", "on_result")), strict=True
+    ):
         assert goal["sent_ns"] <= goal["taken_ns"] <= decided[1] + ERROR_NS
         assert decided[2] - ERROR_NS <= goal["accepted_ns"] <= accepted[1] + ERROR_NS
         # It succeeds in the last line of that callback.
@@ -183,7 +220,7 @@ def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording
     run.surrounds("on_result", "client", "/calling", "/count/_action/get_result response")
     assert len(run.executions("client", "/calling", "/count/_action/send_goal response")) == 20
     # No callback of rclcpp is told to execute a goal: that is from the state executing to its end.
-    execution, = (c for c in run.summary["callbacks"] if c["kind"] == "action")
+    (execution,) = (c for c in run.summary["callbacks"] if c["kind"] == "action")
     assert (execution["node"], execution["topic"], execution["count"]) == ("/serving", "/count execution", 20)
     paths = [chain["path"] for chain in run.summary["chains"]]
     assert ["/calling", "/count goal", "/serving", "/count result", "/calling"] in paths
@@ -192,7 +229,10 @@ def test_goals_of_an_action_are_told_by_the_times_around_its_callbacks(recording
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_request(recording, executor):
     run = recording("deferred", executor, "20")
-    said = {name: dict((number, times) for number, *times in run.said[name]) for name in ("asked", "on_request", "answered", "on_response")}
+    said = {
+        name: dict((number, times) for number, *times in run.said[name])
+        for name in ("asked", "on_request", "answered", "on_response")
+    }
     # Its callback ends before the answer; on Jazzy rclcpp does not tell where.
     run.surrounds("on_request", "service", "/serving", "/ask")
     calls = sorted(run.table("services"), key=lambda call: call["sequence"])
@@ -203,7 +243,11 @@ def test_a_response_that_a_timer_or_a_thread_sends_later_is_followed_to_its_requ
         before, after = said["answered"][number]
         assert before - ERROR_NS <= call["response_ns"] <= after + ERROR_NS
         assert call["response_taken_ns"] <= said["on_response"][number][0] + ERROR_NS
-    chain, = (c for c in run.summary["chains"] if c["path"] == ["/calling", "/ask request", "/serving", "/ask response", "/calling"])
+    (chain,) = (
+        c
+        for c in run.summary["chains"]
+        if c["path"] == ["/calling", "/ask request", "/serving", "/ask response", "/calling"]
+    )
     assert (chain["instances"], chain["lost"]) == (20, 0)
     instances = [i for i, _ in sorted(enumerate(run.table("instances")), key=lambda row: row[1]["start_ns"])]
     at_server = {hop["instance"]: hop for hop in run.table("hops") if hop["position"] == 1}

@@ -3,10 +3,7 @@
 import statistics
 
 import pytest
-
 from places import PROGRAMS
-
-pytestmark = pytest.mark.timing
 
 COUNT = 60
 PERIOD_S = 0.05

@@ -2,7 +2,6 @@
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import PROGRAMS
 
 COUNT = 30
@@ -22,7 +21,9 @@ def table(tacho, name):
 
 def executions_of(tacho, function):
     """(start_ns, end_ns) of each execution of a Python function, in order; and its callback."""
-    (index, callback), = ((i, c) for i, c in enumerate(table(tacho, "callbacks")) if (c["symbol"] or "").startswith(function + " ("))
+    ((index, callback),) = (
+        (i, c) for i, c in enumerate(table(tacho, "callbacks")) if (c["symbol"] or "").startswith(function + " (")
+    )
     rows = [e for e in table(tacho, "executions") if e["callback"] == index]
     return sorted((e["start_ns"], e["end_ns"]) for e in rows), callback
 
@@ -32,8 +33,11 @@ def executions_of(tacho, function):
 def test_every_callback_is_there_around_the_clock_inside_it(tacho, request, executor, release):
     python = request.getfixturevalue("ros_python" if release == "kilted" else "ros_python_jazzy")
     inside, summary = record(tacho, python, executor, "source", "relay", "sink")
-    for function, kind, node in [("Source.on_timer", "timer", "/source"), ("Relay.on_first", "subscription", "/relay"),
-                                 ("Sink.on_second", "subscription", "/sink")]:
+    for function, kind, node in [
+        ("Source.on_timer", "timer", "/source"),
+        ("Relay.on_first", "subscription", "/relay"),
+        ("Sink.on_second", "subscription", "/sink"),
+    ]:
         ours, callback = executions_of(tacho, function)
         theirs = sorted((start, end) for name, start, end in inside if name == function.split(".")[1])
         assert len(ours) == len(theirs) >= COUNT
@@ -41,7 +45,7 @@ def test_every_callback_is_there_around_the_clock_inside_it(tacho, request, exec
         for (start, end), (first_line, last_line) in zip(ours, theirs):
             assert start - error_ns <= first_line <= last_line <= end + error_ns
         assert callback["kind"] == kind and "clocked_nodes.py:" in callback["symbol"]
-        figures, = (c for c in summary["callbacks"] if c["symbol"] == callback["symbol"])
+        (figures,) = (c for c in summary["callbacks"] if c["symbol"] == callback["symbol"])
         assert (figures["node"], figures["kind"], figures["count"]) == (node, kind, len(theirs))
         mean_us = sum(end - start for start, end in theirs) / len(theirs) / 1e3
         assert figures["duration_us"]["mean"] >= mean_us - error_ns / 1e3
@@ -51,7 +55,7 @@ def test_every_callback_is_there_around_the_clock_inside_it(tacho, request, exec
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, executor):
     inside, summary = record(tacho, ros_python, executor, "source", "relay", "sink")
-    chain, = summary["chains"]
+    (chain,) = summary["chains"]
     assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
     assert (chain["instances"], chain["lost"]) == (COUNT, 0)
     # Messages come in order, so that the n-th callback of each node handles the n-th message.
@@ -70,16 +74,20 @@ def test_a_chain_runs_from_the_timer_through_every_callback(tacho, ros_python, e
 @pytest.mark.parametrize("there,here", [("single", "events"), ("events", "multi")])
 def test_a_chain_runs_over_two_processes_and_agrees_with_the_clocks_in_both(tacho, ros_python, there, here):
     both = 'set -o pipefail; "$0" "$1" "$3" "$4" source sink | "$0" "$1" "$2" "$4" relay -'
-    done = tacho("record", "-o", "run", "--", "bash", "-c", both, ros_python, PROGRAMS / "clocked_nodes.py", there, here, COUNT)
+    done = tacho(
+        "record", "-o", "run", "--", "bash", "-c", both, ros_python, PROGRAMS / "clocked_nodes.py", there, here, COUNT
+    )
     inside = {}
     for line in done.stdout.splitlines():
         if line.startswith("on_"):
             name, start, end = line.split()
             inside.setdefault(name, []).append((int(start), int(end)))
-    chain, = tacho.json("explain", "run")["chains"]
+    (chain,) = tacho.json("explain", "run")["chains"]
     assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
     assert (chain["instances"], chain["lost"]) == (COUNT, 0)
-    assert len({node["process"] for node in table(tacho, "nodes") if node["name"] in ("/source", "/relay", "/sink")}) == 2
+    assert (
+        len({node["process"] for node in table(tacho, "nodes") if node["name"] in ("/source", "/relay", "/sink")}) == 2
+    )
     assert_chain_agrees(tacho, inside["on_timer_publishing"], inside["on_first"], inside["on_second"])
 
 
@@ -92,10 +100,15 @@ def assert_chain_agrees(tacho, source, relay, sink):
         assert instance["start_ns"] - error_ns <= of_source[0] and of_sink[1] <= instance["end_ns"] + error_ns
         # 1 ms was slept before the one publish call, 2 ms before the other: no part of what messages waited.
         assert instance["computation_ns"] >= 3_000_000
-        assert instance["end_to_end_ns"] - instance["computation_ns"] <= of_sink[0] - of_source[0] - 3_000_000 + 3 * error_ns
+        assert (
+            instance["end_to_end_ns"] - instance["computation_ns"]
+            <= of_sink[0] - of_source[0] - 3_000_000 + 3 * error_ns
+        )
     topics = [endpoint["topic"] for endpoint in table(tacho, "endpoints")]
     for topic, senders, receivers in [("/first", source, relay), ("/second", relay, sink)]:
-        messages = sorted((m for m in table(tacho, "messages") if topics[m["subscription"]] == topic), key=lambda m: m["publish_ns"])
+        messages = sorted(
+            (m for m in table(tacho, "messages") if topics[m["subscription"]] == topic), key=lambda m: m["publish_ns"]
+        )
         for message, sender, receiver in zip(messages, senders, receivers, strict=True):
             assert sender[0] - error_ns <= message["publish_ns"] <= sender[1] + error_ns
             assert message["publish_ns"] < message["callback_ns"] <= receiver[0] + error_ns
@@ -118,16 +131,18 @@ def test_a_coroutine_is_one_call_in_parts_and_goes_on_with_the_response(tacho, r
         assert len(theirs) == COUNT
         for part, (start, end) in zip(sorted(of_parts, key=lambda e: e["start_ns"]), theirs):
             assert part["start_ns"] - 10_000 <= start <= end <= part["end_ns"] + 10_000
-    figures, = (c for c in summary["callbacks"] if (c.get("symbol") or "").startswith("Caller.on_timer ("))
+    (figures,) = (c for c in summary["callbacks"] if (c.get("symbol") or "").startswith("Caller.on_timer ("))
     assert figures["count"] == len(parts) - COUNT
     worked = sum(end - start for name, start, end in inside if name.startswith("on_timer"))
     took = figures["duration_us"]["mean"] * figures["count"] * 1e3
     assert worked - 10_000 * COUNT <= took
     # The server works for 2 ms: what is awaited is not in it.
     assert took < sum(b["end_ns"] - a["start_ns"] for a, b in resumed) - 2_000_000 * COUNT
-    service, = (s for s in summary["services"] if s["service"] == "/ask")
+    (service,) = (s for s in summary["services"] if s["service"] == "/ask")
     assert (service["complete"], service["unanswered"]) == (COUNT, 0)
-    chain, = (c for c in summary["chains"] if c["path"] == ["/caller", "/ask request", "/server", "/ask response", "/caller"])
+    (chain,) = (
+        c for c in summary["chains"] if c["path"] == ["/caller", "/ask request", "/server", "/ask response", "/caller"]
+    )
     assert chain["instances"] == COUNT
 
 
@@ -140,7 +155,10 @@ def without(tacho, module, method):
 def test_rclpy_of_humble_and_iron_which_takes_no_done_callback_back_is_recorded(tacho, ros_python):
     without(tacho, "rclpy.task", "Future.remove_done_callback")
     inside, summary = record(tacho, ros_python, "single", "caller", "server")
-    assert {c["symbol"].split(" ")[0] for c in summary["callbacks"] if c.get("symbol")} >= {"Caller.on_timer", "Server.on_request"}
+    assert {c["symbol"].split(" ")[0] for c in summary["callbacks"] if c.get("symbol")} >= {
+        "Caller.on_timer",
+        "Server.on_request",
+    }
     assert not [n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded"]
 
 
@@ -148,6 +166,6 @@ def test_rclpy_that_is_not_as_expected_is_left_as_it_was_and_said_so(tacho, ros_
     without(tacho, "rclpy.client", "Client.get_pending_request")
     inside, summary = record(tacho, ros_python, "single", "source", "relay", "sink")
     assert len(inside) >= 3 * COUNT
-    note, = (n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded")
+    (note,) = (n for n in summary["notes"] if n["name"] == "python-callbacks-not-recorded")
     assert "get_pending_request" in note["text"]
     assert summary["callbacks"] == []

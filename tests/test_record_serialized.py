@@ -2,7 +2,6 @@
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import PROGRAMS
 
 COUNT = 30
@@ -34,9 +33,9 @@ def test_bytes_are_followed_like_any_message(tacho, request, release):
         # Each lies between the clock before the publish call and that in the first line of the callback.
         assert told["sent"][number] - ERROR_NS <= message["publish_ns"] <= message["take_ns"]
         assert message["take_ns"] <= message["callback_ns"] <= told["on_first"][number] + ERROR_NS
-    chain, = summary["chains"]
+    (chain,) = summary["chains"]
     assert chain["path"] == ["/source", "/first", "/relay", "/second", "/sink"]
     assert (chain["instances"], chain["lost"]) == (COUNT, 0)
-    relay, = (c for c in summary["callbacks"] if (c.get("symbol") or "").startswith("Relay.on_first ("))
+    (relay,) = (c for c in summary["callbacks"] if (c.get("symbol") or "").startswith("Relay.on_first ("))
     assert (relay["kind"], relay["count"]) == ("subscription", COUNT)
     assert relay["duration_us"]["min"] >= 2_000

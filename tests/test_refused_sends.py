@@ -6,7 +6,6 @@ import subprocess
 
 import pyarrow.parquet as parquet
 import pytest
-
 from waiting import finished, succeeded
 
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--net"]
@@ -27,7 +26,9 @@ ip rule del pref 0
 "$0" "$@" & tacho=$!
 reach Udp OutDatagrams 300
 """
-SCRIPT = COUNTING + r"""
+SCRIPT = (
+    COUNTING
+    + r"""
 ip rule add pref 10 to 127.0.0.1 unreachable
 reach Ip OutNoRoutes 20
 ip rule del pref 10
@@ -35,6 +36,7 @@ reach Udp OutDatagrams $(($(count Udp OutDatagrams) + 100))
 kill -INT "$tacho"
 wait "$tacho"
 """
+)
 WORKLOAD = """
 middleware: {socket: udp}
 nodes:
@@ -58,17 +60,23 @@ def test_a_send_that_the_kernel_refuses_is_counted_and_the_next_ones_are_sent(ta
     assert all(talker[name] == point[name] for name in ("due", "sent", "refused", "skipped"))
     # Nothing that was refused is lost, and what was sent after it came: all but what was under way at the end.
     assert point["received"] + point["lost"] == point["sent"]
-    messages = parquet.read_table(tacho.directory / "run/tables/messages.parquet", columns=["sequence", "take_ns"]).to_pylist()
+    messages = parquet.read_table(
+        tacho.directory / "run/tables/messages.parquet", columns=["sequence", "take_ns"]
+    ).to_pylist()
     last_taken = max(message["sequence"] for message in messages if message["take_ns"] is not None)
     assert all(message["sequence"] > last_taken for message in messages if message["take_ns"] is None)
     refused = set(range(messages[0]["sequence"], last_taken)) - {message["sequence"] for message in messages}
     assert len(refused) == point["refused"] and max(refused) < last_taken
     (note,) = [note for note in summary["notes"] if note["name"] == "sends-refused"]
-    assert note["count"] == point["refused"] and "(code 101)" in note["text"] and "Network is unreachable" in note["text"]
+    assert (
+        note["count"] == point["refused"] and "(code 101)" in note["text"] and "Network is unreachable" in note["text"]
+    )
 
 
 # The talker's sockets are connected, each to one listener's port; first the one cannot be reached, then the other.
-ONE_AT_A_TIME = COUNTING + r"""
+ONE_AT_A_TIME = (
+    COUNTING
+    + r"""
 ports=$(awk '$3 !~ /:0000$/ && NR > 1 { split($3, there, ":"); print there[2] }' /proc/net/udp | sort -u)
 [ "$(wc -w <<<"$ports")" = 2 ] || exit 2
 for port in $ports; do
@@ -80,18 +88,23 @@ done
 kill -INT "$tacho"
 wait "$tacho"
 """
+)
 
 
 @pytest.mark.parametrize("size", ["64 B", "100 kB"], ids=["a datagram", "many datagrams"])
 def test_what_one_of_two_listeners_can_be_sent_is_sent_and_the_other_loses_it(tacho, size):
-    workload = WORKLOAD.replace("64 B", size).replace("run:", "  other: {subscribes: {/x: {reliability: best_effort}}}\nrun:")
+    workload = WORKLOAD.replace("64 B", size).replace(
+        "run:", "  other: {subscribes: {/x: {reliability: best_effort}}}\nrun:"
+    )
     (tacho.directory / "w.yaml").write_text(workload)
     process = tacho.start("bench", "w.yaml", "-o", "run", before=[*NAMESPACE, "bash", "-mc", ONE_AT_A_TIME])
     out, err = finished(process)
     assert process.returncode in (0, 130), out + err
     (point,) = json.loads((tacho.directory / "run" / "summary.json").read_text())["points"]
     assert point["refused"] == 0 and point["due"] == point["sent"] + point["skipped"]
-    messages = parquet.read_table(tacho.directory / "run/tables/messages.parquet", columns=["subscription", "take_ns"]).to_pylist()
+    messages = parquet.read_table(
+        tacho.directory / "run/tables/messages.parquet", columns=["subscription", "take_ns"]
+    ).to_pylist()
     lost = [message["subscription"] for message in messages if message["take_ns"] is None]
     assert len(set(lost)) == 2 and all(lost.count(subscription) >= 20 for subscription in set(lost))
     assert point["received"] + point["lost"] == 2 * point["sent"] and point["received"] > point["lost"]

@@ -16,6 +16,10 @@ run: {{duration: 2 s, start: {start}{more}}}
 """
 
 
+def window_ns(info):
+    return info["measured_to_ns"] - info["measured_from_ns"]
+
+
 def bench(tacho, run, middleware="cyclonedds", size="64 B", work=0.01, start="together", more=""):
     text = WORKLOAD.format(middleware=middleware, size=size, work=work, start=start, more=more)
     (tacho.directory / f"{run}.yaml").write_text(text)
@@ -30,9 +34,11 @@ def sent(tacho, run):
 
 
 def test_cpu_time_is_that_of_the_work(tacho):
-    _, busy = bench(tacho, "busy", work=8)
+    before = time.monotonic_ns()
+    info, busy = bench(tacho, "busy", work=8)
     used = busy["talker"]["resources"]
-    assert 1.8e9 < used["over_ns"] < 2.3e9
+    # From a reading near the beginning of the window to one near its end, both while the command ran.
+    assert 0.8 * window_ns(info) < used["over_ns"] < time.monotonic_ns() - before
     # The readings may be a tenth of a second, five messages, away from the window on either side; publishing costs some, too.
     messages = sent(tacho, "busy")
     assert (messages - 6) * 8e6 < used["cpu_ns"] < (messages + 6) * 8e6 + messages * 1e6
@@ -84,7 +90,7 @@ def test_start_up_at_once_goes_from_main_over_ready_to_the_first_message(tacho, 
     assert max(of_process["ready_ns"] for of_process in startup.values()) == info["measured_from_ns"]
     assert startup["listener"]["first_message_ns"] > startup["listener"]["ready_ns"]
     assert "first_message_ns" not in startup["talker"]
-    assert info["measured_to_ns"] - info["measured_from_ns"] == 2_000_000_000
+    assert window_ns(info) == 2_000_000_000
     # It began by itself: the first message was there before the word to start together would have been given.
     assert all(process["code"] == 0 for process in processes.values())
 

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from waiting import finished, wait_for
 
 # Queues that hold all that is sent, so that a busy machine loses nothing.
@@ -48,7 +47,9 @@ def masters(domain):
     return found
 
 
-@pytest.mark.parametrize("transport, reliability", [("tcpros", "reliable"), ("udpros", "best_effort"), ("in-process", "reliable")])
+@pytest.mark.parametrize(
+    "transport, reliability", [("tcpros", "reliable"), ("udpros", "best_effort"), ("in-process", "reliable")]
+)
 def test_every_message_reaches_both_subscriptions_of_one_process(tacho, transport, reliability):
     figures = point(tacho, workload(transport, size="1 KiB", reliability=reliability))
     assert (figures["middleware"], figures["transport"]) == ("ros1", transport)
@@ -74,7 +75,11 @@ def test_a_master_lives_as_long_as_its_last_user_even_if_all_are_killed(tacho):
     bench = tacho.start("bench", "w.yaml", "-o", "run")
     children = Path(f"/proc/{bench.pid}/task/{bench.pid}/children")
     # Two processes, which looked for a master at the same time.
-    wait_for(lambda: (tacho.directory / "run" / "events").is_dir() and len(children.read_text().split()) == 2, "two processes", bench)
+    wait_for(
+        lambda: (tacho.directory / "run" / "events").is_dir() and len(children.read_text().split()) == 2,
+        "two processes",
+        bench,
+    )
     assert len(wait_for(lambda: masters(domain), "a master", bench)) == 1
     for pid in [*map(int, children.read_text().split()), bench.pid]:
         os.kill(pid, signal.SIGKILL)
@@ -85,7 +90,9 @@ def test_a_master_lives_as_long_as_its_last_user_even_if_all_are_killed(tacho):
 def test_a_user_may_name_the_master_and_is_told_when_it_is_not_there(tacho):
     tacho.environment["TACHO_ROS_MASTER_URI"] = "http://127.0.0.1:9"  # discard: nobody listens
     (tacho.directory / "w.yaml").write_text(workload("tcpros"))
-    assert "no ROS master answers at TACHO_ROS_MASTER_URI=http://127.0.0.1:9" in tacho("bench", "w.yaml", expect=3).stderr
+    assert (
+        "no ROS master answers at TACHO_ROS_MASTER_URI=http://127.0.0.1:9" in tacho("bench", "w.yaml", expect=3).stderr
+    )
 
 
 def test_a_master_of_the_users_is_used_and_left_running(tacho, tmp_path):

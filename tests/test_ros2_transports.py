@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
-
 MIB = 1 << 20
 # Queues for a second and a half, so that a busy machine overwrites nothing.
 WORKLOAD = """
@@ -22,12 +21,23 @@ nodes:
 run: {{duration: 3 s}}
 """
 # In a network namespace of its own, where nobody else's traffic is counted.
-IN_NAMESPACE = ["unshare", "--net", "sh", "-c", 'ip link set lo up && "$@"; status=$?; cat /proc/net/dev >counters; exit $status', "-"]
+IN_NAMESPACE = [
+    "unshare",
+    "--net",
+    "sh",
+    "-c",
+    'ip link set lo up && "$@"; status=$?; cat /proc/net/dev >counters; exit $status',
+    "-",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def namespaces():
-    tried = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True) if shutil.which("unshare") else None
+    tried = (
+        subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
+        if shutil.which("unshare")
+        else None
+    )
     if tried is None or tried.returncode:
         pytest.skip(f"no network namespace can be made here: {tried.stderr.strip() if tried else 'no unshare'}")
 
@@ -49,17 +59,22 @@ def mapped(run: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("transport,of_type,on_loopback,maps", [
-    ("default", "PointCloud2", False, "fastdds_"),
-    ("udp", "PointCloud2", True, None),
-    ("shm", "PointCloud2", False, "fastdds_"),
-    ("data-sharing", "Array", False, "fast_datasharing_"),
-])
+@pytest.mark.parametrize(
+    "transport,of_type,on_loopback,maps",
+    [
+        ("default", "PointCloud2", False, "fastdds_"),
+        ("udp", "PointCloud2", True, None),
+        ("shm", "PointCloud2", False, "fastdds_"),
+        ("data-sharing", "Array", False, "fast_datasharing_"),
+    ],
+)
 def test_messages_go_the_way_that_was_asked_for(tacho, transport, of_type, on_loopback, maps):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(transport=transport, type=of_type))
     seen = set()
     with open(tacho.directory / "printed", "w+") as printed:  # not a pipe: nobody reads it meanwhile
-        process = tacho.start("bench", "w.yaml", "-o", "run", "--json", before=IN_NAMESPACE, stdout=printed, stderr=None)
+        process = tacho.start(
+            "bench", "w.yaml", "-o", "run", "--json", before=IN_NAMESPACE, stdout=printed, stderr=None
+        )
         while process.poll() is None:
             seen |= mapped(tacho.directory / "run")
             time.sleep(0.1)
@@ -78,11 +93,14 @@ def test_messages_go_the_way_that_was_asked_for(tacho, transport, of_type, on_lo
     assert any(name.startswith(maps) for name in shared) if maps else not shared, seen
 
 
-@pytest.mark.parametrize("transport,of_type,words", [
-    ("pigeon", "Bytes", ["pigeon", "data-sharing"]),
-    ("rmw_pigeon_cpp", "Bytes", ["rmw_pigeon_cpp", "rmw_fastrtps_cpp"]),
-    ("data-sharing", "PointCloud2", ["PointCloud2", "Array"]),
-])
+@pytest.mark.parametrize(
+    "transport,of_type,words",
+    [
+        ("pigeon", "Bytes", ["pigeon", "data-sharing"]),
+        ("rmw_pigeon_cpp", "Bytes", ["rmw_pigeon_cpp", "rmw_fastrtps_cpp"]),
+        ("data-sharing", "PointCloud2", ["PointCloud2", "Array"]),
+    ],
+)
 def test_what_cannot_be_is_refused_with_what_was_expected(tacho, transport, of_type, words):
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(transport=transport, type=of_type))
     error = tacho("bench", "w.yaml", "-o", "run", expect=3).stderr

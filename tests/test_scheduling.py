@@ -6,10 +6,7 @@ import resource
 from pathlib import Path
 
 import pytest
-
 from waiting import finished, succeeded, wait_for
-
-pytestmark = pytest.mark.timing
 
 WORKLOAD = """
 middleware: socket
@@ -32,7 +29,10 @@ def threads(pid, name):
 
 
 def node_thread(tacho, name):
-    return wait_for(lambda: next((t for pid in children(tacho) for t in threads(pid, name) if t != pid), None), f"the thread of {name}")
+    return wait_for(
+        lambda: next((t for pid in children(tacho) for t in threads(pid, name) if t != pid), None),
+        f"the thread of {name}",
+    )
 
 
 def start(tacho, options):
@@ -77,7 +77,15 @@ def test_a_priority_that_is_not_permitted_is_refused_before_anything_runs(tacho)
         pytest.skip("only root can give its permissions away, with setpriv")
     (tacho.directory / "w.yaml").write_text(WORKLOAD.format(options="priority: {listener: fifo 80}"))
     no_priorities = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))}
-    done = tacho("bench", "w.yaml", "-o", "run", expect=3, before=["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"], **no_priorities)
+    done = tacho(
+        "bench",
+        "w.yaml",
+        "-o",
+        "run",
+        expect=3,
+        before=["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"],
+        **no_priorities,
+    )
     assert "listener" in done.stderr and "RLIMIT_RTPRIO 0" in done.stderr and "rtprio 80" in done.stderr
 
 
@@ -103,7 +111,9 @@ def test_background_load_computes_while_nodes_run_and_ends_with_them(tacho):
 
 def test_background_load_dies_with_a_tacho_that_is_killed(tacho):
     process = start(tacho, "background: {cpu: 1}")
-    load = wait_for(lambda: next((pid for pid in children(process.pid) if threads(pid, "background")), None), "background load")
+    load = wait_for(
+        lambda: next((pid for pid in children(process.pid) if threads(pid, "background")), None), "background load"
+    )
     process.kill()
     finished(process)
 

@@ -10,7 +10,11 @@ def test_every_python_package_has_a_hash():
     files = sorted((ROOT / "setup").glob("*.txt"))
     assert files
     for path in files:
-        lines = [line for line in path.read_text().replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+        lines = [
+            line
+            for line in path.read_text().replace("\\\n", " ").splitlines()
+            if line.strip() and not line.startswith("#")
+        ]
         assert lines, path
         for line in lines:
             assert re.match(r"[A-Za-z0-9_.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line), f"{path}: {line[:80]}"
@@ -20,7 +24,10 @@ def test_what_was_asked_for_is_what_is_locked():
     for path in sorted((ROOT / "setup").glob("*.in")):
         asked = {line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")}
         locked = re.findall(r"^([A-Za-z0-9_.-]+==[^\s;\\]+)", path.with_suffix(".txt").read_text(), re.MULTILINE)
-        name = lambda requirement: re.sub(r"[-_.]+", "-", requirement.split("==")[0]).lower() + "==" + requirement.split("==")[1]
+
+        def name(requirement):
+            return re.sub(r"[-_.]+", "-", requirement.split("==")[0]).lower() + "==" + requirement.split("==")[1]
+
         assert {name(r) for r in asked} <= {name(r) for r in locked}, path
 
 

@@ -5,7 +5,6 @@ import struct
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import PROGRAMS
 from waiting import succeeded
 
@@ -36,7 +35,18 @@ def shift(events, ahead_ns, boot_id):
 
 
 def program(python, name, topic, *arguments):
-    return " ".join([python, str(PROGRAMS / f"{name}.py"), *map(str, arguments), "--ros-args", "-r", f"chatter:=/{topic}", "-r", f"__node:={name}_{topic}"])
+    return " ".join(
+        [
+            python,
+            str(PROGRAMS / f"{name}.py"),
+            *map(str, arguments),
+            "--ros-args",
+            "-r",
+            f"chatter:=/{topic}",
+            "-r",
+            f"__node:={name}_{topic}",
+        ]
+    )
 
 
 @pytest.fixture
@@ -44,7 +54,10 @@ def recorded(tacho, ros_python):
     """Two runs at one time: a car that sends /ping and hears /pong, and a roadside that hears and sends."""
 
     def start(run, hears, sends):
-        listener, talker = program(ros_python, "listener", hears, MESSAGES), program(ros_python, "talker", sends, MESSAGES, 0.02)
+        listener, talker = (
+            program(ros_python, "listener", hears, MESSAGES),
+            program(ros_python, "talker", sends, MESSAGES, 0.02),
+        )
         return tacho.start("record", "-o", run, "--", "sh", "-c", f"{listener} & {talker} && wait $!")
 
     for process in [start("car", "pong", "ping"), start("roadside", "ping", "pong")]:
@@ -58,7 +71,9 @@ def latencies(run):
     found = {}
     for row in parquet.read_table(run / "tables" / "messages.parquet").to_pylist():
         if row["publish_ns"] is not None and row["take_ns"] is not None:
-            found.setdefault(endpoints[row["subscription"]]["topic"], []).append((row["publish_ns"], row["take_ns"] - row["publish_ns"]))
+            found.setdefault(endpoints[row["subscription"]]["topic"], []).append(
+                (row["publish_ns"], row["take_ns"] - row["publish_ns"])
+            )
     return {topic: [latency for _, latency in sorted(rows)] for topic, rows in found.items()}
 
 
@@ -73,14 +88,16 @@ def test_clocks_that_are_apart_are_related_within_the_uncertainty_that_is_said(r
     shutil.copytree(folder / "roadside", folder / "elsewhere")
     shift(folder / "elsewhere" / "events", AHEAD_NS, "00000000-0000-0000-0000-000000000001")
     text = tacho("import", "car", "elsewhere", "-o", "two-clocks").stdout
-    assert sorted(path.read_bytes() for path in (folder / "car" / "events").iterdir()) == before, "a run is never changed"
+    assert sorted(path.read_bytes() for path in (folder / "car" / "events").iterdir()) == before, (
+        "a run is never changed"
+    )
     first, other = parquet.read_table(folder / "two-clocks" / "tables" / "clocks.parquet").to_pylist()
     offset, uncertainty = other["offset_ns"], other["uncertainty_ns"]
     # Clocks are told against that of the process whose file is named first: by its id, of either host.
     ahead = AHEAD_NS if other["host"] == "roadside" else -AHEAD_NS
     assert first["host"] != other["host"] and abs(offset - ahead) <= uncertainty, other
     # No more than a message takes there and back.
-    assert uncertainty <= max(truth["/ping"]) + max(truth["/pong"]) + 1_000_000, (other, truth)
+    assert uncertainty <= max(truth["/ping"]) + max(truth["/pong"]), (other, truth)
     assert "clocks-related" in text and other["host"] in text
     found = latencies(folder / "two-clocks")
     for topic, rows in truth.items():
@@ -91,6 +108,8 @@ def test_clocks_that_are_apart_are_related_within_the_uncertainty_that_is_said(r
 
 def test_what_cannot_be_joined_is_said(tacho):
     (tacho.directory / "run" / "events").mkdir(parents=True)
-    (tacho.directory / "run" / "run.json").write_text('{"verb": "record", "command": [], "tacho_version": "", "started_at": "", "duration_s": 0, "versions": {}, "processes": []}')
+    (tacho.directory / "run" / "run.json").write_text(
+        '{"verb": "record", "command": [], "tacho_version": "", "started_at": "", "duration_s": 0, "versions": {}, "processes": []}'
+    )
     assert "no events of its own" in tacho("import", "run", "-o", "joined", expect=2).stderr
     assert "no-such-run" in tacho("import", "run", "no-such-run", "-o", "joined2", expect=2).stderr

@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from places import ROOT
 from waiting import finished, wait_for_window
 
@@ -86,13 +85,19 @@ def test_a_program_that_ends_by_itself_is_not_started_again(tacho):
     (tacho.directory / "w.yaml").write_text(WORKLOAD)
     done = tacho("bench", "w.yaml", "-o", "run", expect=3)
     assert "ended with exit code 7" in done.stderr and "starts again" not in done.stderr
-    assert "failed_starts" not in info_of(tacho.directory / "run") and not (tacho.directory / "run/failed-start").exists()
+    assert (
+        "failed_starts" not in info_of(tacho.directory / "run") and not (tacho.directory / "run/failed-start").exists()
+    )
 
 
 @pytest.mark.parametrize("verb", ["sweep", "repeats"])
 def test_of_several_runs_the_one_is_named_and_all_are_whole(tacho, verb):
     tacho.environment["TACHO_HOME"] = str(home(tacho.directory, times=1))
-    varied = WORKLOAD.replace("50 Hz", "[50 Hz, 100 Hz]") if verb == "sweep" else WORKLOAD.replace("500 ms", "500 ms, repeats: 2")
+    varied = (
+        WORKLOAD.replace("50 Hz", "[50 Hz, 100 Hz]")
+        if verb == "sweep"
+        else WORKLOAD.replace("500 ms", "500 ms, repeats: 2")
+    )
     (tacho.directory / "w.yaml").write_text(varied)
     assert "starts again" in tacho("bench", "w.yaml", "-o", "run").stderr
     run = tacho.directory / "run"

@@ -1,22 +1,24 @@
 """Study D: each callback's own execution time, against a clock inside the callback."""
 
 import csv
+import json
 
+import pyarrow.parquet as parquet
 import pytest
 
 pytestmark = pytest.mark.timing
 
-CALLBACKS = 1000
+CALLBACKS = 500  # of the study's 1000
 ERROR_NS = 10_000  # of the relation between the ticks and the clock
 
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads):
-    # The study's 10 Hz would take 100 s; 30 Hz leaves the callback's 9 ms as they are, and room for a busy machine.
+    # At 30 Hz the callback's 9 ms are as they are at the study's 10 Hz, and there is room for a busy machine.
     text = (workloads / "study-d.yaml").read_text()
     assert "10 Hz" in text
     fast = tacho.directory / "study-d-30hz.yaml"
     fast.write_text(text.replace("10 Hz", "30 Hz"))
-    summary = tacho.json("bench", fast, "--duration", f"{(CALLBACKS + 400) / 30:.2f}s", "-o", "run")
+    summary = tacho.json("bench", fast, "--duration", f"{1.4 * CALLBACKS / 30:.2f}s", "-o", "run")
 
     clock = {}
     with open(tacho.directory / "run" / "clock" / "node_2.csv", newline="") as file:
@@ -24,8 +26,6 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
             if row["kind"] == "subscription":
                 clock[int(row["start_ns"])] = int(row["end_ns"]) - int(row["start_ns"])
     assert len(clock) >= CALLBACKS
-
-    import pyarrow.parquet as parquet
 
     tables = tacho.directory / "run" / "tables"
     callbacks = parquet.read_table(tables / "callbacks.parquet").to_pylist()
@@ -45,18 +45,23 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(tacho, workloads)
     wrong = [
         (our_time, clock_time)
         for (_, our_time), (_, clock_time) in zip(ours, inside)
-        if our_time - clock_time > max(0.02 * clock_time, 20_000)
+        if our_time - clock_time > 0.02 * clock_time
     ]
     # One in a hundred may be preempted between its two clocks on a busy machine.
     assert len(wrong) <= len(ours) // 100, wrong
 
-    figures = next(c for c in summary["callbacks"] if c.get("node", "").lstrip("/") == "node_2" and c["kind"] == "subscription")
-    assert figures["count"] >= CALLBACKS
-    clock_mean_us = sum(clock.values()) / len(clock) / 1e3
+    figures = next(
+        c for c in summary["callbacks"] if c.get("node", "").lstrip("/") == "node_2" and c["kind"] == "subscription"
+    )
+    # Of those that began in the window; one may lie between its event and its clock.
+    info = json.loads((tacho.directory / "run" / "run.json").read_text())
+    measured = {start: time for start, time in inside if info["measured_from_ns"] <= start < info["measured_to_ns"]}
+    assert abs(figures["count"] - len(measured)) <= 1 and figures["count"] >= CALLBACKS
+    clock_mean_us = sum(measured.values()) / len(measured) / 1e3
     assert figures["duration_us"]["mean"] == pytest.approx(clock_mean_us, rel=0.02)
 
     # The study's point: what `hz` says of the output topic is the period, here some three times the work.
-    (topic, period_ms), = figures["output_period_ms"]
-    starts = sorted(clock)
+    ((topic, period_ms),) = figures["output_period_ms"]
+    starts = sorted(measured)
     assert period_ms == pytest.approx((starts[-1] - starts[0]) / (len(starts) - 1) / 1e6, rel=0.02)
     assert period_ms > 2 * figures["duration_us"]["min"] / 1e3

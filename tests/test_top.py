@@ -14,7 +14,6 @@ from termios import TIOCSWINSZ
 
 import pyte
 import pytest
-
 from places import PROGRAMS, ROOT
 from waiting import LIMIT_S, finished, wait_for
 
@@ -33,7 +32,9 @@ def recorded(tacho, ros_python):
 
 
 def test_the_last_seconds_as_json(tacho, recorded):
-    found = figures_once(tacho, recorded, "3s", lambda of: [t for t in of["topics"] if t["topic"] == "/chatter" and t["received"] > 50])
+    found = figures_once(
+        tacho, recorded, "3s", lambda of: [t for t in of["topics"] if t["topic"] == "/chatter" and t["received"] > 50]
+    )
     (topic,) = [t for t in found["topics"] if t["topic"] == "/chatter"]
     assert found["processes"] >= 2 and found["dropped_events"] == 0
     assert found["window_s"] <= 3.01
@@ -74,8 +75,12 @@ def on_a_terminal(tacho, recorded):
     controller, terminal = pty.openpty()
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", 30, 140, 0, 0))
     process = subprocess.Popen(
-        [str(tacho.program), "top", str(recorded)], stdin=terminal, stdout=terminal, stderr=terminal,
-        env=tacho.environment | {"TERM": "xterm"}, start_new_session=True,
+        [str(tacho.program), "top", str(recorded)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=tacho.environment | {"TERM": "xterm"},
+        start_new_session=True,
     )
     os.close(terminal)
     screen = pyte.Screen(140, 30)
@@ -83,7 +88,9 @@ def on_a_terminal(tacho, recorded):
 
     def wait_for(text, without="\n"):
         limit = time.monotonic() + LIMIT_S
-        while not [line for line in screen.display if line.startswith(text)] or [line for line in screen.display if line.startswith(without)]:
+        while not [line for line in screen.display if line.startswith(text)] or [
+            line for line in screen.display if line.startswith(without)
+        ]:
             assert time.monotonic() < limit, "\n".join(screen.display)
             if select.select([controller], [], [], 1)[0]:
                 stream.feed(os.read(controller, 65536))
@@ -123,7 +130,10 @@ def test_forty_components_of_one_process_are_forty_rows_and_one_chain(tacho):
     assert found["processes"] == 1
     components = [f"/car/component_{number:02}" for number in range(40)]
     assert sorted(callback["node"] for callback in found["callbacks"]) == components[1:]
-    assert {(topic["publishers"][0], *topic["subscribers"]) for topic in found["topics"]} == {*zip(components, components[1:]), (components[39],)}
+    assert {(topic["publishers"][0], *topic["subscribers"]) for topic in found["topics"]} == {
+        *zip(components, components[1:]),
+        (components[39],),
+    }
     (chain,) = found["chains"]
     assert chain["path"][::2] == components
 

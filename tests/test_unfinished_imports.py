@@ -46,8 +46,15 @@ def test_an_import_without_its_analysis_says_what_completes_it(tacho, trace, tmp
 def test_a_full_disk_says_once_what_is_needed(tacho, trace, tmp_path, kib):
     disk = tmp_path / "disk"
     disk.mkdir()
-    on_disk = f"mount -t tmpfs -o size={kib}k tmpfs {disk} && exec \"$@\""
+    on_disk = f'mount -t tmpfs -o size={kib}k tmpfs {disk} && exec "$@"'
     tacho.environment["TMPDIR"] = str(disk)
-    said = tacho("import", trace, "-o", disk / "run", before=["unshare", "--map-root-user", "--mount", "sh", "-c", on_disk, "sh"], expect=3).stderr
+    said = tacho(
+        "import",
+        trace,
+        "-o",
+        disk / "run",
+        before=["unshare", "--map-root-user", "--mount", "sh", "-c", on_disk, "sh"],
+        expect=3,
+    ).stderr
     assert said.count("No space left") == 1 and said.count(" take about ") == 1 and said.count(" free;") == 1, said
     assert "tacho report" in said if kib == 1000 else "is no run: remove that" in said

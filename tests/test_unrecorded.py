@@ -41,7 +41,9 @@ def test_the_nodes_own_counts_and_the_cost_of_recording_are_printed(tacho, clock
         used = [process["resources"] for process in json.loads((folder / "run.json").read_text())["processes"]]
         cpu[name] = sum(1e2 * of["cpu_ns"] / of["over_ns"] for of in used)
     without, with_it, cost, _ = row(said, "CPU", "of", "all", "node", "processes,", "%", "of", "one")
-    assert float(without) == pytest.approx(cpu["unrecorded"], abs=0.01) and float(with_it) == pytest.approx(cpu["recorded"], abs=0.01)
+    assert float(without) == pytest.approx(cpu["unrecorded"], abs=0.01) and float(with_it) == pytest.approx(
+        cpu["recorded"], abs=0.01
+    )
     assert float(cost) == pytest.approx(cpu["recorded"] - cpu["unrecorded"], abs=0.02)
     assert ("latency by the nodes' clocks, median" in said) == (clock == "true")
     # What was recorded is a run like any other.

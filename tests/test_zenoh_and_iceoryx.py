@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import zenoh
-
 from domains import free_domain
 from waiting import LIMIT_S, finished, wait_for
 
@@ -29,7 +28,13 @@ def fan(middleware, transport, size="64 KiB", sinks=1, duration="1 s", depth=100
     domain = domain or free_domain()
     sinks = "\n".join(lines)
     return FAN.format(
-        middleware=middleware, transport=transport, size=size, depth=depth, sinks=sinks, duration=duration, domain=domain
+        middleware=middleware,
+        transport=transport,
+        size=size,
+        depth=depth,
+        sinks=sinks,
+        duration=duration,
+        domain=domain,
     )
 
 
@@ -47,11 +52,11 @@ def test_every_message_reaches_twelve_processes(tacho, middleware, transport):
 
 @pytest.mark.timing
 def test_what_is_not_copied_takes_no_time(tacho):
-    def median(run, *arguments):
-        return point(tacho, fan(*arguments, size="8 MiB", depth=10), run)["latency_us"]["median"]
+    def least(run, *arguments):
+        """Of some twenty messages the latency of the one that other programs kept waiting least."""
+        return point(tacho, fan(*arguments, size="8 MiB", depth=10), run)["latency_us"]["min"]
 
-    by_tcp, serialised, lent = median("a", "zenoh", "peer"), median("b", "zenoh", "shm"), median("c", "iceoryx", "shm")
-    # Measured here: 9 ms, 2.5 ms, 0.15 ms.
+    by_tcp, serialised, lent = least("a", "zenoh", "peer"), least("b", "zenoh", "shm"), least("c", "iceoryx", "shm")
     assert lent < serialised / 2 and serialised < by_tcp / 1.5
 
 
@@ -70,7 +75,9 @@ class Ears:
         self.tokens, self.samples = [], []
         self.session = zenoh.open(config)
         self.session.liveliness().declare_subscriber(
-            f"@ros2_lv/{domain}/**", lambda sample: self.tokens.append((sample.kind, str(sample.key_expr))), history=True
+            f"@ros2_lv/{domain}/**",
+            lambda sample: self.tokens.append((sample.kind, str(sample.key_expr))),
+            history=True,
         )
         self.session.declare_subscriber(
             f"{domain}/points/**",
@@ -95,7 +102,10 @@ def test_a_foreign_peer_hears_messages_and_tokens_of_ros_2(tacho, ros_python, si
     ears = Ears(domain)
     with ears.session:
         sent = point(tacho, fan("zenoh", "peer", size=f"{size} B", domain=domain))["sent"]
-        gone = lambda: sum(kind == zenoh.SampleKind.DELETE for kind, _ in ears.tokens)
+
+        def gone():
+            return sum(kind == zenoh.SampleKind.DELETE for kind, _ in ears.tokens)
+
         wait_for(lambda: gone() == 4, "the ends of 4 tokens")
     # Those of before and behind the window that is measured came, too.
     assert len(ears.samples) >= sent > 0
@@ -116,7 +126,11 @@ def test_a_foreign_peer_hears_messages_and_tokens_of_ros_2(tacho, ros_python, si
     for at, (_, payload, _) in enumerate(ears.samples[:3]):
         done = subprocess.run(
             [ros_python, "-c", DESERIALISE.format(package=package, name=name)],
-            input=payload.hex(), capture_output=True, text=True, check=True, timeout=LIMIT_S,
+            input=payload.hex(),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=LIMIT_S,
         )
         length, header = done.stdout.split()
         assert int(length) == 24 + size

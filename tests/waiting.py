@@ -27,7 +27,9 @@ def finished(process: subprocess.Popen, input: str | None = None) -> tuple[str, 
         return process.communicate(input, timeout=LIMIT_S)
     except subprocess.TimeoutExpired as expired:
         out, err = ((text or b"").decode(errors="replace") for text in (expired.output, expired.stderr))
-        raise AssertionError(f"not ended, or its output still open, after {LIMIT_S} s: {process.args}\n{out}\n{err}") from None
+        raise AssertionError(
+            f"not ended, or its output still open, after {LIMIT_S} s: {process.args}\n{out}\n{err}"
+        ) from None
 
 
 def succeeded(process: subprocess.Popen) -> tuple[str, str]:

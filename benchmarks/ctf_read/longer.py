@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""A CTF trace of LTTng-UST made longer: all of it once, then what it holds after its start-up, again and again, with all times moved on.
+"""Makes a CTF trace of LTTng-UST longer: it writes all of the trace once, then repeats what follows the start-up, with
+later times.
 
     benchmarks/ctf_read/longer.py FIXTURE NEW-FOLDER MEGABYTES
 
-FIXTURE has `truth.json` and a trace below `ctf/`, as those of tests/fixtures/ctf. Nodes are made once, as in a long recording; the source
-timestamps of messages are moved with the events, so that takes find their publications. At each joint a few messages are cut off.
+FIXTURE has `truth.json` and a trace below `ctf/`, like those of tests/fixtures/ctf. Nodes are made once, as in a long
+recording. The source timestamps of messages move with the events, so takes find their publications. At each joint a few
+messages are cut off.
 """
 
 import json
@@ -15,11 +17,11 @@ from pathlib import Path
 
 # A packet of LTTng-UST: magic, uuid, stream id, instance | begin, end, content, size, sequence, discarded, cpu | events.
 CONTEXT, CONTEXT_AT = struct.Struct("<QQQQQQI"), 32
-# Events write the low bits of their time, which a move by a multiple of 2^32 ns leaves right; after a long pause all 64, behind
-# an id of 65535 and the real id.
+# Events store the low bits of their time, so a shift by a multiple of 2^32 ns leaves them correct. After a long pause
+# they store all 64 bits, after an id of 65535 and the real id.
 STEP_NS = 1 << 32
 LONG_EVENT = re.compile(rb"(?=\xff\xff.\0\0\0(.{8}))", re.DOTALL)
-# All nodes of the fixtures are made by then.
+# By this time, all nodes of the fixtures exist.
 STARTED_NS = 400_000_000
 
 
@@ -32,7 +34,8 @@ def packets(data: bytes):
 
 
 class Times:
-    """Where times stand in the packets of one trace: those of events on its clock, those of messages (source timestamps) on the wall clock."""
+    """The positions of times in the packets of one trace: those of events use its clock, those of messages (source
+    timestamps) the wall clock."""
 
     def __init__(self, truth: dict):
         self.first, self.last = truth["first_ns"], truth["last_ns"]
@@ -40,7 +43,7 @@ class Times:
         self.stamp = re.compile(rb"(?=(.{4}(?:" + high + rb")))", re.DOTALL)
 
     def moved(self, packet: bytes, shift: int, sequence: int) -> bytes:
-        """The packet `shift` ns later, with this sequence number."""
+        """Returns the packet `shift` ns later, with this sequence number."""
         begin, end, content, size, _, discarded, cpu = CONTEXT.unpack_from(packet, CONTEXT_AT)
         out = bytearray(packet)
         CONTEXT.pack_into(out, CONTEXT_AT, begin + shift, end + shift, content, size, sequence, discarded, cpu)
@@ -53,12 +56,15 @@ class Times:
 
 
 def make_longer(fixture: Path, target: Path, megabytes: int) -> int:
-    """Writes a trace of about `megabytes` MB; gives the number of times that what follows the start-up is in it, two or more."""
+    """Writes a trace of about `megabytes` MB. Returns how often it contains what follows the start-up, two or more
+    times."""
     truth = json.loads((fixture / "truth.json").read_text())
     source, times = next((fixture / "ctf").rglob("metadata")).parent, Times(truth)
     target.mkdir(parents=True)
     (target / "metadata").write_bytes((source / "metadata").read_bytes())
-    streams = {p.name: list(packets(p.read_bytes())) for p in sorted(source.iterdir()) if p.name != "metadata" and p.is_file()}
+    streams = {
+        p.name: list(packets(p.read_bytes())) for p in sorted(source.iterdir()) if p.name != "metadata" and p.is_file()
+    }
     begins = {name: [CONTEXT.unpack_from(packet, CONTEXT_AT)[0] for packet in own] for name, own in streams.items()}
     started = min(begin for of in begins.values() for begin in of) + STARTED_NS
     again = {name: [p for p, begin in zip(own, begins[name]) if begin >= started] for name, own in streams.items()}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// count PID send|receive MESSAGES: single-steps every thread of a program that sends or receives UDP datagrams, and counts what it executes
-// in user space inside one-way latency. Sending: from the last reading of the clock to the system call that sends. Receiving: from the end of
-// the system call that received to the first reading of the clock. Prints a line a message: instructions, cache lines of code, pages of code.
-// The clock is read in the vDSO, whose own instructions are not counted. x86_64.
+// count PID send|receive MESSAGES: single-steps every thread of a program that sends or receives UDP datagrams, and
+// counts what it executes in user space inside the one-way latency. Sending: from the last reading of the clock to the
+// system call that sends. Receiving: from the end of the system call that received to the first reading of the clock.
+// Prints one line for each message: instructions, cache lines of code, pages of code. The vDSO reads the clock; its own
+// instructions are not counted. It works on x86_64.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -63,7 +64,7 @@ static int is_syscall(pid_t thread, uint64_t at) {
 
 static int sleeps(uint64_t call) { return call == SYS_clock_nanosleep || call == SYS_futex; }
 
-// One message: the thread has just left a system call.
+// Steps through one message. The thread has just left a system call.
 static void step(pid_t thread) {
   int count = 0, clocked = 0, status;
   while (count < MOST) {
@@ -71,7 +72,8 @@ static void step(pid_t thread) {
     if (ptrace(PTRACE_GETREGS, thread, 0, &r) != 0) die("registers");
     const int in_vdso = r.rip >= vdso_from && r.rip < vdso_to;
     if (in_vdso && receiving) return print(count);
-    if (in_vdso) clocked = 1, count = 0; // sending: begins anew after each reading
+    if (in_vdso)
+      clocked = 1, count = 0;  // sending: starts again after each reading
     else if (is_syscall(thread, r.rip)) {
       const int sends = r.rax == SYS_sendmsg || r.rax == SYS_sendto;
       if (!receiving && clocked && sends) print(count);
@@ -115,13 +117,13 @@ int main(int count, char **argument) {
     if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
       struct user_regs_struct r;
       if (ptrace(PTRACE_GETREGS, thread, 0, &r) != 0) die("system call");
-      // Before a call, its result is set to -ENOSYS. A sender is stepped from whatever it slept in.
+      // Before a call, its result is set to -ENOSYS. A sender is stepped from the call in which it slept.
       const int slept = (int64_t)r.rax != -ENOSYS && sleeps(r.orig_rax);
       if (receiving ? received(&r) : slept) step(thread);
     } else if (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP) {
       signal = WSTOPSIG(status);
     }
-    // Let go in the end, as the kernel lets the others go; by itself it would leave the single step on.
+    // Detach this thread explicitly at the end. The kernel would detach it too, but leave its single step on.
     if (ptrace(left > 0 ? PTRACE_SYSCALL : PTRACE_DETACH, thread, 0, signal) != 0 && errno != ESRCH) die("go on");
   }
   return 0;

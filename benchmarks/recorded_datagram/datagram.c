@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An RTPS message with one DATA submessage through a socket of the loopback, sent with sendmsg and received with recvmsg, as
- * a DDS does. Prints ns a message (sent and received), one line a burst.
+ * Sends an RTPS message with one DATA submessage through a loopback socket, with sendmsg and recvmsg like a DDS. Prints
+ * ns a message (sent and received), one line for each burst.
  *
- *   datagram BURSTS MESSAGES [sent]: through a pair of local sockets, and read with read(2), at which the recorder does not look
+ * datagram BURSTS MESSAGES [sent]: `sent` uses a pair of local sockets and reads with read(2), which the recorder does
+ * not inspect
  */
 #include <arpa/inet.h>
 #include <stdint.h>
@@ -14,25 +15,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now_ns(void)
-{
+static double now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc < 3) return 2;
   long bursts = atol(argv[1]), messages = atol(argv[2]);
   int only_sent = argc > 3, pair[2];
-  uint8_t head[32] = {'R', 'T', 'P', 'S', 2, 3, 1, 15, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 9, 1, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+  uint8_t head[32] = {'R', 'T', 'P', 'S', 2, 3, 1, 15, 1, 2, 3, 4, 5, 6, 7, 8,
+                      9,   10,  11,  12,  9, 1, 8, 0,  1, 2, 3, 4, 5, 6, 7, 8};
   uint8_t data[88] = {0x15, 5, 84, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, 3};
   uint8_t got[2048];
   struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof to;
   int receiver = socket(AF_INET, SOCK_DGRAM, 0), sender = socket(AF_INET, SOCK_DGRAM, 0);
-  if (bind(receiver, (struct sockaddr *)&to, size) != 0 || getsockname(receiver, (struct sockaddr *)&to, &size) != 0) return 1;
+  if (bind(receiver, (struct sockaddr *)&to, size) != 0 || getsockname(receiver, (struct sockaddr *)&to, &size) != 0)
+    return 1;
   if (only_sent && socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) != 0) return 1;
   struct iovec out[] = {{head, sizeof head}, {data, sizeof data}}, in = {got, sizeof got};
   struct msghdr sent = {.msg_name = &to, .msg_namelen = size, .msg_iov = out, .msg_iovlen = 2};

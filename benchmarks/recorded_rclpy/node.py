@@ -1,4 +1,5 @@
-"""A node that publishes to itself in its callback, COUNT times on one executor: prints us of its thread's CPU time a message.
+"""A node that publishes to itself in its callback, COUNT times on one executor. It prints its thread's CPU time a
+message in us.
 
 usage: node.py COUNT
 """

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A libtracetools of three functions: with PEER, firing LTTng tracepoints as the real one does, else doing nothing.
+ * A libtracetools with three functions. With PEER they fire LTTng tracepoints like the real one; otherwise they do
+ * nothing.
  */
 #include <stdbool.h>
 #ifdef PEER
@@ -12,21 +13,18 @@
 #define FIRE(...)
 #endif
 
-void ros_trace_callback_start(const void *callback, bool is_intra_process)
-{
+void ros_trace_callback_start(const void *callback, bool is_intra_process) {
   (void)callback;
   (void)is_intra_process;
   FIRE(callback_start, callback, is_intra_process);
 }
 
-void ros_trace_callback_end(const void *callback)
-{
+void ros_trace_callback_end(const void *callback) {
   (void)callback;
   FIRE(callback_end, callback);
 }
 
-void ros_trace_rcl_publish(const void *publisher_handle, const void *message)
-{
+void ros_trace_rcl_publish(const void *publisher_handle, const void *message) {
   (void)publisher_handle;
   (void)message;
   FIRE(rcl_publish, publisher_handle, message);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plain_fastdds ping|pong DOMAIN SIZE SECONDS: round trips on plain Fast DDS between two processes, as anybody would write them:
-// an IDL type of a number and a sequence of octets, reliable, keep last 1, over UDP on 127.0.0.1, a thread that waits on a WaitSet.
-// ping prints the median of each second after the first, us; pong runs until its standard input ends.
+// plain_fastdds ping|pong DOMAIN SIZE SECONDS: round trips on plain Fast DDS between two processes, written as usual:
+// an IDL type of a number and a sequence of octets, reliable, keep last 1, over UDP on 127.0.0.1, with a thread that
+// waits on a WaitSet. ping prints the median of each second after the first in us; pong runs until its standard input
+// ends.
 #include <fastcdr/Cdr.h>
 #include <fastcdr/FastBuffer.h>
 #include <fastdds/LibrarySettings.hpp>
@@ -39,7 +40,7 @@ namespace {
 struct Message {
   uint64_t sequence = 0;
   int64_t stamp_ns = 0;
-  uint64_t publisher = 0; // so that there is as much as in our header
+  uint64_t publisher = 0;  // so that it has as many bytes as our header
   std::vector<unsigned char> data;
 };
 
@@ -93,7 +94,7 @@ struct Ends {
   DataReader *in;
   WaitSet wait;
 
-  // Whether a message came within `seconds`.
+  // Returns whether a message came within `seconds`.
   bool take(Message &message, int seconds) {
     for (;;) {
       SampleInfo info;
@@ -136,7 +137,7 @@ void ping(Ends &ends, size_t size, int seconds) {
 void pong(Ends &ends) {
   Message message;
   std::atomic<bool> ended{false};
-  // A thread of its own, as in round_trip.c: no system call a round trip for it.
+  // This has a thread of its own, as in round_trip.c, so that it needs no system call in each round trip.
   std::thread input([&ended] {
     for (char byte; read(STDIN_FILENO, &byte, 1) > 0;) {
     }

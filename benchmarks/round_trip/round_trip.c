@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// round_trip PLUGIN.so TRANSPORT ping|pong DOMAIN SIZE SECONDS: round trips through the middleware seam between two processes, as ddsperf's
-// `ping waitset` makes them: the pong of one ping sends the next from the thread that took it, reliable, keep last 1.
-// ping prints the median of each second after the first, us; pong runs until its standard input ends.
+// round_trip PLUGIN.so TRANSPORT ping|pong DOMAIN SIZE SECONDS: round trips through the middleware seam between two
+// processes, like those of ddsperf's `ping waitset`: the pong of one ping sends the next from the thread that took it,
+// reliable, keep last 1. ping prints the median of each second after the first in us; pong runs until its standard
+// input ends.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,7 +19,7 @@ enum { MOST = 1 << 20, PING_LOST_S = 5 };
 
 static const struct tacho_middleware *mw;
 static char error[TACHO_ERROR_SIZE];
-static double samples[MOST]; // of one second, us
+static double samples[MOST];  // of one second, us
 
 __attribute__((noreturn)) static void fail(const char *what) {
   fprintf(stderr, "round_trip: %s: %s\n", what, error);
@@ -42,14 +43,15 @@ static void send(struct tacho_publisher *publisher, uint64_t sequence) {
   const void *message;
   int kept;
   if (!mw->borrow(publisher, &kept, &message, error)) fail("borrow");
-  if (mw->publish(publisher, &(struct tacho_header){.sequence = sequence, .stamp_ns = now_ns()}, error) < 0) fail("publish");
+  if (mw->publish(publisher, &(struct tacho_header){.sequence = sequence, .stamp_ns = now_ns()}, error) < 0)
+    fail("publish");
 }
 
 static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem_t *there, int seconds) {
   size_t count = 0;
   uint64_t sequence = 0;
   int64_t end_of_second = now_ns() + 1000000000ll, sent = now_ns();
-  // What the other end answers may not find us yet, though what we ask finds it: asked until an answer comes.
+  // The other end may receive our pings before its answers reach us, so we send until an answer comes.
   for (int tries = 0; tries < 10 * PING_LOST_S; tries++) {
     send(out, sequence);
     struct timespec limit;
@@ -57,7 +59,7 @@ static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem
     limit.tv_nsec += 100000000;
     if (limit.tv_nsec >= 1000000000) limit.tv_sec++, limit.tv_nsec -= 1000000000;
     if (sem_timedwait(there, &limit) < 0) continue;
-    sem_post(there); // taken below
+    sem_post(there);  // taken below
     break;
   }
   for (int second = 0; second < seconds;) {
@@ -65,7 +67,8 @@ static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += PING_LOST_S;
     if (sem_timedwait(there, &limit) < 0) {
-      snprintf(error, sizeof error, "no pong came for ping %llu within %d s", (unsigned long long)sequence, PING_LOST_S);
+      snprintf(error, sizeof error, "no pong came for ping %llu within %d s", (unsigned long long)sequence,
+               PING_LOST_S);
       fail("ping");
     }
     struct tacho_message message;
@@ -88,11 +91,13 @@ static void ping(struct tacho_publisher *out, struct tacho_subscription *in, sem
   }
 }
 
-static atomic_bool ended; // standard input
+static atomic_bool ended;  // standard input
 
-// A thread of its own: to look at standard input before each wait would be a system call a round trip, which ddsperf does not make.
+// A thread of its own watches standard input: to check it before each wait would cost a system call in each round trip,
+// which ddsperf does not make.
 static void *await_end(void *there) {
-  for (char byte; read(STDIN_FILENO, &byte, 1) > 0;) {}
+  for (char byte; read(STDIN_FILENO, &byte, 1) > 0;) {
+  }
   ended = 1;
   sem_post(there);
   return NULL;
@@ -102,13 +107,14 @@ static void pong(struct tacho_publisher *out, struct tacho_subscription *in, sem
   pthread_t input;
   if (pthread_create(&input, NULL, await_end, there)) fail("a thread for standard input");
   for (;;) {
-    while (sem_wait(there) < 0) {} // interrupted
+    while (sem_wait(there) < 0) {
+    }  // interrupted
     if (ended) break;
     struct tacho_message message;
     int got = mw->take(in, &message, error);
     if (got < 0) fail("take");
     if (!got) continue;
-    // The data go back as they came, as ddsperf's do.
+    // The data are returned unchanged, as ddsperf does.
     const void *name;
     int kept;
     void *room = mw->borrow(out, &kept, &name, error);
@@ -140,14 +146,17 @@ int main(int count, char **arguments) {
   const void *handle;
   sem_t there;
   sem_init(&there, 0, 0);
-  struct tacho_endpoint_config ping_topic = {arguments[3], "/ping", "", size, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}};
+  struct tacho_endpoint_config ping_topic = {
+      arguments[3], "/ping", "", size, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}};
   struct tacho_endpoint_config pong_topic = ping_topic;
   pong_topic.topic = "/pong";
-  struct tacho_session *session = mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[4]), arguments[2], ""}, error);
+  struct tacho_session *session =
+      mw->open(&(struct tacho_session_config){(uint32_t)atoi(arguments[4]), arguments[2], ""}, error);
   if (!session || mw->node(session, arguments[3], &handle, &traced, error) < 0) fail("open");
   struct tacho_publisher *out = mw->advertise(session, pings ? &ping_topic : &pong_topic, &handle, error);
   if (!out) fail("advertise");
-  struct tacho_subscription *in = mw->subscribe(session, pings ? &pong_topic : &ping_topic, wake, &there, &handle, error);
+  struct tacho_subscription *in =
+      mw->subscribe(session, pings ? &pong_topic : &ping_topic, wake, &there, &handle, error);
   if (!in) fail("subscribe");
   if (pings) {
     while (mw->publisher_matched(out, error) < 1 || mw->subscription_matched(in, error) < 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// plain talker|listener|both tcp|udp SIZE COUNT RATE: messages of SIZE bytes one way on plain roscpp, as anybody would write it.
-// The talker puts CLOCK_MONOTONIC into each just before it publishes; the listener prints what has passed in its callback, ns a
-// line, and ends when standard input does. `both` is talker and listener in one process.
+// plain talker|listener|both tcp|udp SIZE COUNT RATE: sends messages of SIZE bytes one way on plain roscpp, written as
+// usual. The talker writes CLOCK_MONOTONIC into each just before it publishes. The listener prints the time until its
+// callback, in ns, one a line, and ends with its standard input. `both` is talker and listener in one process.
 #include <poll.h>
 #include <ros/ros.h>
 #include <std_msgs/UInt8MultiArray.h>
@@ -32,11 +32,11 @@ static void received(const std_msgs::UInt8MultiArray::ConstPtr &message) {
 
 static void talk(ros::Publisher &publisher, size_t size, int count, int64_t period_ns) {
   while (publisher.getNumSubscribers() == 0) usleep(1000);
-  usleep(200000); // the listener's side is ready, too
+  usleep(200000);  // the listener's side is then ready, too
   boost::shared_ptr<std_msgs::UInt8MultiArray> message;
   int64_t due = now_ns();
   for (int i = 0; i < count; i++, due += period_ns) {
-    // One message again and again, as long as no listener of this process holds it: then it must not change.
+    // The same message is sent again, unless a listener of this process holds it: then it must not change.
     if (message.use_count() != 1) {
       message = boost::make_shared<std_msgs::UInt8MultiArray>();
       message->data.resize(size);
@@ -47,7 +47,7 @@ static void talk(ros::Publisher &publisher, size_t size, int count, int64_t peri
     std::memcpy(message->data.data(), &sent, sizeof sent);
     publisher.publish(message);
   }
-  usleep(300000); // the last arrives
+  usleep(300000);  // the last one arrives
 }
 
 int main(int count, char **arguments) {
@@ -61,14 +61,17 @@ int main(int count, char **arguments) {
   ros::Publisher publisher;
   ros::Subscriber subscriber;
   ros::TransportHints hints;
-  if (!std::strcmp(arguments[2], "udp")) hints.udp();
-  else hints.tcp();
+  if (!std::strcmp(arguments[2], "udp"))
+    hints.udp();
+  else
+    hints.tcp();
   if (role != "talker") subscriber = node.subscribe("/points", 10, received, hints);
   if (role != "listener") publisher = node.advertise<std_msgs::UInt8MultiArray>("/points", 10);
   ros::AsyncSpinner spinner(1);
   spinner.start();
   if (role != "listener") {
-    talk(publisher, std::strtoul(arguments[3], nullptr, 10), std::atoi(arguments[4]), 1000000000ll / std::atoi(arguments[5]));
+    talk(publisher, std::strtoul(arguments[3], nullptr, 10), std::atoi(arguments[4]),
+         1000000000ll / std::atoi(arguments[5]));
   } else {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     poll(&input, 1, -1);

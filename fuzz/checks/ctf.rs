@@ -1,20 +1,21 @@
-//! What must hold of any bytes that are read as a CTF trace.
+//! Checks any bytes as a CTF trace.
 
 use tacho_import::{metadata, Reader};
 
-/// Descriptions that the first byte of `packets` chooses from; beyond them, the bytes bring their own.
+/// The first byte of `packets` chooses one of these descriptions. If it is larger, the bytes bring their own.
 const DESCRIPTIONS: [&[u8]; 3] =
     [include_bytes!("ctf/jazzy.tsdl"), include_bytes!("ctf/walked.tsdl"), include_bytes!("ctf/kernel.tsdl")];
 
-/// Any bytes as metadata.
+/// Reads any bytes as metadata.
 pub fn description(bytes: &[u8]) {
     let (_, faults) = metadata::read(bytes);
     assert!(faults.iter().all(|fault| fault.offset <= bytes.len() as u64), "{faults:?}");
     drop(Reader::of_bytes(bytes, &[]));
 }
 
-/// Any bytes as the packets of a stream: a byte that says which description, then two streams of equal length; or the length of the
-/// description (two bytes), that, and one stream. Times must not turn back, and there are no more events than bytes.
+/// Reads any bytes as the packets of a stream. The bytes are the number of a description and then two streams of equal
+/// length; or the length of a description (two bytes), the description, and one stream. Times must not decrease, and
+/// there must be no more events than bytes.
 pub fn packets(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else { return };
     let opened = match DESCRIPTIONS.get(usize::from(*which)) {
@@ -36,6 +37,6 @@ pub fn packets(bytes: &[u8]) {
         before = Some(event.time);
         events += 1;
     }
-    // An event has a bit at least.
+    // An event has at least one bit.
     assert!(events <= 8 * bytes.len(), "{events} events in {} bytes", bytes.len());
 }

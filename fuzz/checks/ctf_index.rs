@@ -1,12 +1,12 @@
-//! What must hold of any bytes that lie beside a stream as its index.
+//! Checks any bytes as the index beside a stream.
 
 use tacho_import::{Gap, Reader};
 
 const DESCRIPTION: &[u8] = include_bytes!("ctf/kernel.tsdl");
 const PACKETS: u64 = 4;
 
-/// Some bytes of a stream (two bytes say how many), and any as its index. No index makes or takes an event, and none tells of a time
-/// that ends before it begins; where something is lacking, that is said in words, too.
+/// Reads some bytes as a stream (two bytes give their number), and the others as its index. No index adds or removes an
+/// event, and no gap ends before it begins. If something is missing, a problem says so in words, too.
 pub fn index(bytes: &[u8]) {
     let Some((kept, index)) = bytes.split_first_chunk::<2>() else { return };
     let stream: Vec<u8> = (0..PACKETS).flat_map(packet).collect();
@@ -24,19 +24,19 @@ pub fn index(bytes: &[u8]) {
     assert!(gaps.iter().all(|gap| gap.from <= gap.to), "{gaps:?}");
 }
 
-/// Events, gaps, and how many problems are told.
+/// Returns events, gaps, and the number of reported problems.
 fn read(mut reader: Reader) -> (Vec<i64>, Vec<Gap>, usize) {
     let events = std::iter::from_fn(|| reader.next_event()).map(|event| event.time.as_ns()).collect();
     (events, reader.gaps().to_vec(), reader.problems().iter().count())
 }
 
-/// One of 80 bytes with one event, the end of a softirq.
+/// Makes a packet of 80 bytes with one event, the end of a softirq.
 fn packet(number: u64) -> Vec<u8> {
     let begin = 1000 * number;
     let mut bytes = [0xc1fc_1fc1u32, 0].map(u32::to_le_bytes).concat();
-    // Stream, begin, end, content, size, number, lost.
+    // The fields are stream, begin, end, content, size, number, lost.
     bytes.extend([7, begin, begin + 900, 8 * 76, 8 * 80, number, 0].into_iter().flat_map(u64::to_le_bytes));
-    // CPU, id of five bits and time, vector, padding.
+    // The fields are CPU, id of five bits and time, vector, padding.
     bytes.extend([0, 5 | (begin as u32 + 100) << 5, 1, 0].into_iter().flat_map(u32::to_le_bytes));
     bytes
 }

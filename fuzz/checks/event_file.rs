@@ -1,9 +1,9 @@
-//! What must hold of any bytes that are read as an event file.
+//! Checks any bytes as an event file.
 
 use std::io::Write;
 use tacho_events::Reader;
 
-/// Any bytes as an event file. Times must not turn back, and there are no more events than words.
+/// Reads any bytes as an event file. Times must not decrease, and there must be no more events than words.
 pub fn file(bytes: &[u8]) {
     let mut file = tempfile::Builder::new().tempfile_in("/dev/shm").expect("a file in memory");
     file.write_all(bytes).expect("room in memory");

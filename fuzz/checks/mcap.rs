@@ -1,8 +1,8 @@
-//! What must hold of any bytes that are read as an MCAP file.
+//! Checks any bytes as an MCAP file.
 
 use tacho_import::mcap::read_bytes;
 
-/// Any bytes as a file: what is handed out is of a topic that there is, and counted.
+/// Reads any bytes as a file. Every message belongs to an existing topic, and is counted.
 pub fn file(bytes: &[u8]) {
     let (mut messages, mut topics) = (0, 0);
     let bag = read_bytes(bytes, &mut |message| {

@@ -1,10 +1,11 @@
-//! What must hold of any bytes that are read as a bag in an SQLite file.
+//! Checks any bytes as a bag in an SQLite file.
 
-use std::sync::atomic::AtomicBool;
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 use tacho_import::bag;
 
-/// Any bytes as a file: what is handed out is of a topic that there is, and counted; nothing is made beside it.
+/// Reads any bytes as a file. Every message belongs to an existing topic, and is counted; no other file is created
+/// beside it.
 pub fn file(bytes: &[u8]) {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
     let path = folder.path().join("bag_0.db3");

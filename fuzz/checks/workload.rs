@@ -1,8 +1,9 @@
-//! What must hold of any text that is read as a workload.
+//! Checks any text as a workload.
 
 use tacho_workload::{parse, sweep, write, Overrides};
 
-/// Any bytes as a workload file: read, or refused with reasons; what was read is written so that it reads the same.
+/// Reads any bytes as a workload file, or refuses them with reasons. What was read is written so that it reads the
+/// same.
 pub fn file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Err(refused) = sweep(text, "fuzzed.yaml", &Overrides::default()) {

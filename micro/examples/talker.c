@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ROS 2 node that says hello on /chatter and repeats on its console what it hears on /command. On Linux:
+ * A ROS 2 node that publishes hello on /chatter and prints what it receives on /command. On Linux:
  *
  *   cc -Imicro/include -Imicro/messages -Imicro/ports/linux micro/src/?*.c micro/ports/linux/{udp,clock}.c micro/examples/talker.c -o talker */
 #include <stdio.h>

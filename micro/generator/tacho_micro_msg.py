@@ -4,13 +4,15 @@
 
     python3 tacho_micro_msg.py -o messages std_msgs/msg/String geometry_msgs/msg/Twist
 
-Needs the Python environment of a ROS 2 (Iron or newer) for its parser (rosidl_adapter) and its type hashes
-(rosidl_generator_type_description, REP-2011). Packages are looked for in AMENT_PREFIX_PATH, then beside this Python; `--package
-NAME=FOLDER` names the folder of .msg files of one that is not installed.
+It needs the Python environment of a ROS 2 (Iron or newer) for its parser (rosidl_adapter) and its type hashes
+(rosidl_generator_type_description, REP-2011). It searches for packages in AMENT_PREFIX_PATH, then beside this Python;
+`--package NAME=FOLDER` names the folder of .msg files of a package that is not installed.
 
-One header a type: a struct, its micro_type, a write and a read function (XCDR1). Strings are views; a sequence is an array with a bound, and
-one without bound in the .msg gets NAME_FIELD_MAX, which may be defined before the header is included.
+Each type becomes one header: a struct, its micro_type, a write and a read function (XCDR1). Strings are views. A
+sequence is an array with a bound; if the .msg gives none, the bound is NAME_FIELD_MAX, which a program may define
+before it includes the header.
 """
+
 import argparse
 import os
 import sys
@@ -21,11 +23,12 @@ from rosidl_generator_type_description import FIELD_TYPE_NAME_TO_ID, calculate_t
 
 DEFAULT_BOUND = 16
 
-# .msg type: (C type, width in bytes, name in type descriptions). bool is a byte here: other values than 0 and 1 may come from the wire.
+# .msg type: (C type, width in bytes, name in type descriptions). A bool is a byte here, because the wire may carry
+# other values than 0 and 1.
 PRIMITIVES = {
     "bool": ("uint8_t", 1, "BOOLEAN"),
     "byte": ("uint8_t", 1, "BYTE"),
-    "char": ("uint8_t", 1, "UINT8"),  # as rosidl has it, since .msg became .idl
+    "char": ("uint8_t", 1, "UINT8"),  # rosidl treats it so since .msg files became .idl
     "int8": ("int8_t", 1, "INT8"),
     "uint8": ("uint8_t", 1, "UINT8"),
     "int16": ("int16_t", 2, "INT16"),
@@ -41,11 +44,11 @@ SEQUENCES = {"fixed": "_ARRAY", "bounded": "_BOUNDED_SEQUENCE", "unbounded": "_U
 
 
 class Unsupported(Exception):
-    """A field that this generator has no code for."""
+    """This generator has no code for a field."""
 
 
 def kind_of(field_type) -> str:
-    """"one", "fixed", "bounded" or "unbounded"."""
+    """Returns "one", "fixed", "bounded" or "unbounded"."""
     if not field_type.is_array:
         return "one"
     if field_type.array_size is None:
@@ -58,7 +61,7 @@ def full_name(field_type) -> str:
 
 
 class Types:
-    """Message specifications, found and parsed once."""
+    """Finds and parses each message specification once."""
 
     def __init__(self, packages: dict):
         self.packages = packages
@@ -72,7 +75,9 @@ class Types:
             folder = Path(prefix) / "share" / package / "msg"
             if folder.is_dir():
                 return folder
-        raise FileNotFoundError(f"package {package}: no share/{package}/msg in {', '.join(prefixes)}; name its folder with --package {package}=FOLDER")
+        raise FileNotFoundError(
+            f"package {package}: no share/{package}/msg in {', '.join(prefixes)}; name its folder with --package {package}=FOLDER"
+        )
 
     def spec(self, name: str) -> MessageSpecification:
         if name not in self.specs:
@@ -84,7 +89,7 @@ class Types:
         return [(f.name, f.type) for f in self.spec(name).fields]
 
     def nested(self, name: str) -> list:
-        """The types of fields, each once, in the order of the file."""
+        """Returns the types of fields, each once, in the order of the file."""
         return list(dict.fromkeys(full_name(t) for _, t in self.fields(name) if not t.is_primitive_type()))
 
     def all_nested(self, name: str) -> set:
@@ -103,18 +108,29 @@ class Types:
             else:
                 base = PRIMITIVES[t.type][2]
             kind = kind_of(t)
-            fields.append({
-                "name": field,
-                "type": {
-                    "type_id": FIELD_TYPE_NAME_TO_ID[f"FIELD_TYPE_{base}{SEQUENCES.get(kind, '')}"],
-                    "capacity": t.array_size if kind in ("fixed", "bounded") else 0,
-                    "string_capacity": (t.string_upper_bound or 0) if t.is_primitive_type() else 0,
-                    "nested_type_name": "" if t.is_primitive_type() else full_name(t),
-                },
-            })
+            fields.append(
+                {
+                    "name": field,
+                    "type": {
+                        "type_id": FIELD_TYPE_NAME_TO_ID[f"FIELD_TYPE_{base}{SEQUENCES.get(kind, '')}"],
+                        "capacity": t.array_size if kind in ("fixed", "bounded") else 0,
+                        "string_capacity": (t.string_upper_bound or 0) if t.is_primitive_type() else 0,
+                        "nested_type_name": "" if t.is_primitive_type() else full_name(t),
+                    },
+                }
+            )
         if not fields:  # rosidl gives an empty message this field
-            fields.append({"name": "structure_needs_at_least_one_member",
-                           "type": {"type_id": FIELD_TYPE_NAME_TO_ID["FIELD_TYPE_UINT8"], "capacity": 0, "string_capacity": 0, "nested_type_name": ""}})
+            fields.append(
+                {
+                    "name": "structure_needs_at_least_one_member",
+                    "type": {
+                        "type_id": FIELD_TYPE_NAME_TO_ID["FIELD_TYPE_UINT8"],
+                        "capacity": 0,
+                        "string_capacity": 0,
+                        "nested_type_name": "",
+                    },
+                }
+            )
         return {"type_name": name, "fields": fields}
 
     def type_hash(self, name: str) -> str:
@@ -131,7 +147,7 @@ def c_name(name: str) -> str:
 
 
 def element(field_type, where: str):
-    """C type of one value, and the statements that write and read `{}`."""
+    """Returns the C type of one value, and the statements that write and read `{}`."""
     if not field_type.is_primitive_type():
         c = c_name(full_name(field_type))
         return f"struct {c}", f"{c}_write(cdr, &{{}});", f"{c}_read(cdr, &{{}});"
@@ -145,7 +161,7 @@ def element(field_type, where: str):
 
 
 def bulk(field_type) -> int:
-    """Width of elements that are copied together; 0: one by one."""
+    """Returns the width of elements that are copied together; 0: they are copied one by one."""
     return PRIMITIVES[field_type.type][1] if field_type.is_primitive_type() and field_type.type in PRIMITIVES else 0
 
 
@@ -168,7 +184,9 @@ def header(types: Types, name: str) -> str:
             data, size = f"message->{field}.data", f"message->{field}.size"
             members.append(f"  struct {{\n    uint32_t size;\n    {ctype} data[{count}];\n  }} {field};")
             if kind == "unbounded":
-                macros.append(f"#ifndef {count}\n#define {count} {DEFAULT_BOUND}u /* the .msg has no bound; longer ones are refused */\n#endif")
+                macros.append(
+                    f"#ifndef {count}\n#define {count} {DEFAULT_BOUND}u /* the .msg has no bound; longer ones are refused */\n#endif"
+                )
             writes.append(f"  cdr_write_length(cdr, {size}, {count});")
             reads.append(f"  {size} = cdr_read_length(cdr, {count});")
         if bulk(t):
@@ -190,8 +208,10 @@ def header(types: Types, name: str) -> str:
         "\n".join(['#include "tacho_micro.h"'] + [f'#include "{c_name(n)}.h"' for n in types.nested(name)]),
         "\n".join(macros + constants),
         f"struct {c} {{\n" + "\n".join(members) + "\n};",
-        f"static const struct micro_type {c}_type = {{\n    \"{package}::msg::dds_::{base}_\",\n    \"{types.type_hash(name)}\"}};",
-        f"static inline void {c}_write(struct cdr_writer *cdr, const struct {c} *message) {{\n" + "\n".join(writes) + "\n}",
+        f'static const struct micro_type {c}_type = {{\n    "{package}::msg::dds_::{base}_",\n    "{types.type_hash(name)}"}};',
+        f"static inline void {c}_write(struct cdr_writer *cdr, const struct {c} *message) {{\n"
+        + "\n".join(writes)
+        + "\n}",
         f"static inline void {c}_read(struct cdr_reader *cdr, struct {c} *message) {{\n" + "\n".join(reads) + "\n}",
         "#endif\n",
     ]

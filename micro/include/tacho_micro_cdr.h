@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * XCDR1 (DDS-XTypes 1.3, 7.4.3): writing little endian, reading either. Used by the generated message code.
+ * Implements XCDR1 (DDS-XTypes 1.3, 7.4.3): writes little endian, reads either byte order. The generated message code
+ * uses it.
  *
- * Alignment counts from the first byte after the encapsulation header. A write that does not fit, or a read beyond the end, sets
- * the error flag, does nothing, and makes all that follow do nothing; one look at the end suffices.
+ * Alignment counts from the first byte after the encapsulation header. A write that does not fit, or a read beyond the
+ * end, sets the error flag and does nothing. All later calls then do nothing, so one check at the end suffices.
  */
 #ifndef TACHO_MICRO_CDR_H_
 #define TACHO_MICRO_CDR_H_
@@ -23,7 +24,7 @@ struct cdr_reader {
   bool little_endian, bad;
 };
 
-/* Text that lies elsewhere: in the received message, or in the application. `size` is without the NUL that follows. */
+/* A text that lies in the received message or in the application. `size` does not include the NUL at its end. */
 struct micro_string {
   const char *data;
   uint32_t size;
@@ -32,15 +33,15 @@ struct micro_string {
 /* The text of a C literal or array. */
 #define MICRO_STRING(literal) ((struct micro_string){literal, sizeof(literal) - 1})
 
-/* `count` primitives of `width` bytes (1, 2, 4 or 8), from and to host memory of that alignment. */
+/* Copies `count` primitives of `width` bytes (1, 2, 4 or 8) from or to host memory of that alignment. */
 void cdr_write(struct cdr_writer *cdr, const void *values, uint32_t width, uint32_t count);
 void cdr_read(struct cdr_reader *cdr, void *values, uint32_t width, uint32_t count);
 
-/* bound: the most bytes that the type allows; 0: any. */
+/* bound: the most bytes that the type allows; 0: no limit. */
 void cdr_write_string(struct cdr_writer *cdr, struct micro_string text, uint32_t bound);
 void cdr_read_string(struct cdr_reader *cdr, struct micro_string *text, uint32_t bound);
 
-/* The length of a sequence; one that is above `bound` sets the error flag and reads as 0. */
+/* Writes or reads the length of a sequence. A length above `bound` sets the error flag and reads as 0. */
 void cdr_write_length(struct cdr_writer *cdr, uint32_t length, uint32_t bound);
 uint32_t cdr_read_length(struct cdr_reader *cdr, uint32_t bound);
 

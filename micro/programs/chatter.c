@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The three programs of study C: a publisher, a subscriber, and both in one node, by PUBLISHER and SUBSCRIBER.
+ * The three programs of study C: a publisher, a subscriber, and both in one node. PUBLISHER and SUBSCRIBER select one.
  *
- * The publisher sends a string of 25 characters on /chatter ten times a second; the subscriber prints what it hears there; both together
- * send on /chatter and hear /to_micro. Each sends its events on /tacho/micro_events. */
+ * The publisher sends a string of 25 characters on /chatter ten times a second. The subscriber prints what it receives
+ * there. The node with both sends on /chatter and receives /to_micro. Each sends its events on /tacho/micro_events. */
 #include "board.h"
 #include "measure.h"
 #include "std_msgs_msg_String.h"
@@ -51,12 +51,25 @@ static uint32_t events_storage[MICRO_WRITER_WORDS(2, 300)];
 
 static const struct micro_endpoint endpoints[ENDPOINTS] = {
 #if PUBLISHER
-    [CHATTER] = {.topic = MICRO_TOPIC("/chatter"), .type = &std_msgs_msg_String_type, .qos = QOS, .depth = 4, .size = 64, .storage = chatter_storage},
+    [CHATTER] = {.topic = MICRO_TOPIC("/chatter"),
+                 .type = &std_msgs_msg_String_type,
+                 .qos = QOS,
+                 .depth = 4,
+                 .size = 64,
+                 .storage = chatter_storage},
 #endif
 #if SUBSCRIBER
-    [HEARD] = {.topic = PUBLISHER ? MICRO_TOPIC("/to_micro") : MICRO_TOPIC("/chatter"), .type = &std_msgs_msg_String_type, .on_message = on_message, .qos = QOS},
+    [HEARD] = {.topic = PUBLISHER ? MICRO_TOPIC("/to_micro") : MICRO_TOPIC("/chatter"),
+               .type = &std_msgs_msg_String_type,
+               .on_message = on_message,
+               .qos = QOS},
 #endif
-    [EVENTS] = {.topic = MICRO_TOPIC("/tacho/micro_events"), .type = &std_msgs_msg_UInt8MultiArray_type, .qos = MICRO_RELIABLE, .depth = 2, .size = 300, .storage = events_storage},
+    [EVENTS] = {.topic = MICRO_TOPIC("/tacho/micro_events"),
+                .type = &std_msgs_msg_UInt8MultiArray_type,
+                .qos = MICRO_RELIABLE,
+                .depth = 2,
+                .size = 300,
+                .storage = events_storage},
 };
 
 #if PUBLISHER
@@ -64,12 +77,16 @@ static void publish(uint32_t number) {
   static char text[] = "hello from cortex-m4 0000";
   for (char *digit = text + 24; digit > text + 20; digit--, number /= 10) *digit = (char)('0' + number % 10);
   struct std_msgs_msg_String message = {MICRO_STRING(text)};
-  MEASURED_PUBLISH(struct cdr_writer cdr = micro_loan(CHATTER); std_msgs_msg_String_write(&cdr, &message); micro_publish(CHATTER, &cdr);)
+  MEASURED_PUBLISH(struct cdr_writer cdr = micro_loan(CHATTER); std_msgs_msg_String_write(&cdr, &message);
+                   micro_publish(CHATTER, &cdr);)
 }
 #endif
 
 int main(void) {
-  static struct micro_node node = {.name = PUBLISHER ? (SUBSCRIBER ? "both" : "publisher") : "subscriber", .ns = "/micro", .endpoints = endpoints, .endpoint_count = ENDPOINTS};
+  static struct micro_node node = {.name = PUBLISHER ? (SUBSCRIBER ? "both" : "publisher") : "subscriber",
+                                   .ns = "/micro",
+                                   .endpoints = endpoints,
+                                   .endpoint_count = ENDPOINTS};
   board_start(&node);
   if (!micro_init(&node)) {
     board_print("no ports\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A node of a workload on a board: one image for all of them, told by a block in memory (node_plan.h) what its endpoints are.
+ * A node of a workload on a board. One image serves all nodes: a block in memory (node_plan.h) describes its endpoints.
  *
- * It speaks with the runner on the console: words a line out, a letter in (s: start, p: stop sending by timer, e: end and report,
- * q: leave). What it does
- * when is in its events, which go out on a topic of their own. */
+ * It communicates with the runner on the console. It prints one line of words; it reads one letter (s: start, p: stop
+ * sending by timer, e: end and report, q: leave). Its events record what it does when; it sends them on a topic of
+ * their own. */
 #include <string.h>
 
 #include "board.h"
@@ -17,9 +17,9 @@ enum { EVENTS, CLOCK, OWN }; /* rows before those of the workload */
 #define EVENTS_EVERY_MS 20u
 #define EVENTS_DEPTH 4u
 #define EVENTS_SIZE 1300u /* one datagram */
-#define NODES_MAX 8u      /* publishers whose numbers are remembered */
+#define NODES_MAX 8u      /* publishers whose numbers it remembers */
 
-/* What every message of tacho carries before its data (native/include/tacho/middleware.h). */
+/* Every message of tacho carries this before its data (native/include/tacho/middleware.h). */
 struct header {
   uint64_t sequence;
   int64_t stamp_ns; /* of this board's clock */
@@ -52,16 +52,20 @@ static uint32_t *storage(uint32_t words) {
 
 static void publish(unsigned row) {
   const struct node_row *of = &plan->row[row];
-  const struct header header = {.sequence = sent[row]++, .stamp_ns = (int64_t)micro_clock_ns(), .publisher = of->publisher};
-  const uint32_t head[3] = {0, 0, (uint32_t)sizeof header + of->size}; /* UInt8MultiArray: no dimensions, data_offset; length of data */
+  const struct header header = {
+      .sequence = sent[row]++, .stamp_ns = (int64_t)micro_clock_ns(), .publisher = of->publisher};
+  const uint32_t head[3] = {
+      0, 0, (uint32_t)sizeof header + of->size}; /* UInt8MultiArray: no dimensions, data_offset; length of data */
   struct cdr_writer cdr = micro_loan(OWN + row);
   cdr_write(&cdr, head, 4, 3);
   cdr_write(&cdr, &header, 1, sizeof header);
-  cdr_write(&cdr, (const void *)NODE_ARENA, 1, of->size); /* whatever is there: what it says does not matter, that it is copied does */
+  /* The content does not matter; only copying it does. */
+  cdr_write(&cdr, (const void *)NODE_ARENA, 1, of->size);
   micro_publish(OWN + row, &cdr);
 }
 
-/* Tells once which publisher a writer is, and again should that change; whoever reads the events can then name each message taken. */
+/* Records once which publisher a writer is, and again if that changes. The reader of the events can then name each
+ * message taken. */
 static void name_writer(unsigned row, const struct micro_message *message, const struct header *header) {
   static struct {
     uint8_t guid[16];
@@ -83,7 +87,7 @@ static void take(unsigned row, const struct micro_message *message) {
   uint32_t head[3];
   cdr_read(&cdr, head, 4, 3);
   cdr_read(&cdr, &header, 1, sizeof header);
-  if (cdr.bad || head[0] != 0 || head[2] < sizeof header) return; /* not one of tacho */
+  if (cdr.bad || head[0] != 0 || head[2] < sizeof header) return; /* not a message of tacho */
   name_writer(row, message, &header);
   taken[row]++;
   if (plan->row[row].triggers)
@@ -92,22 +96,34 @@ static void take(unsigned row, const struct micro_message *message) {
   micro_record(NODE_TAKEN, (uint8_t)(OWN + row), no_bytes, 0);
 }
 
+/* clang-format off */
 #define CALLBACK(row) static void take_##row(const struct micro_message *message) { take(row, message); }
 CALLBACK(0) CALLBACK(1) CALLBACK(2) CALLBACK(3) CALLBACK(4) CALLBACK(5) CALLBACK(6) CALLBACK(7) CALLBACK(8) CALLBACK(9) CALLBACK(10)
 CALLBACK(11) CALLBACK(12) CALLBACK(13)
 static void (*const callbacks[NODE_ROWS])(const struct micro_message *) = {
     take_0, take_1, take_2, take_3, take_4, take_5, take_6, take_7, take_8, take_9, take_10, take_11, take_12, take_13};
+/* clang-format on */
 
-static void on_clock(const struct micro_message *message) { (void)message; } /* that it was taken, and when, is an event */
+/* There is nothing to do: an event already records that and when it was taken. */
+static void on_clock(const struct micro_message *message) { (void)message; }
 
 static void make_endpoints(void) {
-  endpoints[EVENTS] = (struct micro_endpoint){.topic = strcat(events_topic, plan->name), .type = &std_msgs_msg_UInt8MultiArray_type,
-    .qos = MICRO_RELIABLE, .depth = EVENTS_DEPTH, .size = EVENTS_SIZE, .storage = events_storage};
-  endpoints[CLOCK] = (struct micro_endpoint){.topic = strcat(clock_topic, plan->name), .type = &std_msgs_msg_UInt8MultiArray_type, .on_message = on_clock};
+  endpoints[EVENTS] = (struct micro_endpoint){.topic = strcat(events_topic, plan->name),
+                                              .type = &std_msgs_msg_UInt8MultiArray_type,
+                                              .qos = MICRO_RELIABLE,
+                                              .depth = EVENTS_DEPTH,
+                                              .size = EVENTS_SIZE,
+                                              .storage = events_storage};
+  endpoints[CLOCK] = (struct micro_endpoint){
+      .topic = strcat(clock_topic, plan->name), .type = &std_msgs_msg_UInt8MultiArray_type, .on_message = on_clock};
   for (unsigned i = 0; i < plan->rows; i++) {
     const struct node_row *row = &plan->row[i];
     uint32_t size = 12 + (uint32_t)sizeof(struct header) + row->size;
-    endpoints[OWN + i] = (struct micro_endpoint){.topic = row->topic, .type = &std_msgs_msg_UInt8MultiArray_type, .qos = row->qos, .depth = row->depth, .size = size};
+    endpoints[OWN + i] = (struct micro_endpoint){.topic = row->topic,
+                                                 .type = &std_msgs_msg_UInt8MultiArray_type,
+                                                 .qos = row->qos,
+                                                 .depth = row->depth,
+                                                 .size = size};
     if (row->reads) endpoints[OWN + i].on_message = callbacks[i];
     endpoints[OWN + i].storage = storage(row->reads ? MICRO_READER_WORDS(size) : MICRO_WRITER_WORDS(row->depth, size));
   }
@@ -115,7 +131,7 @@ static void make_endpoints(void) {
   node.endpoint_count = (uint8_t)(OWN + plan->rows);
 }
 
-/* Whether every row has its peers; says which has not, where that is another than before. */
+/* Returns whether every row has its peers. Reports a row that has not, if it is another one than before. */
 static bool all_matched(void) {
   static uint32_t said = ~0u;
   bool heard = micro_matched(EVENTS) > 0 && micro_matched(CLOCK) > 0;
@@ -129,7 +145,7 @@ static bool all_matched(void) {
   return heard;
 }
 
-/* When activation k of a timer is due, ns after the start. */
+/* Returns when activation k of a timer is due, in ns after the start. */
 static uint64_t due_ns(const struct node_timer *timer, uint64_t k) {
   return timer->phase_ns + (k * 1000000000000u + timer->rate_mhz / 2) / timer->rate_mhz;
 }
@@ -139,7 +155,7 @@ static void run_timer(unsigned index, uint64_t start_ns) {
   const struct node_timer *timer = &plan->timer[index];
   uint64_t k = activations[index], since_ns = micro_clock_ns() - start_ns, missed = 0;
   if (since_ns < due_ns(timer, k)) return;
-  /* Behind by a period or more: the latest is sent, those before it are skipped. */
+  /* If the node is behind by a period or more, it sends the latest message and skips those before it. */
   while (since_ns >= due_ns(timer, k + 1)) k++, missed++;
   activations[index] = k + 1;
   micro_record(NODE_TIMER, (uint8_t)index, no_bytes, 0);
@@ -154,7 +170,7 @@ static void run_timer(unsigned index, uint64_t start_ns) {
   micro_record(NODE_TIMER_END, (uint8_t)index, no_bytes, 0);
 }
 
-/* What has not been sent of the events goes out, for as long as somebody takes it. */
+/* Sends the remaining events, as long as somebody takes them. */
 static void send_events(void) {
   uint32_t since = micro_clock_ms();
   while (micro_clock_ms() - since < 2000u && micro_matched(EVENTS)) {
@@ -177,13 +193,15 @@ static void report(void) {
 
 int main(void) {
   board_start(&node);
-  if (plan->magic != NODE_PLAN_MAGIC || plan->size != sizeof *plan || plan->rows > NODE_ROWS || plan->timers > NODE_TIMERS) {
+  if (plan->magic != NODE_PLAN_MAGIC || plan->size != sizeof *plan || plan->rows > NODE_ROWS ||
+      plan->timers > NODE_TIMERS) {
     say("failed: plan of size", plan->size, (uint32_t)sizeof *plan);
     return 1;
   }
   make_endpoints();
   if ((uintptr_t)arena > NODE_ARENA_END) {
-    say("failed: memory of messages in kB, and limit", (uint32_t)((uintptr_t)arena - NODE_ARENA) / 1024, (NODE_ARENA_END - NODE_ARENA) / 1024);
+    say("failed: memory of messages in kB, and limit", (uint32_t)((uintptr_t)arena - NODE_ARENA) / 1024,
+        (NODE_ARENA_END - NODE_ARENA) / 1024);
     return 1;
   }
   if (!micro_init(&node)) {
@@ -202,14 +220,20 @@ int main(void) {
       board_print("matched\n");
     }
     switch (board_read()) {
-      case 's': started = true, start_ns = micro_clock_ns(); break;
-      case 'p': timers = false; break;
+      case 's':
+        started = true, start_ns = micro_clock_ns();
+        break;
+      case 'p':
+        timers = false;
+        break;
       case 'e':
         started = false;
         send_events();
         report();
         break;
-      case 'q': micro_close(); return 0;
+      case 'q':
+        micro_close();
+        return 0;
     }
     for (unsigned i = 0; started && timers && i < plan->timers; i++) run_timer(i, start_ns);
     if (micro_clock_ms() - events_ms >= EVENTS_EVERY_MS) {

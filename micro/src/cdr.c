@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * XCDR1 bodies (tacho_micro_cdr.h). Hosts of either byte order; the wire is written little endian. */
+ * Writes and reads XCDR1 bodies (tacho_micro_cdr.h) on hosts of either byte order. It writes little endian. */
 #include "tacho_micro_cdr.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void copy(uint8_t *to, const uint8_t *from, uint32_t width, uint32_t size
   for (uint32_t i = 0; i < size; i++) to[i] = from[(i / width) * width + (width - 1 - i % width)];
 }
 
-/* The bytes of padding before a value of that width, when it and `size` bytes fit; -1 otherwise. */
+/* Returns the bytes of padding before a value of that width if it and `size` bytes fit; -1 otherwise. */
 static int32_t room(uint32_t at, uint32_t end, uint32_t width, uint32_t count) {
   uint32_t pad = (width - at % width) % width;
   if (count == 0) return 0;
@@ -59,7 +59,8 @@ uint32_t cdr_read_length(struct cdr_reader *cdr, uint32_t bound) {
 
 void cdr_write_string(struct cdr_writer *cdr, struct micro_string text, uint32_t bound) {
   uint32_t at = (cdr->at + 3) & ~3u, size = text.size + 1;
-  if (cdr->overflow || at > cdr->size || cdr->size - at < 4 || size > cdr->size - at - 4 || size == 0 || (bound && text.size > bound)) {
+  if (cdr->overflow || at > cdr->size || cdr->size - at < 4 || size > cdr->size - at - 4 || size == 0 ||
+      (bound && text.size > bound)) {
     cdr->overflow = true;
     return;
   }
@@ -75,7 +76,7 @@ void cdr_read_string(struct cdr_reader *cdr, struct micro_string *text, uint32_t
   uint32_t length = cdr_read_length(cdr, bound ? bound + 1 : UINT32_MAX);
   text->data = "";
   text->size = 0;
-  if (cdr->bad || length == 0) return; /* some write an empty string without its NUL */
+  if (cdr->bad || length == 0) return; /* some writers send an empty string without its NUL */
   const char *data = (const char *)cdr->body + cdr->at;
   if (length > cdr->size - cdr->at || data[length - 1] != 0) {
     cdr->bad = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Building a message (RTPS 9.4) in the port's buffer. We write little endian. */
+ * Builds a message (RTPS 9.4) in the port's buffer, in little endian. */
 #include "rtps.h"
 
 static uint8_t *message, *cursor, *end;
 static bool overflow;
 
-/* Room for `size` bytes. Where there is none they go where they do no harm, and the message is not sent. */
+/* Returns room for `size` bytes. If there is none, the bytes go to a harmless place, and the message is not sent. */
 static uint8_t *take(uint32_t size) {
   uint8_t *at = cursor;
   if (size > (uint32_t)(end - at)) {
@@ -17,7 +17,7 @@ static uint8_t *take(uint32_t size) {
   return at;
 }
 
-/* Most of a message is words: stored one by one into room that was taken at once. */
+/* Most of a message consists of words. Each is stored into room that was reserved for several at once. */
 INLINE void set32(uint8_t *p, uint32_t value) {
   if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) value = __builtin_bswap32(value);
   memcpy(p, &value, 4);

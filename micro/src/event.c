@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ring of the node's own events, and sending it. A full ring drops and counts; it never overwrites what was not sent. */
+ * The ring of the node's own events, and how they are sent. A full ring drops and counts; it never overwrites unsent
+ * events. */
 #include "rtps.h"
 
 #if MICRO_EVENTS
 
-/* As it goes out, little endian (docs/micro.md): a head, then event after event. */
+/* The format on the wire, little endian (docs/micro.md): a head, then event after event. */
 #define HEAD_BYTES 24u
 #define EVENT_BYTES 34u
 
@@ -40,7 +41,7 @@ void micro_record(uint8_t kind, uint8_t endpoint, const uint8_t bytes[16], uint6
 }
 
 static void put_number(struct cdr_writer *cdr, uint64_t value) {
-  /* Byte by byte: within a sequence of bytes nothing is aligned. */
+  /* Written byte by byte, because nothing is aligned within a sequence of bytes. */
   for (unsigned k = 0; k < 8; k++) {
     uint8_t byte = (uint8_t)(value >> (k * 8));
     cdr_write(cdr, &byte, 1, 1);
@@ -50,7 +51,7 @@ static void put_number(struct cdr_writer *cdr, uint64_t value) {
 unsigned micro_publish_events(unsigned endpoint) {
   uint32_t n = written - sent, zero = 0;
   publishing = endpoint;
-  /* Nothing is overwritten that has not arrived yet. */
+  /* Events that have not arrived yet must not be overwritten. */
   if (n == 0 || micro_matched(endpoint) == 0 || !micro_acknowledged(endpoint)) return 0;
   struct cdr_writer cdr = micro_loan(endpoint);
   /* std_msgs/msg/UInt8MultiArray: layout (no dimensions, data_offset: events dropped so far), then the bytes. */

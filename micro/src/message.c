@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What comes from the network: messages, submessages (RTPS 8.3, 9.4), and datagrams that arrive as IP fragments.
+ * Reads what comes from the network: messages, submessages (RTPS 8.3, 9.4), and datagrams that arrive as IP fragments.
  *
- * Whole submessages are read where they lie. One that lies across two pieces is put together in `carry`; one too long for that, which
- * only a user message can be, flows past the carry into its reader's storage. Every length is checked before a byte behind it is read. */
+ * Whole submessages are read in place. One that spans two pieces is assembled in `carry`. Only a user message can be
+ * too long for `carry`; its payload then goes directly into its reader's storage. Every length is checked before a byte
+ * after it is read. */
 #include "rtps.h"
 
-uint64_t get_sequence(const uint8_t *p, bool little) {
+/* SequenceNumber_t: high word, low word; 0 when not positive. */
+static uint64_t get_sequence(const uint8_t *p, bool little) {
   uint32_t high = get32(p, little);
   return high >> 31 ? 0 : (uint64_t)high << 32 | get32(p + 4, little);
 }
 
-bool same(const void *a, const void *b, uint32_t size) {
-  const uint8_t *x = a, *y = b;
-  while (size && *x == *y) x++, y++, size--;
-  return size == 0;
-}
-
-bool set_has(const struct numbers *set, uint32_t i) {
-  return i < set->bits && get32(set->bitmap + i / 32 * 4, set->little_endian) >> (31 - i % 32) & 1;
-}
-
 static void malformed(void) { self.counters.malformed++; }
 
-/* Inline QoS (RTPS 9.6.4): what of it concerns us. Returns the offset behind it, or 0. */
+/* Reads the parts of the inline QoS that we need (RTPS 9.6.4). Returns the offset after it, or 0. */
 static uint32_t inline_qos(struct data *data, const uint8_t *at, uint32_t offset, uint32_t available) {
   while (available - offset >= 4) {
     uint32_t id = get16(at + offset, data->little_endian), size = get16(at + offset + 2, data->little_endian);
@@ -36,8 +28,9 @@ static uint32_t inline_qos(struct data *data, const uint8_t *at, uint32_t offset
   return 0;
 }
 
-/* Reads the fixed part. `available` bytes are at hand, of `length`. */
-static bool read_data(struct data *data, uint8_t id, uint8_t flags, const uint8_t *at, uint32_t available, uint32_t length) {
+/* Reads the fixed part. `available` of `length` bytes are present. */
+static bool read_data(struct data *data, uint8_t id, uint8_t flags, const uint8_t *at, uint32_t available,
+                      uint32_t length) {
   bool little = flags & LITTLE_ENDIAN_FLAG;
   uint32_t fixed = id == DATA ? 20 : 32;
   if (available < fixed) return false;
@@ -74,11 +67,12 @@ static void on_data(struct receiver *receiver, const struct data *data) {
   struct peer *peer = find_peer(receiver->prefix);
   if (!peer) return;
   peer->heard_ms = micro_clock_ms();
-  /* sedp_data would say so, too, but not as quickly. */
+  /* sedp_data would return this too, but more slowly. */
   if (!is_builtin(data->writer) || !sedp_data(peer, data)) reader_data(receiver, (uint8_t)(peer - self.peers), data);
 }
 
-/* A set of sequence or fragment numbers (RTPS 9.4.2.6, 9.4.2.8) at `at`, behind its base; then, where `counted`, a count. */
+/* Reads a set of sequence or fragment numbers (RTPS 9.4.2.6, 9.4.2.8) at `at`, after its base. If `counted`, a count
+ * follows. */
 static bool read_set(struct numbers *numbers, const uint8_t *at, uint32_t available, bool counted) {
   if (available < 4) return false;
   numbers->bits = get32(at, numbers->little_endian);
@@ -138,12 +132,16 @@ static void on_numbers(struct peer *peer, uint8_t id, const struct numbers *numb
     case ACKNACK:
       if (!sedp_acknack(peer, numbers)) writer_acknack(index, numbers);
       break;
-    case NACK_FRAG: writer_nack_fragment(index, numbers); break;
-    default: reader_heartbeat_fragment(index, numbers); break;
+    case NACK_FRAG:
+      writer_nack_fragment(index, numbers);
+      break;
+    default:
+      reader_heartbeat_fragment(index, numbers);
+      break;
   }
 }
 
-/* One submessage of `length` bytes at `at`; only of DATA to discovery may fewer be at hand. */
+/* Handles one submessage of `length` bytes at `at`. Fewer may be available only for DATA to discovery. */
 void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available, uint32_t length) {
   uint8_t id = at[0], flags = at[1];
   bool little = flags & LITTLE_ENDIAN_FLAG;
@@ -185,11 +183,13 @@ void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available
       if (peer) on_numbers(peer, id, &numbers);
       break;
     }
-    default: break; /* PAD, INFO_REPLY, and those of vendors (RTPS 8.3.4.1: ignored) */
+    default:
+      break; /* PAD, INFO_REPLY, and vendors' own, which are ignored (RTPS 8.3.4.1) */
   }
 }
 
-/* The length of the submessage at `at`, with its head, of which `left` bytes of the datagram remain; 0: it contradicts that. */
+/* Returns the length of the submessage at `at`, including its head. `left` bytes of the datagram remain; 0: the length
+ * contradicts that. */
 INLINE uint32_t submessage_size(const uint8_t *at, uint32_t left) {
   uint32_t size = get16(at + 2, at[1] & LITTLE_ENDIAN_FLAG);
   if (size == 0 && at[0] != PAD && at[0] != INFO_TS) return left; /* RTPS 9.4.5.1.3: to the end of the message */
@@ -200,9 +200,9 @@ INLINE uint32_t submessage_size(const uint8_t *at, uint32_t left) {
 static struct {
   struct receiver receiver;
   uint32_t source, total, offset, started_ms;
-  uint32_t carried;             /* bytes in `carry` */
-  uint32_t flowing;             /* bytes of the submessage's payload still to come that do not go through the carry */
-  uint8_t *sink;                /* where they go; NULL: nowhere */
+  uint32_t carried; /* bytes in `carry` */
+  uint32_t flowing; /* bytes of the submessage's payload that are still to come and bypass the carry */
+  uint8_t *sink;    /* their destination; NULL: they are discarded */
   struct data data;
   uint8_t peer;
   bool active;
@@ -211,7 +211,7 @@ static uint32_t carry[MICRO_CARRY / 4];
 
 void revoke_sink(void) { pieces.sink = NULL; }
 
-/* A submessage longer than the carry, of which the carry is full. `size` is its own. */
+/* Handles a submessage that is longer than the carry, once the carry is full. `size` is the submessage's. */
 static void overflow_carry(uint32_t size) {
   uint8_t *at = (uint8_t *)carry;
   pieces.flowing = size - MICRO_CARRY;
@@ -222,7 +222,8 @@ static void overflow_carry(uint32_t size) {
   if (!read_data(data, at[0], at[1], at + 4, MICRO_CARRY - 4, size - 4)) return malformed();
   if (data->writer == PUBLICATIONS_WRITER || data->writer == SUBSCRIPTIONS_WRITER) {
     self.counters.oversized++;
-    sedp_data(peer, data); /* what is at hand says who it is; without this it would be asked for for ever */
+    /* The available bytes say who it is. Without this call, we would request it for ever. */
+    sedp_data(peer, data);
     return;
   }
   pieces.peer = (uint8_t)(peer - self.peers);
@@ -232,14 +233,15 @@ static void overflow_carry(uint32_t size) {
   pieces.sink += data->available;
 }
 
-/* `size` bytes of one datagram, of which `left` bytes remain from here on. Returns how many were used up: all whole submessages. */
+/* Handles all whole submessages in `size` bytes of one datagram, of which `left` bytes remain from here on. Returns how
+ * many bytes it used. */
 static uint32_t whole_submessages(struct receiver *receiver, const uint8_t *at, uint32_t size, uint32_t left) {
   uint32_t used = 0;
   while (size - used >= 4) {
     uint32_t length = submessage_size(at + used, left - used);
     if (!length) {
       malformed();
-      return left; /* nothing behind it can be found */
+      return left; /* no later submessage can be found */
     }
     if (length > size - used) break;
     submessage(receiver, at + used, length - 4, length - 4);
@@ -288,7 +290,7 @@ static void next_piece(const uint8_t *at, uint32_t size) {
         pieces.active = false;
         return;
       }
-      if (n == 0) { /* a submessage that goes on in the next piece: its first four bytes, then as above */
+      if (n == 0) { /* a submessage that continues in the next piece: carry its first four bytes, then as above */
         n = 4;
         memcpy(carry, at, n);
         pieces.carried = n;
@@ -301,7 +303,8 @@ static void next_piece(const uint8_t *at, uint32_t size) {
 }
 
 static bool read_header(struct receiver *receiver, const struct udp_piece *piece) {
-  if (piece->size < 20 || get32(piece->data, false) != 0x52545053 || piece->data[4] != 2) return false; /* RTPS 8.3.6.3: RTPS, major version */
+  if (piece->size < 20 || get32(piece->data, false) != 0x52545053 || piece->data[4] != 2)
+    return false; /* RTPS 8.3.6.3: RTPS, major version */
   memcpy(receiver->prefix, piece->data + 8, 12);
   receiver->timed = false;
   receiver->address = piece->source;
@@ -321,7 +324,7 @@ void micro_receive(const struct udp_piece *piece) {
   }
   if (piece->offset > piece->total || piece->size > piece->total - piece->offset) return malformed();
   if (piece->offset == 0) {
-    /* Two senders' pieces may interleave; the one begun is finished, unless it has stopped coming. */
+    /* Pieces of two senders may interleave. We finish the first datagram, unless it has stopped coming. */
     if (pieces.active && piece->source != pieces.source && !due(pieces.started_ms, 20)) return;
     pieces.active = read_header(&pieces.receiver, piece);
     if (!pieces.active) return malformed();
@@ -331,7 +334,8 @@ void micro_receive(const struct udp_piece *piece) {
     pieces.started_ms = micro_clock_ms();
     pieces.carried = pieces.flowing = 0;
     next_piece(piece->data + 20, piece->size - 20);
-  } else if (pieces.active && piece->source == pieces.source && piece->total == pieces.total && piece->offset == pieces.offset) {
+  } else if (pieces.active && piece->source == pieces.source && piece->total == pieces.total &&
+             piece->offset == pieces.offset) {
     next_piece(piece->data, piece->size);
   } else {
     return;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The participant: its state, its timers, and the public calls that are not about messages. */
+ * The participant has the state, the timers, and the public calls that are not about messages. */
 #include "rtps.h"
 
-#define ANNOUNCE_FIRST_MS 100u  /* the first ten announcements, for those that start together with us */
-#define ANNOUNCE_MS 3000u       /* a fifth of the lease: four in a row may be lost */
-#define ANNOUNCE_UNICAST_MS 500u /* where multicast does not reach, a peer that starts later cannot call us */
-#define PEER_ROUND_MS 250u      /* each peer's built-in readers and writers are looked after this often */
+#define ANNOUNCE_FIRST_MS 100u /* for the first ten announcements, for nodes that start together with us */
+#define ANNOUNCE_MS 3000u      /* a fifth of the lease: four in a row may be lost */
+/* Without multicast, a peer that starts later cannot call us. */
+#define ANNOUNCE_UNICAST_MS 500u
+#define PEER_ROUND_MS 250u /* each peer's built-in readers and writers are serviced this often */
 
 struct participant self;
 
@@ -17,10 +18,11 @@ bool micro_init(const struct micro_node *node) {
   if (index < 0) return false;
   self.metatraffic = (uint16_t)(self.base + 10 + 2 * index);
   self.user = (uint16_t)(self.metatraffic + 1);
-  /* GUID prefix (RTPS 9.3.1.5): vendor, address, then what differs from start to start. */
+  /* GUID prefix (RTPS 9.3.1.5): vendor, address, then a part that differs from start to start. */
   uint32_t address = micro_udp_address(), entropy = micro_entropy();
-  uint8_t prefix[12] = {MICRO_VENDOR >> 8, MICRO_VENDOR & 0xff, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
-                        (uint8_t)(address >> 8), (uint8_t)address, (uint8_t)(self.user >> 8), (uint8_t)self.user};
+  uint8_t prefix[12] = {MICRO_VENDOR >> 8,         MICRO_VENDOR & 0xff,     (uint8_t)(address >> 24),
+                        (uint8_t)(address >> 16),  (uint8_t)(address >> 8), (uint8_t)address,
+                        (uint8_t)(self.user >> 8), (uint8_t)self.user};
   memcpy(prefix + 8, &entropy, 4);
   memcpy(self.prefix, prefix, 12);
   event(MICRO_EVENT_INIT, 0, self.prefix, ENTITY_PARTICIPANT, 0);
@@ -42,7 +44,7 @@ static void service(void) {
     if (self.announcements < 10) self.announcements++;
     spdp_announce();
   }
-  /* One peer at a time, so that neither time nor frames come in bursts when there are many. */
+  /* One peer at a time, so that many peers cause no bursts of time or frames. */
   if (now - self.serviced_ms >= PEER_ROUND_MS / MICRO_PEERS) {
     self.serviced_ms = now;
     self.serviced = (uint8_t)((self.serviced + 1) % MICRO_PEERS);
@@ -66,13 +68,20 @@ void micro_spin(void) {
   service();
 }
 
+struct peer *find_peer(const uint8_t *prefix) {
+  for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++)
+    if (peer->used && same_prefix(peer->prefix, prefix)) return peer;
+  return NULL;
+}
+
 void peer_forget(struct peer *peer) {
   peer->used = false;
   for (unsigned i = self.matches; i-- > 0;)
     if (&self.peers[self.match[i].peer] == peer) match_remove(&self.match[i]);
 }
 
-/* A match whose peer has never acknowledged anything: invented, perhaps, and first to make way. Of several that of the peer heard longest ago. */
+/* Returns a match whose peer has never acknowledged anything, or NULL. Its peer may be invented, so it is the first to
+ * be replaced; of several, the one whose peer was silent for longest. */
 static struct match *match_doubtful(void) {
   struct match *found = NULL;
   for (struct match *m = self.match; m < self.match + self.matches; m++) {
@@ -84,7 +93,7 @@ static struct match *match_doubtful(void) {
 
 bool match_room(void) { return self.matches < MICRO_MATCHES || match_doubtful(); }
 
-/* A new match, or NULL when it was there already or there is no room. */
+/* Returns a new match, or NULL if it existed already or there is no room. */
 struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity) {
   uint8_t index = (uint8_t)(peer - self.peers);
   for (struct match *m = self.match; m < self.match + self.matches; m++)
@@ -118,19 +127,22 @@ unsigned matches_of(unsigned endpoint) {
 
 unsigned micro_matched(unsigned endpoint) {
   unsigned n = 0;
-  /* Who has not acknowledged our announcement may not know us yet, and some drop what comes from strangers. */
-  for (unsigned i = 0; i < self.matches; i++) n += self.match[i].endpoint == endpoint && sedp_told(&self.peers[self.match[i].peer], endpoint);
+  /* A peer that has not acknowledged our announcement may not know us yet, and some drop messages from strangers. */
+  for (unsigned i = 0; i < self.matches; i++)
+    n += self.match[i].endpoint == endpoint && sedp_told(&self.peers[self.match[i].peer], endpoint);
   return n;
 }
 
 void micro_extended(void) {
-  /* What was heard of others' endpoints is not kept: it is asked for again, and matched with the new rows, too. */
+  /* We do not keep what we received about others' endpoints. We request it again and match it with the new rows, too. */
   for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++) peer->refused = true;
 }
 
 bool micro_acknowledged(unsigned endpoint) {
   for (unsigned i = 0; i < self.matches; i++)
-    if (self.match[i].endpoint == endpoint && is_reliable(&self.match[i]) && self.match[i].next <= self.published[endpoint]) return false;
+    if (self.match[i].endpoint == endpoint && is_reliable(&self.match[i]) &&
+        self.match[i].next <= self.published[endpoint])
+      return false;
   return true;
 }
 

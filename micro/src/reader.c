@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The application's readers (RTPS 8.4.10 to 8.4.12).
+ * Implements the application's readers (RTPS 8.4.10 to 8.4.12).
  *
- * There is no queue: a message is handed to the callback where it lies in the receive buffer, when its turn has come. A reliable reader
- * therefore takes only the next one of a writer, and asks again for what comes after a gap. Messages in fragments, and those that arrive
- * in several IP fragments, are put together in the reader's own storage, one at a time. */
+ * There is no queue: when a message's turn has come, the callback gets it where it lies in the receive buffer. A
+ * reliable reader therefore takes only a writer's next message, and after a gap requests the later ones again. Messages
+ * in fragments, and those that arrive in several IP fragments, are assembled in the reader's own storage, one at a
+ * time. */
 #include "rtps.h"
 
-#define PORTION 8u        /* messages or fragments asked for at a time: about one receive FIFO */
+#define PORTION 8u /* messages or fragments requested at a time: about one receive FIFO */
 #define ASK_AGAIN_MS 40u
-#define ABANDON_MS 200u   /* an unfinished message that has not grown makes way for another writer's */
+#define ABANDON_MS 200u /* an unfinished message that has not grown is replaced by another writer's */
 
-_Static_assert(sizeof(struct assembly) == 4 * (MICRO_READER_WORDS(0) - 1), "MICRO_READER_WORDS: head, then the encapsulation");
+_Static_assert(sizeof(struct assembly) == 4 * (MICRO_READER_WORDS(0) - 1),
+               "MICRO_READER_WORDS: head, then the encapsulation");
 
-static struct assembly *sinking; /* the one into which a message is flowing */
+static struct assembly *sinking; /* the one that a message is being written into */
 
-/* Of a reader of ours: entity_of without looking. */
+/* Returns the entity of a reader of ours, like entity_of but without a lookup. */
 static uint32_t reader_entity(const struct match *match) { return (uint32_t)(match->endpoint + 1) << 8 | READER_KIND; }
 
 INLINE bool is_for(const struct match *match, uint8_t peer, uint32_t reader, uint32_t writer) {
-  return match->entity == writer && match->peer == peer && (reader == ENTITY_UNKNOWN || reader == reader_entity(match)) &&
-         !is_writer(endpoint_of(match));
+  return match->entity == writer && match->peer == peer &&
+         (reader == ENTITY_UNKNOWN || reader == reader_entity(match)) && !is_writer(endpoint_of(match));
 }
 
-static struct assembly *assembly_of(const struct match *match) { return (struct assembly *)(void *)endpoint_of(match)->storage; }
+static struct assembly *assembly_of(const struct match *match) {
+  return (struct assembly *)(void *)endpoint_of(match)->storage;
+}
 
 static uint8_t *body_of(struct assembly *assembly) { return (uint8_t *)(assembly + 1); }
 
@@ -54,8 +58,9 @@ static void put_ask_fragments(const struct match *match, const struct assembly *
   ((struct match *)match)->asked = (uint8_t)asked;
 }
 
-/* Acknowledges all before `next`, and asks for what is missing. Before the writer's first heartbeat, nobody knows where it begins: then only for
- * that heartbeat (RTPS 8.4.2.3.4; from 0, as Fast DDS answers no other). To ask for messages that it has no more would not bring it. */
+/* Acknowledges all messages before `next`, and requests what is missing. Before the writer's first heartbeat, its first
+ * number is unknown. Then it only requests that heartbeat (RTPS 8.4.2.3.4; from 0, because Fast DDS answers nothing
+ * else). A request for messages that the writer no longer has would get no answer. */
 static void ask(struct match *match) {
   const struct peer *peer = &self.peers[match->peer];
   const struct assembly *assembly = assembly_of(match);
@@ -78,7 +83,7 @@ static void ask(struct match *match) {
   send_to(peer->address, match->port ? match->port : peer->user_port);
 }
 
-/* Something asked for has come; the next portion is asked for when all of this one has. */
+/* Notes that something requested has come. When the whole portion has come, it requests the next one. */
 static void came(struct match *match) {
   if (match->asked && --match->asked == 0 && match->next <= match->last) ask(match);
 }
@@ -86,10 +91,10 @@ static void came(struct match *match) {
 void reader_matched(struct match *match) {
   match->next = 1;
   match->last = 0;
-  if (is_reliable(match)) ask(match); /* says that we are there: the writer answers with a heartbeat */
+  if (is_reliable(match)) ask(match); /* shows that we are here: the writer answers with a heartbeat */
 }
 
-/* Whether this message is the one awaited; notes that it exists, and asks at once for those before it that have not come. */
+/* Returns whether this message is the expected one. Notes that it exists, and requests missing earlier ones at once. */
 static bool awaited(struct match *match, uint64_t sequence) {
   if (sequence < match->next) return false;
   if (!is_reliable(match) || sequence == match->next) return true;
@@ -98,7 +103,8 @@ static bool awaited(struct match *match, uint64_t sequence) {
   return false;
 }
 
-static void deliver(const struct receiver *receiver, struct match *match, uint64_t sequence, const uint8_t *payload, uint32_t size) {
+static void deliver(const struct receiver *receiver, struct match *match, uint64_t sequence, const uint8_t *payload,
+                    uint32_t size) {
   const struct micro_endpoint *endpoint = endpoint_of(match);
   match->next = sequence + 1;
   if (sequence > match->last) match->last = sequence;
@@ -113,20 +119,21 @@ static void deliver(const struct receiver *receiver, struct match *match, uint64
       .cdr = {.body = payload + 4, .at = 0, .size = size - 4, .little_endian = payload[1] & 1, .bad = false},
       .writer_guid = guid,
       .sequence = sequence,
-      .source_ns = receiver->timed ? receiver->seconds * 1000000000ull + ((uint64_t)receiver->fraction * 1000000000u >> 32) : 0,
+      .source_ns =
+          receiver->timed ? receiver->seconds * 1000000000ull + ((uint64_t)receiver->fraction * 1000000000u >> 32) : 0,
   };
   event(MICRO_EVENT_TAKE, match->endpoint, guid, match->entity, sequence);
   endpoint->on_message(&message);
 }
 
-/* A message that we cannot hold: passed over, or it would be asked for for ever. */
+/* Skips a message that we cannot hold. Otherwise we would request it for ever. */
 static struct assembly *pass_over(struct match *match, uint64_t sequence, uint32_t *counter) {
   ++*counter;
   match->next = sequence + 1;
   return NULL;
 }
 
-/* The assembly of a message that is awaited; NULL when it cannot be taken, or not now. */
+/* Returns the assembly of an expected message, or NULL if we cannot take it, or not now. */
 static struct assembly *assemble(struct match *match, uint64_t sequence, uint32_t size, uint32_t fragment_size) {
   const struct micro_endpoint *endpoint = endpoint_of(match);
   struct assembly *assembly = assembly_of(match);
@@ -153,8 +160,9 @@ static struct assembly *assemble(struct match *match, uint64_t sequence, uint32_
   return assembly;
 }
 
-/* Fragments `first` to `first + n - 1` (from 0) are in place. */
-static void arrived(const struct receiver *receiver, struct match *match, struct assembly *assembly, uint64_t sequence, uint32_t first, uint32_t n) {
+/* Notes that fragments `first` to `first + n - 1` (from 0) are in place. */
+static void arrived(const struct receiver *receiver, struct match *match, struct assembly *assembly, uint64_t sequence,
+                    uint32_t first, uint32_t n) {
   assembly->touched_ms = micro_clock_ms();
   for (uint32_t i = first; i < first + n; i++) {
     if (have(assembly, i)) continue;
@@ -165,7 +173,7 @@ static void arrived(const struct receiver *receiver, struct match *match, struct
   came(match);
 }
 
-/* The bytes that the fragments of this submessage hold; 0 when they are not fragments of such a message. */
+/* Returns the bytes in the fragments of this submessage, or 0 if they are not fragments of such a message. */
 static uint32_t fragment_bytes(const struct data *data) {
   uint64_t offset = (uint64_t)(data->fragment - 1) * data->fragment_size;
   if (offset >= data->sample_size) return 0;
@@ -218,11 +226,13 @@ uint8_t *reader_sink(uint8_t peer, const struct data *data) {
     if (MICRO_WITH_FRAGMENTS && data->fragment) {
       size = fragment_bytes(data);
       offset = (data->fragment - 1) * data->fragment_size;
-      /* Padding behind the last fragment of a submessage would run into the next one: such do not flow. */
+      /* Padding after the last fragment of a submessage would run into the next one, so such submessages do not use the
+       * sink. */
       if (size == 0 || size != data->length) continue;
       assembly = assemble(match, data->sequence, data->sample_size, data->fragment_size);
     } else {
-      assembly = size <= 0xffff ? assemble(match, data->sequence, size, size) : pass_over(match, data->sequence, &self.counters.oversized);
+      assembly = size <= 0xffff ? assemble(match, data->sequence, size, size)
+                                : pass_over(match, data->sequence, &self.counters.oversized);
     }
     if (!assembly) continue;
     assembly->touched_ms = micro_clock_ms();
@@ -236,7 +246,9 @@ void reader_sink_done(struct receiver *receiver, uint8_t peer, const struct data
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
     struct assembly *assembly = assembly_of(match);
-    if (!is_for(match, peer, data->reader, data->writer) || assembly != sinking || !assembles(assembly, match, data->sequence)) continue;
+    if (!is_for(match, peer, data->reader, data->writer) || assembly != sinking ||
+        !assembles(assembly, match, data->sequence))
+      continue;
     uint32_t n = data->fragment ? (fragment_bytes(data) - 1) / data->fragment_size + 1 : 1;
     sinking = NULL;
     arrived(receiver, match, assembly, data->sequence, data->fragment ? data->fragment - 1 : 0, n);
@@ -254,12 +266,13 @@ void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat) {
     struct match *match = &self.match[i];
     if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !is_reliable(match)) continue;
     if (match->counted && is_old(heartbeat->count, match->count)) continue;
-    /* On the first one, what the writer no longer has was before our time. */
-    if (match->counted && heartbeat->first > match->next) self.counters.lost += (uint32_t)(heartbeat->first - match->next);
+    /* At the first heartbeat, messages that the writer no longer has were sent before we were there. */
+    if (match->counted && heartbeat->first > match->next)
+      self.counters.lost += (uint32_t)(heartbeat->first - match->next);
     match->counted = true;
     match->count = heartbeat->count;
     skip_to(match, heartbeat->first);
-    if (match->next > heartbeat->last + 1) match->next = heartbeat->last + 1; /* what moved us there was not this writer */
+    if (match->next > heartbeat->last + 1) match->next = heartbeat->last + 1; /* another sender moved us there */
     match->last = heartbeat->last;
     if (!heartbeat->final || match->next <= match->last) ask(match);
   }
@@ -269,7 +282,9 @@ void reader_heartbeat_fragment(uint8_t peer, const struct numbers *heartbeat) {
   if (!MICRO_WITH_FRAGMENTS) return;
   for (unsigned i = 0; i < self.matches; i++) {
     struct match *match = &self.match[i];
-    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !is_reliable(match) || heartbeat->base < match->next) continue;
+    if (!is_for(match, peer, heartbeat->reader, heartbeat->writer) || !is_reliable(match) ||
+        heartbeat->base < match->next)
+      continue;
     if (heartbeat->base > match->last) match->last = heartbeat->base;
     if (!match->asked) ask(match);
   }
@@ -280,7 +295,9 @@ void reader_gap(uint8_t peer, const struct numbers *gap) {
     struct match *match = &self.match[i];
     if (!is_for(match, peer, gap->reader, gap->writer)) continue;
     if (gap->first <= match->next) skip_to(match, gap->base);
-    while (match->next >= gap->base && match->next - gap->base < gap->bits && set_has(gap, (uint32_t)(match->next - gap->base))) match->next++;
+    while (match->next >= gap->base && match->next - gap->base < gap->bits &&
+           set_has(gap, (uint32_t)(match->next - gap->base)))
+      match->next++;
     match->asked = 0;
     if (is_reliable(match) && match->next <= match->last) ask(match);
   }

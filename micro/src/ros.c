@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ROS graph: one message on ros_discovery_info says which node this participant is and which endpoints are its
+ * Reports the ROS graph: one message on ros_discovery_info says which node this participant is and which endpoints it
+ * has
  * (rmw_dds_common/msg/ParticipantEntitiesInfo, from ROS 2 Iron on, where a GID has 16 bytes). */
 #include "rtps.h"
 
-/* Of the type as it is in rmw_dds_common 2.0 (Iron) to 4.0 (Kilted). */
+/* The hash of the type in rmw_dds_common 2.0 (Iron) to 4.0 (Kilted). */
 #define ENTITIES_INFO_HASH "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e"
 
 static const struct micro_type entities_info = {.name = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the participant share: the state, all of it static, and who does what.
+ * Declares what the files of the participant share: the state, all of it static, and the functions of each file.
  *
  *   udp port -> message.c (header, submessages, pieces) -> spdp.c  participants
  *                                                       -> sedp.c  endpoints, and all our built-in writers
  *                                                       -> reader.c, writer.c  the application's messages
- *   compose.c builds what goes out; participant.c holds the state, the timers and the public calls; ros.c the ROS graph; event.c events.
+ *   compose.c builds outgoing messages; participant.c has state, timers and public calls; ros.c the ROS graph; event.c events.
  */
 #ifndef TACHO_MICRO_RTPS_H_
 #define TACHO_MICRO_RTPS_H_
@@ -17,35 +17,72 @@
 
 /* RTPS 9.4.5.1.1 */
 enum submessage {
-  PAD = 0x01, ACKNACK = 0x06, HEARTBEAT = 0x07, GAP = 0x08, INFO_TS = 0x09, INFO_SRC = 0x0c, INFO_REPLY_IP4 = 0x0d,
-  INFO_DST = 0x0e, INFO_REPLY = 0x0f, NACK_FRAG = 0x12, HEARTBEAT_FRAG = 0x13, DATA = 0x15, DATA_FRAG = 0x16,
+  PAD = 0x01,
+  ACKNACK = 0x06,
+  HEARTBEAT = 0x07,
+  GAP = 0x08,
+  INFO_TS = 0x09,
+  INFO_SRC = 0x0c,
+  INFO_REPLY_IP4 = 0x0d,
+  INFO_DST = 0x0e,
+  INFO_REPLY = 0x0f,
+  NACK_FRAG = 0x12,
+  HEARTBEAT_FRAG = 0x13,
+  DATA = 0x15,
+  DATA_FRAG = 0x16,
 };
 enum submessage_flag {
   LITTLE_ENDIAN_FLAG = 0x01,
-  INLINE_QOS_FLAG = 0x02, DATA_FLAG = 0x04, KEY_FLAG = 0x08, FRAG_KEY_FLAG = 0x04, /* of DATA, DATA_FRAG */
-  FINAL_FLAG = 0x02,                                                            /* of HEARTBEAT, ACKNACK */
-  INVALIDATE_FLAG = 0x02,                                                       /* of INFO_TS */
+  INLINE_QOS_FLAG = 0x02,
+  DATA_FLAG = 0x04,
+  KEY_FLAG = 0x08,
+  FRAG_KEY_FLAG = 0x04,   /* of DATA, DATA_FRAG */
+  FINAL_FLAG = 0x02,      /* of HEARTBEAT, ACKNACK */
+  INVALIDATE_FLAG = 0x02, /* of INFO_TS */
 };
 
 /* RTPS 9.6.2.2.2 and 9.6.3.2: parameters of discovery and of inline QoS */
 enum parameter {
-  PID_SENTINEL = 0x0001, PID_PARTICIPANT_LEASE_DURATION = 0x0002, PID_TOPIC_NAME = 0x0005, PID_TYPE_NAME = 0x0007,
-  PID_DOMAIN_ID = 0x000f, PID_PROTOCOL_VERSION = 0x0015, PID_VENDOR_ID = 0x0016, PID_RELIABILITY = 0x001a,
-  PID_LIVELINESS = 0x001b, PID_DURABILITY = 0x001d, PID_OWNERSHIP = 0x001f, PID_DEADLINE = 0x0023, PID_PARTITION = 0x0029,
-  PID_USER_DATA = 0x002c, PID_UNICAST_LOCATOR = 0x002f, PID_DEFAULT_UNICAST_LOCATOR = 0x0031,
-  PID_METATRAFFIC_UNICAST_LOCATOR = 0x0032, PID_PARTICIPANT_GUID = 0x0050, PID_BUILTIN_ENDPOINT_SET = 0x0058,
-  PID_ENDPOINT_GUID = 0x005a, PID_ENTITY_NAME = 0x0062, PID_KEY_HASH = 0x0070, PID_STATUS_INFO = 0x0071,
+  PID_SENTINEL = 0x0001,
+  PID_PARTICIPANT_LEASE_DURATION = 0x0002,
+  PID_TOPIC_NAME = 0x0005,
+  PID_TYPE_NAME = 0x0007,
+  PID_DOMAIN_ID = 0x000f,
+  PID_PROTOCOL_VERSION = 0x0015,
+  PID_VENDOR_ID = 0x0016,
+  PID_RELIABILITY = 0x001a,
+  PID_LIVELINESS = 0x001b,
+  PID_DURABILITY = 0x001d,
+  PID_OWNERSHIP = 0x001f,
+  PID_DEADLINE = 0x0023,
+  PID_PARTITION = 0x0029,
+  PID_USER_DATA = 0x002c,
+  PID_UNICAST_LOCATOR = 0x002f,
+  PID_DEFAULT_UNICAST_LOCATOR = 0x0031,
+  PID_METATRAFFIC_UNICAST_LOCATOR = 0x0032,
+  PID_PARTICIPANT_GUID = 0x0050,
+  PID_BUILTIN_ENDPOINT_SET = 0x0058,
+  PID_ENDPOINT_GUID = 0x005a,
+  PID_ENTITY_NAME = 0x0062,
+  PID_KEY_HASH = 0x0070,
+  PID_STATUS_INFO = 0x0071,
 };
 
 /* Entity ids as numbers, first octet highest (RTPS 9.3.1.2). */
 enum entity {
-  ENTITY_UNKNOWN = 0, ENTITY_PARTICIPANT = 0x000001c1, SPDP_WRITER = 0x000100c2, SPDP_READER = 0x000100c7,
-  PUBLICATIONS_WRITER = 0x000003c2, PUBLICATIONS_READER = 0x000003c7,
-  SUBSCRIPTIONS_WRITER = 0x000004c2, SUBSCRIPTIONS_READER = 0x000004c7,
-  WRITER_KIND = 0x03, READER_KIND = 0x04, /* of the application, on topics without key, as all of ROS 2 are */
+  ENTITY_UNKNOWN = 0,
+  ENTITY_PARTICIPANT = 0x000001c1,
+  SPDP_WRITER = 0x000100c2,
+  SPDP_READER = 0x000100c7,
+  PUBLICATIONS_WRITER = 0x000003c2,
+  PUBLICATIONS_READER = 0x000003c7,
+  SUBSCRIPTIONS_WRITER = 0x000004c2,
+  SUBSCRIPTIONS_READER = 0x000004c7,
+  WRITER_KIND = 0x03,
+  READER_KIND = 0x04, /* of the application, on topics without a key, like all topics of ROS 2 */
 };
 
-/* Our built-in writers with a history: its samples are the constant table itself, sequence numbers 1 to the number of rows. */
+/* Our built-in writers with a history. Its samples are the rows of the constant table, with sequence numbers from 1. */
 enum builtin { PUBLICATIONS, SUBSCRIPTIONS, GRAPH, BUILTINS };
 
 /* A participant (RTPS 8.5.3). */
@@ -54,47 +91,50 @@ struct peer {
   uint32_t address;
   uint16_t metatraffic_port, user_port;
   uint32_t heard_ms, lease_ms;
-  uint32_t asked_ms; /* when SEDP samples were last asked for, or came */
-  /* Our readers of its PUBLICATIONS and SUBSCRIPTIONS. 32 bits do: a writer has one number for each endpoint it ever had, and more than 2^32
-   * of them are refused. Samples are taken in any order, those `received` are bits from `next` on. */
+  uint32_t asked_ms; /* when SEDP samples were last requested, or came */
+  /* Our readers of its PUBLICATIONS and SUBSCRIPTIONS. 32 bits suffice: a writer has one number for each endpoint it
+   * ever had, and more than 2^32 of them are refused. Samples are taken in any order; the bits of `received` count from
+   * `next`. */
   struct {
     uint32_t next, last, received;
-    uint32_t asked; /* first number behind those asked for; 0: there has been no heartbeat yet */
+    uint32_t asked; /* first number after those requested; 0: no heartbeat has come yet */
   } in[2];
-  uint32_t graph_reader;     /* its reader of ros_discovery_info, 0: none known */
-  uint16_t graph_port;       /* where that one listens: in Fast DDS a port of its own */
-  uint8_t acked[BUILTINS];   /* of our built-in writers, how many samples it has */
-  bool used, spoke;          /* spoke: it has acknowledged something, so it is no mere announcement */
-  bool multicast;            /* its announcements come by multicast, so ours reach it so */
-  bool refused;              /* an endpoint of it found no room among the matches */
+  uint32_t graph_reader;   /* its reader of ros_discovery_info; 0: unknown */
+  uint16_t graph_port;     /* where that reader listens: in Fast DDS on a port of its own */
+  uint8_t acked[BUILTINS]; /* samples of our built-in writers that it has */
+  bool used, spoke;        /* spoke: it has acknowledged something, so it is more than an announcement */
+  bool multicast;          /* its announcements come by multicast, so ours reach it by multicast */
+  bool refused;            /* an endpoint of it found no room among the matches */
 };
 
-/* An endpoint of ours with a remote one: ReaderProxy or WriterProxy (RTPS 8.4.7.5, 8.4.10.4). */
+/* One of our endpoints together with a remote one: ReaderProxy or WriterProxy (RTPS 8.4.7.5, 8.4.10.4). */
 struct match {
   uint8_t endpoint, peer;
   bool reliable, counted;
-  uint8_t asked;      /* reader: messages or fragments asked for that have not come */
-  uint32_t entity;    /* the remote one */
-  uint16_t port;      /* where it listens, when it said so itself; otherwise the peer's user_port */
-  uint32_t count;     /* of the last HEARTBEAT or ACKNACK heeded; valid when `counted` */
-  uint32_t asked_ms;  /* reader: when we last asked; writer: when the last heartbeat went out */
-  uint64_t next;      /* reader: number expected next; writer: first number the remote reader has not acknowledged */
-  uint64_t last;      /* reader: highest number heard of; writer: first number meant for this reader */
+  uint8_t asked;     /* reader: messages or fragments requested that have not come */
+  uint32_t entity;   /* the remote endpoint */
+  uint16_t port;     /* where it listens if it announced that; otherwise the peer's user_port */
+  uint32_t count;    /* of the last HEARTBEAT or ACKNACK that we accepted; valid if `counted` */
+  uint32_t asked_ms; /* reader: time of the last request; writer: time of the last heartbeat */
+  uint64_t next;     /* reader: number expected next; writer: first number not acknowledged by the remote reader */
+  uint64_t last;     /* reader: highest number heard of; writer: first number meant for this reader */
 };
 
-/* The head of a message in a writer's storage; encapsulation header and body stand behind. */
+/* The head of a message in a writer's storage. Encapsulation header and body follow. */
 struct slot {
-  uint32_t sequence_low, size; /* size: 0 when there is none */
-  uint32_t seconds, fraction;  /* when it was written; both 0: not known */
+  uint32_t sequence_low, size; /* size: 0 if there is none */
+  uint32_t seconds, fraction;  /* when it was written; both 0: unknown */
 };
 
 /* A reader's storage: the head, then the body with its encapsulation header. */
 struct assembly {
-  uint32_t sequence_high, sequence_low, entity; /* of the message being put together; entity and peer name its writer */
+  uint32_t sequence_high, sequence_low,
+      entity; /* of the message being assembled; entity and peer identify its writer */
   uint32_t size, touched_ms;
   uint16_t fragment_size, fragments, peer;
   uint16_t missing; /* fragments; 0: idle */
-  uint32_t have[MICRO_FRAGMENTS / 32u + 1u]; /* a bit a fragment; one word more, so that shifts across words need no special case */
+  uint32_t have[MICRO_FRAGMENTS / 32u +
+                1u]; /* one bit a fragment; one extra word, so that shifts across words need no special case */
 };
 
 struct participant {
@@ -102,7 +142,7 @@ struct participant {
   uint8_t prefix[12];
   uint16_t base;              /* port of multicast discovery */
   uint16_t metatraffic, user; /* our unicast ports */
-  uint32_t count;             /* of HEARTBEAT, ACKNACK, NACK_FRAG and HEARTBEAT_FRAG together: only growth matters */
+  uint32_t count;             /* one count for HEARTBEAT, ACKNACK, NACK_FRAG and HEARTBEAT_FRAG: only growth matters */
   uint32_t announced_ms, serviced_ms;
   uint8_t announcements, serviced, rounds, matches;
   struct peer peers[MICRO_PEERS];
@@ -112,7 +152,7 @@ struct participant {
 };
 extern struct participant self;
 
-/* What the header and the INFO submessages of a message have set for those that follow (RTPS 8.3.4). */
+/* The values that the header and the INFO submessages of a message have set for later submessages (RTPS 8.3.4). */
 struct receiver {
   uint8_t prefix[12];
   uint32_t address;
@@ -120,33 +160,33 @@ struct receiver {
   bool timed, for_us, multicast;
 };
 
-/* DATA or DATA_FRAG (RTPS 8.3.8.2, 8.3.8.3), its fixed part read. */
+/* A DATA or DATA_FRAG (RTPS 8.3.8.2, 8.3.8.3) whose fixed part was read. */
 struct data {
   uint32_t reader, writer;
   uint64_t sequence;
   bool little_endian, alive, key_only, has_payload;
-  const uint8_t *key_hash;             /* 16 bytes, or NULL */
+  const uint8_t *key_hash; /* 16 bytes, or NULL */
   const uint8_t *payload;
-  uint32_t available, length;          /* of the payload: bytes at hand, bytes in all */
-  uint32_t fragment, sample_size;      /* fragment: number from 1 of the first one here; 0: not fragmented */
+  uint32_t available, length;     /* of the payload: bytes present, bytes in total */
+  uint32_t fragment, sample_size; /* fragment: number of the first one here, from 1; 0: not fragmented */
   uint16_t fragments, fragment_size;
 };
 
-/* A HEARTBEAT, ACKNACK, GAP, NACK_FRAG or HEARTBEAT_FRAG, as far as it has these. */
+/* The fields that a HEARTBEAT, ACKNACK, GAP, NACK_FRAG or HEARTBEAT_FRAG has of these. */
 struct numbers {
   uint32_t reader, writer, count;
   uint64_t first, last;  /* HEARTBEAT; GAP: first and base - 1 */
-  uint64_t base;         /* of the set; NACK_FRAG: the message it is about */
+  uint64_t base;         /* of the set; NACK_FRAG: number of the message */
   uint32_t fragment;     /* NACK_FRAG: base of the set; HEARTBEAT_FRAG: last one */
   uint32_t bits;         /* in the set */
   const uint8_t *bitmap; /* words in the submessage's byte order */
   bool little_endian, final;
 };
 
-/* Small, and on the way of every message: a call would be longer than they are, even for -Os. */
+/* Every message uses these small functions. A call would be longer than they are, even for -Os. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* bytes: reading and comparing what lies unaligned and in a byte order of its own. All callers have checked the length. */
+/* Read and compare unaligned bytes in a given byte order. All callers have checked the length. */
 INLINE uint16_t get16(const uint8_t *p, bool little) {
   return little ? (uint16_t)(p[0] | p[1] << 8) : (uint16_t)(p[0] << 8 | p[1]);
 }
@@ -156,20 +196,21 @@ INLINE uint32_t get32(const uint8_t *p, bool little) {
   return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? v : __builtin_bswap32(v);
 }
 INLINE bool same_prefix(const uint8_t *a, const uint8_t *b) {
-  return get32(a + 4, true) == get32(b + 4, true) && get32(a + 8, true) == get32(b + 8, true) && get32(a, true) == get32(b, true);
+  return get32(a + 4, true) == get32(b + 4, true) && get32(a + 8, true) == get32(b + 8, true) &&
+         get32(a, true) == get32(b, true);
 }
-uint64_t get_sequence(const uint8_t *p, bool little); /* SequenceNumber_t: high word, low word; 0 when not positive */
 static inline uint32_t get_entity(const uint8_t *p) { return get32(p, false); }
 static inline bool is_builtin(uint32_t entity) { return (entity & 0xc0) == 0xc0; } /* RTPS 9.3.1.2 */
-bool same(const void *a, const void *b, uint32_t size);
-/* Whether bit i of a NumberSet is set (RTPS 9.4.2.6: the highest bit of each word comes first). */
-bool set_has(const struct numbers *set, uint32_t i);
+/* Returns whether bit i of a NumberSet is set (RTPS 9.4.2.6: the highest bit of each word comes first). */
+static inline bool set_has(const struct numbers *set, uint32_t i) {
+  return i < set->bits && get32(set->bitmap + i / 32 * 4, set->little_endian) >> (31 - i % 32) & 1;
+}
 
-/* Whether a count is that of a duplicate, or of one overtaken (RTPS 8.3.8.6.3). One far off is believed: else a single false one would
- * make us deaf to all that follow. */
+/* Returns whether a count belongs to a duplicate, or to a message that was overtaken (RTPS 8.3.8.6.3). A count that is
+ * far off is accepted. Otherwise one wrong count would make us ignore all later ones. */
 static inline bool is_old(uint32_t count, uint32_t last) { return last - count < 1000u; }
 
-/* compose.c: the one message that is being built. What does not fit is not sent. */
+/* compose.c: builds one message at a time. What does not fit is not sent. */
 void begin(const uint8_t *to_prefix);
 void put8(uint8_t value);
 void put16(uint16_t value);
@@ -183,15 +224,15 @@ void put_string(uint16_t id, const char *a, const char *b); /* one text of two p
 uint32_t open_submessage(uint8_t id, uint8_t flags);
 void close_submessage(uint32_t mark);
 uint32_t open_data(uint32_t reader, uint32_t writer, uint64_t sequence, uint8_t flags);
-void put_time(uint32_t seconds, uint32_t fraction); /* INFO_TS; nothing when both are 0 */
-void put_nothing(uint32_t size); /* leaves what stands there */
+void put_time(uint32_t seconds, uint32_t fraction); /* INFO_TS; nothing if both are 0 */
+void put_nothing(uint32_t size);                    /* leaves the bytes there unchanged */
 void put_heartbeat(uint32_t reader, uint32_t writer, uint64_t first, uint64_t last);
 void put_gap(uint32_t reader, uint32_t writer, uint64_t first, uint64_t next);
 uint32_t composed(void); /* bytes so far */
 void send_to(uint32_t address, uint16_t port);
 
 /* message.c */
-void revoke_sink(void); /* what is flowing into a reader's storage goes nowhere from now on */
+void revoke_sink(void); /* from now on, what is being written into a reader's storage is discarded */
 void submessage(struct receiver *receiver, const uint8_t *at, uint32_t available, uint32_t length);
 
 /* spdp.c */
@@ -201,14 +242,14 @@ void spdp_receive(struct receiver *receiver, const struct data *data);
 void spdp_farewell(void);
 
 /* sedp.c */
-struct peer *find_peer(const uint8_t *prefix);
-void sedp_greet(struct peer *peer); /* tells a new peer all our endpoints */
-bool sedp_data(struct peer *peer, const struct data *data); /* false: not of a built-in writer we read */
+void sedp_greet(struct peer *peer);                         /* announces all our endpoints to a new peer */
+bool sedp_data(struct peer *peer, const struct data *data); /* false: not from a built-in writer that we read */
 bool sedp_heartbeat(struct peer *peer, const struct numbers *heartbeat);
 bool sedp_gap(struct peer *peer, const struct numbers *gap);
-bool sedp_told(const struct peer *peer, unsigned endpoint); /* whether it has acknowledged the announcement of ours */
+bool sedp_told(const struct peer *peer,
+               unsigned endpoint); /* whether it has acknowledged the announcement of our endpoint */
 bool sedp_acknack(struct peer *peer, const struct numbers *acknack);
-void sedp_service(struct peer *peer); /* what is due */
+void sedp_service(struct peer *peer); /* does what is due */
 void graph_send(struct peer *peer);
 
 /* reader.c */
@@ -218,17 +259,19 @@ void reader_heartbeat(uint8_t peer, const struct numbers *heartbeat);
 void reader_heartbeat_fragment(uint8_t peer, const struct numbers *heartbeat);
 void reader_gap(uint8_t peer, const struct numbers *gap);
 void reader_service(struct match *match);
-/* Where the rest of a message's payload goes while it arrives in pieces: NULL when nobody wants it. At the end reader_sink_done. */
+/* Returns where the rest of a message's payload goes while it arrives in pieces: NULL if nobody wants it. Call
+ * reader_sink_done at the end. */
 uint8_t *reader_sink(uint8_t peer, const struct data *data);
 void reader_sink_done(struct receiver *receiver, uint8_t peer, const struct data *data);
 
 /* writer.c */
-void writer_matched(struct match *match, bool durable); /* durable: the reader wants what was sent before */
+void writer_matched(struct match *match, bool durable); /* durable: the reader wants earlier messages */
 void writer_acknack(uint8_t peer, const struct numbers *acknack);
 void writer_nack_fragment(uint8_t peer, const struct numbers *nack);
 void writer_service(struct match *match);
 
 /* participant.c */
+struct peer *find_peer(const uint8_t *prefix);
 void peer_forget(struct peer *peer);
 struct match *match_add(uint8_t endpoint, struct peer *peer, uint32_t entity);
 bool match_room(void); /* whether match_add would find a place */
@@ -243,10 +286,10 @@ static inline uint32_t entity_of(unsigned endpoint) {
   return (uint32_t)(endpoint + 1) << 8 | (is_writer(&self.node->endpoints[endpoint]) ? WRITER_KIND : READER_KIND);
 }
 static inline uint32_t graph_writer(void) { return 0xff00u | WRITER_KIND; }
-/* A time `since` that lies `ms` or more back. */
+/* Returns whether time `since` lies `ms` or more back. */
 static inline bool due(uint32_t since, uint32_t ms) { return micro_clock_ms() - since >= ms; }
 
-/* ros.c: ros_discovery_info, by which ROS 2 knows which node owns which endpoint */
+/* ros.c: ros_discovery_info, from which ROS 2 knows which node owns which endpoint */
 extern const struct micro_endpoint graph_endpoint;
 void put_graph(void);
 

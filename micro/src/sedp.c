@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Endpoints: announcing ours and matching others' (SEDP, RTPS 8.5.4), and the one sample of ros_discovery_info.
+ * Announces our endpoints and matches those of others (SEDP, RTPS 8.5.4), and sends the one sample of
+ * ros_discovery_info.
  *
- * Our built-in writers have no history but the table: sample 1 of PUBLICATIONS is the graph's writer, sample n + 1 the nth writer of the
- * table, sample n of SUBSCRIPTIONS its nth reader, so a lost one is simply written again, and rows appended to the table are samples that
- * follow. Of ros_discovery_info the last sample alone exists, numbered by the rows it tells of. Of a remote writer's samples we take any order and note those taken in a bitmap: waiting for order costs seconds where
- * a burst overruns a small receive FIFO. What is missing is asked for in small portions for the same reason. */
+ * Our built-in writers have no history except the table. Sample 1 of PUBLICATIONS is the graph's writer, sample n + 1
+ * the nth writer of the table, sample n of SUBSCRIPTIONS its nth reader. So a lost sample is simply written again, and
+ * rows appended to the table are new samples. Of ros_discovery_info only the last sample exists; its number is the
+ * number of rows that it lists. We take a remote writer's samples in any order and note them in a bitmap: waiting for
+ * order costs seconds if a burst overruns a small receive FIFO. For the same reason we request missing samples in small
+ * portions. */
 #include "rtps.h"
 
-#define PORTION 7u             /* samples asked for at a time: about one receive FIFO */
+#define PORTION 7u /* samples requested at a time: about one receive FIFO */
 #define ASK_AGAIN_MS 120u
 #define GRAPH_TOPIC "ros_discovery_info"
 
 static const uint32_t writers[BUILTINS] = {PUBLICATIONS_WRITER, SUBSCRIPTIONS_WRITER, 0xff00u | WRITER_KIND};
 static const uint32_t readers[BUILTINS] = {PUBLICATIONS_READER, SUBSCRIPTIONS_READER, ENTITY_UNKNOWN};
-
-struct peer *find_peer(const uint8_t *prefix) {
-  for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++)
-    if (peer->used && same_prefix(peer->prefix, prefix)) return peer;
-  return NULL;
-}
 
 /* ---- Ours ---- */
 
@@ -33,7 +30,8 @@ static unsigned samples(unsigned builtin) {
 static unsigned oldest(unsigned builtin) { return builtin == GRAPH ? samples(GRAPH) : 1; }
 
 bool sedp_told(const struct peer *peer, unsigned endpoint) {
-  unsigned builtin = is_writer(&self.node->endpoints[endpoint]) ? PUBLICATIONS : SUBSCRIPTIONS, number = MICRO_WITH_GRAPH && builtin == PUBLICATIONS;
+  unsigned builtin = is_writer(&self.node->endpoints[endpoint]) ? PUBLICATIONS : SUBSCRIPTIONS,
+           number = MICRO_WITH_GRAPH && builtin == PUBLICATIONS;
   for (unsigned i = 0; i <= endpoint; i++) number += is_writer(&self.node->endpoints[i]) == (builtin == PUBLICATIONS);
   return peer->acked[builtin] >= number;
 }
@@ -44,14 +42,14 @@ static void put_guid(uint16_t id, uint32_t entity) {
   put_entity(entity);
 }
 
-/* What is offered and asked for: the table's QoS as far as it was not left out. */
+/* Returns the offered or requested QoS: the table's QoS without the parts that were left out. */
 static uint8_t qos_of(const struct micro_endpoint *endpoint) {
   uint8_t with = (MICRO_WITH_RELIABLE ? MICRO_RELIABLE : 0) | (MICRO_WITH_TRANSIENT_LOCAL ? MICRO_TRANSIENT_LOCAL : 0);
   return endpoint == &graph_endpoint ? endpoint->qos : endpoint->qos & with;
 }
 
 static void put_endpoint(const struct micro_endpoint *endpoint, uint32_t entity, uint64_t sequence) {
-  static const char key[] = "typehash="; /* REP-2011: how rmw makes the type's hash known */
+  static const char key[] = "typehash="; /* REP-2011: rmw publishes the type's hash this way */
   unsigned builtin = is_writer(endpoint) ? PUBLICATIONS : SUBSCRIPTIONS;
   uint32_t mark = open_data(readers[builtin], writers[builtin], sequence, DATA_FLAG);
   put32(0x0300); /* PL_CDR_LE */
@@ -92,7 +90,8 @@ static void put_sample(unsigned builtin, unsigned number, uint32_t graph_reader)
       return put_endpoint(&self.node->endpoints[i], entity_of(i), number);
 }
 
-/* The samples of a built-in writer from `first` on of which `wanted` (bit n - first; NULL: all) tells, and a heartbeat. */
+/* Sends the samples of a built-in writer from `first` on that `wanted` (bit n - first; NULL: all) names, and a
+ * heartbeat. */
 static void send_samples(struct peer *peer, unsigned builtin, unsigned first, const struct numbers *wanted) {
   unsigned last = samples(builtin);
   uint32_t reader = builtin == GRAPH ? peer->graph_reader : readers[builtin];
@@ -117,26 +116,31 @@ bool sedp_acknack(struct peer *peer, const struct numbers *acknack) {
   unsigned all = samples(builtin);
   if (builtin == GRAPH && (!MICRO_WITH_GRAPH || acknack->reader != peer->graph_reader)) return true;
   peer->spoke = true;
-  if (acknack->base > (uint64_t)all + 1) return true; /* of our former self */
-  unsigned base = acknack->base ? (unsigned)acknack->base : 1; /* some ask from 0 when they have nothing yet */
+  if (acknack->base > (uint64_t)all + 1) return true; /* it is about our former self */
+  unsigned base =
+      acknack->base ? (unsigned)acknack->base : 1; /* some readers request from 0 if they have nothing yet */
   if (base > peer->acked[builtin] + 1u) peer->acked[builtin] = (uint8_t)(base - 1);
   bool asks = false;
-  for (uint32_t i = 0; i < acknack->bits && !asks; i++) asks = set_has(acknack, i) && acknack->base + i <= all && acknack->base + i;
+  for (uint32_t i = 0; i < acknack->bits && !asks; i++)
+    asks = set_has(acknack, i) && acknack->base + i <= all && acknack->base + i;
   if (asks && acknack->base) send_samples(peer, builtin, base, acknack);
-  /* A reader's first one says that it is there, and asks for nothing yet (RTPS 8.4.2.3.4): it wants a heartbeat at once. */
-  else if (base <= all && !acknack->final) send_samples(peer, builtin, all + 1, NULL);
+  /* A reader's first ACKNACK shows that it is there, and requests nothing yet (RTPS 8.4.2.3.4): it wants a heartbeat at
+   * once. */
+  else if (base <= all && !acknack->final)
+    send_samples(peer, builtin, all + 1, NULL);
   return true;
 }
 
 /* ---- Others' ---- */
 
-/* A remote endpoint's announcement, as far as it matters to us. Strings point into it. */
+/* The parts of a remote endpoint's announcement that we need. Strings point into the announcement. */
 struct announced {
   const uint8_t *guid;
   const char *topic, *type;
   uint32_t topic_size, type_size; /* with NUL */
   bool reliable, transient_local;
-  bool demanding; /* asks for, or offers, a QoS that we have not: deadline, manual liveliness, exclusive ownership, partition */
+  /* It requests or offers a QoS that we do not have: deadline, manual liveliness, exclusive ownership, partition. */
+  bool demanding;
   uint16_t port;
 };
 
@@ -159,7 +163,7 @@ static bool read_announced(struct announced *out, const struct data *data, bool 
     at += 4;
     left -= 4;
     if (id == PID_SENTINEL) break;
-    if (size > left) return data->available < data->length; /* cut by the carry; whole, it is malformed */
+    if (size > left) return data->available < data->length; /* the carry cut it; if it is whole, it is malformed */
     uint32_t first = size >= 4 ? get32(at, little) : 0;
     switch (id) {
       case PID_ENDPOINT_GUID:
@@ -171,10 +175,15 @@ static bool read_announced(struct announced *out, const struct data *data, bool 
       case PID_TYPE_NAME:
         if (!read_string(at, size, little, &out->type, &out->type_size)) return false;
         break;
-      case PID_RELIABILITY: out->reliable = first == 2; break;
-      case PID_DURABILITY: out->transient_local = first >= 1; break;
-      case PID_LIVELINESS: /* automatic, without lease, is what we offer */
-        if (is_remote_reader && (first > 0 || (size >= 12 && get32(at + 4, little) != 0x7fffffff))) out->demanding = true;
+      case PID_RELIABILITY:
+        out->reliable = first == 2;
+        break;
+      case PID_DURABILITY:
+        out->transient_local = first >= 1;
+        break;
+      case PID_LIVELINESS: /* we offer automatic liveliness without a lease */
+        if (is_remote_reader && (first > 0 || (size >= 12 && get32(at + 4, little) != 0x7fffffff)))
+          out->demanding = true;
         break;
       case PID_DEADLINE:
         if (is_remote_reader && first != 0x7fffffff) out->demanding = true;
@@ -188,12 +197,19 @@ static bool read_announced(struct announced *out, const struct data *data, bool 
       case PID_UNICAST_LOCATOR:
         if (size >= 24 && first == 1 && !out->port) out->port = (uint16_t)get32(at + 4, little);
         break;
-      default: break;
+      default:
+        break;
     }
     at += size;
     left -= size;
   }
   return out->guid != NULL;
+}
+
+static bool same(const void *a, const void *b, uint32_t size) {
+  const uint8_t *x = a, *y = b;
+  while (size && *x == *y) x++, y++, size--;
+  return size == 0;
 }
 
 static bool text_is(const char *text, uint32_t size, const char *expected) {
@@ -215,7 +231,7 @@ static void match_up(struct peer *peer, const struct announced *remote, bool is_
         !text_is(remote->type, remote->type_size, ours->type->name))
       continue;
     bool we_reliable = qos_of(ours) & MICRO_RELIABLE, we_durable = qos_of(ours) & MICRO_TRANSIENT_LOCAL;
-    /* Requested against offered (DDS 2.2.3): the reader's wish must not exceed what the writer gives. */
+    /* Requested against offered (DDS 2.2.3): the reader must not request more than the writer offers. */
     bool goes = is_remote_writer ? we_reliable <= remote->reliable && we_durable <= remote->transient_local
                                  : remote->reliable <= we_reliable && remote->transient_local <= we_durable;
     if (!goes || remote->demanding) {
@@ -240,7 +256,7 @@ static void unmatch(struct peer *peer, uint32_t entity) {
     if (&self.peers[self.match[i].peer] == peer && self.match[i].entity == entity) match_remove(&self.match[i]);
 }
 
-/* Acknowledges what has come and asks for what is missing. `final`: no heartbeat is wanted in answer. */
+/* Acknowledges what has come and requests what is missing. `final`: the writer need not answer with a heartbeat. */
 static void ask(struct peer *peer, unsigned k, bool final) {
   uint32_t next = peer->in[k].next, last = peer->in[k].last;
   uint32_t bits = last >= next ? last - next + 1 : 0;
@@ -262,7 +278,8 @@ static void ask(struct peer *peer, unsigned k, bool final) {
   send_to(peer->address, peer->metatraffic_port);
 }
 
-/* Asks for a heartbeat, until there has been one. It may have told us everything before, and we have forgotten it since. */
+/* Requests a heartbeat until there has been one. The peer may have sent us everything before, and we have forgotten it
+ * since. */
 static void introduce(struct peer *peer, unsigned k) {
   ask(peer, k, false);
   peer->in[k].asked = 0;
@@ -273,7 +290,7 @@ void sedp_greet(struct peer *peer) {
   for (unsigned k = 0; k < 2; k++) introduce(peer, k);
 }
 
-/* All below `to` are done with, and whatever adjoins. */
+/* Marks all samples below `to` as done, and those adjoining that have come. */
 static void advance(struct peer *peer, unsigned k, uint32_t to) {
   uint32_t gone = to > peer->in[k].next ? to - peer->in[k].next : 0;
   peer->in[k].received = gone < 32 ? peer->in[k].received >> gone : 0;
@@ -284,7 +301,9 @@ static void advance(struct peer *peer, unsigned k, uint32_t to) {
   }
 }
 
-static int reader_of(uint32_t writer) { return writer == PUBLICATIONS_WRITER ? 0 : writer == SUBSCRIPTIONS_WRITER ? 1 : -1; }
+static int reader_of(uint32_t writer) {
+  return writer == PUBLICATIONS_WRITER ? 0 : writer == SUBSCRIPTIONS_WRITER ? 1 : -1;
+}
 
 bool sedp_data(struct peer *peer, const struct data *data) {
   int k = reader_of(data->writer);
@@ -297,7 +316,7 @@ bool sedp_data(struct peer *peer, const struct data *data) {
   if (number < peer->in[k].next || ahead >= 32 || peer->in[k].received >> ahead & 1) return true;
   struct announced remote;
   if (!read_announced(&remote, data, k == SUBSCRIPTIONS) || !same_prefix(remote.guid, peer->prefix))
-    self.counters.malformed++; /* and taken as received: asking again would bring the same */
+    self.counters.malformed++; /* treated as received: a new request would bring the same */
   else if (data->alive)
     match_up(peer, &remote, k == PUBLICATIONS);
   else
@@ -306,8 +325,9 @@ bool sedp_data(struct peer *peer, const struct data *data) {
   peer->in[k].received |= 1u << ahead;
   advance(peer, (unsigned)k, peer->in[k].next);
   peer->asked_ms = micro_clock_ms();
-  /* The portion asked for is complete: the next one now, not at the timer. */
-  if (peer->in[k].asked && peer->in[k].next >= peer->in[k].asked && peer->in[k].next <= peer->in[k].last) ask(peer, (unsigned)k, true);
+  /* The requested portion is complete: request the next one now, not at the timer. */
+  if (peer->in[k].asked && peer->in[k].next >= peer->in[k].asked && peer->in[k].next <= peer->in[k].last)
+    ask(peer, (unsigned)k, true);
   return true;
 }
 
@@ -318,7 +338,7 @@ bool sedp_heartbeat(struct peer *peer, const struct numbers *heartbeat) {
     self.counters.unsupported++;
     return true;
   }
-  if (peer->in[k].next > (uint32_t)heartbeat->last + 1) { /* what moved us there was not this writer: from the beginning */
+  if (peer->in[k].next > (uint32_t)heartbeat->last + 1) { /* another sender moved us there: start again */
     peer->in[k].next = 1;
     peer->in[k].received = 0;
   }
@@ -351,7 +371,7 @@ void sedp_service(struct peer *peer) {
     if (peer->acked[builtin] < all) send_samples(peer, builtin, all + 1, NULL); /* a heartbeat only */
   }
   if (!due(peer->asked_ms, ASK_AGAIN_MS)) return;
-  if (peer->refused && match_room()) { /* there is room now: hear it all again */
+  if (peer->refused && match_room()) { /* there is room now: request it all again */
     peer->refused = false;
     for (unsigned k = 0; k < 2; k++) {
       peer->in[k].next = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Participants: announcing ours, admitting and forgetting others (SPDP, RTPS 8.5.3, 9.6.2.2). */
+ * Announces our participant, admits others and forgets them (SPDP, RTPS 8.5.3, 9.6.2.2). */
 #include "rtps.h"
 
 #define DISCOVERY_GROUP 0xefff0001u /* 239.255.0.1, RTPS 9.6.1.4.1 */
 #define LEASE_S 16u
-#define LEASE_MAX_S 300u /* a peer that claims more is believed this long */
+#define LEASE_MAX_S 300u /* the lease of a peer that claims more */
 
 static uint32_t public_address(void) {
   return self.node->public_address ? self.node->public_address : micro_udp_address();
@@ -26,7 +26,7 @@ static void put_participant_guid(void) {
 }
 
 static void announce_to(const uint8_t *prefix, uint32_t address, uint16_t port) {
-  static const char enclave[12] = "enclave=/;"; /* by this, and this only, rmw knows a participant as one of ROS 2 */
+  static const char enclave[12] = "enclave=/;"; /* by this text alone, rmw recognises a participant of ROS 2 */
   begin(prefix);
   uint32_t mark = open_data(ENTITY_UNKNOWN, SPDP_WRITER, 1, DATA_FLAG);
   put32(0x0300); /* PL_CDR_LE */
@@ -60,7 +60,7 @@ void spdp_announce(void) {
 
 void spdp_announce_to(const struct peer *peer) { announce_to(peer->prefix, peer->address, peer->metatraffic_port); }
 
-/* The participant is gone: disposed and unregistered, the key in the inline QoS (RTPS 8.5.3.3). */
+/* Announces that the participant is gone: disposed and unregistered, with the key in the inline QoS (RTPS 8.5.3.3). */
 static void farewell_to(const uint8_t *prefix, uint32_t address, uint16_t port) {
   begin(prefix);
   uint32_t mark = open_data(ENTITY_UNKNOWN, SPDP_WRITER, 2, INLINE_QOS_FLAG | KEY_FLAG);
@@ -83,8 +83,9 @@ void spdp_farewell(void) {
     if (peer->used) farewell_to(peer->prefix, peer->address, peer->metatraffic_port);
 }
 
-/* A place for a new peer. When all are taken, one that has announced itself and never said a word to us makes way, the one heard longest
- * ago first: so a flood of invented participants cannot keep real ones out. */
+/* Returns a place for a new peer. If all are used, it replaces a peer that has announced itself and never sent us
+ * anything else, the one that was silent for longest first. So a flood of invented participants cannot keep real ones
+ * out. */
 static struct peer *admit(void) {
   struct peer *silent = NULL;
   for (struct peer *peer = self.peers; peer < self.peers + MICRO_PEERS; peer++) {
@@ -119,15 +120,16 @@ void spdp_receive(struct receiver *receiver, const struct data *data) {
     if (id == PID_PARTICIPANT_GUID && size >= 12 && !same_prefix(at, receiver->prefix)) return;
     if (id == PID_DOMAIN_ID && size >= 4 && get32(at, little) != self.node->domain) return;
     if (id == PID_PARTICIPANT_LEASE_DURATION && size >= 8) lease = get32(at, little);
-    /* Only the port: a host has addresses that do not lead to it from here, but the one it sent from does. */
-    if ((id == PID_METATRAFFIC_UNICAST_LOCATOR || id == PID_DEFAULT_UNICAST_LOCATOR) && size >= 24 && get32(at, little) == 1) {
+    /* Read only the port: some of a host's addresses may not be reachable from here, but the address it sent from is. */
+    if ((id == PID_METATRAFFIC_UNICAST_LOCATOR || id == PID_DEFAULT_UNICAST_LOCATOR) && size >= 24 &&
+        get32(at, little) == 1) {
       uint32_t port = get32(at + 4, little), *to = id == PID_DEFAULT_UNICAST_LOCATOR ? &user : &metatraffic;
       if (port <= 0xffff && !*to) *to = port;
     }
     at += size;
     left -= size;
   }
-  if (!metatraffic) return; /* reachable by multicast only, or over a transport that we have not */
+  if (!metatraffic) return; /* it is reachable only by multicast, or over a transport that we do not have */
   bool is_new = !peer;
   if (is_new) {
     if (!(peer = admit())) return;
@@ -142,7 +144,7 @@ void spdp_receive(struct receiver *receiver, const struct data *data) {
   peer->heard_ms = micro_clock_ms();
   peer->lease_ms = (lease < LEASE_MAX_S ? lease + 1 : LEASE_MAX_S) * 1000u;
   peer->multicast |= receiver->multicast;
-  /* It may have missed our announcements, and even the answer: a participant may send before it can hear. */
+  /* It may have missed our announcements, and even the answer: a participant may send before it can receive. */
   if (!peer->spoke) spdp_announce_to(peer);
   if (is_new) sedp_greet(peer);
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The application's writers (RTPS 8.4.7 to 8.4.9): a history of fixed depth, and what readers ask of it. */
+ * Implements the application's writers (RTPS 8.4.7 to 8.4.9): a history of fixed depth, and the answers to readers'
+ * requests. */
 #include "rtps.h"
 
-#define FRAGMENT 1344u      /* payload bytes of one DATA_FRAG; larger messages are cut (RTPS 8.4.14.1) */
+#define FRAGMENT 1344u /* payload bytes of one DATA_FRAG; larger messages are cut (RTPS 8.4.14.1) */
 #define HEARTBEAT_MS 100u
 
 _Static_assert(sizeof(struct slot) == 4 * (MICRO_SLOT_WORDS(0) - 1), "MICRO_SLOT_WORDS: head, then the encapsulation");
 
-/* Where a message without storage stands in the port's buffer: behind header, INFO_DST, INFO_TS, DATA, encapsulation. */
+/* Bytes before a message without storage in the port's buffer: header, INFO_DST, INFO_TS, DATA, encapsulation. */
 #define HEADROOM(timed) (20u + 16u + ((timed) ? 12u : 0u) + 24u + 4u)
 static struct slot unstored; /* its time; the payload is in the buffer */
 
 static struct slot *slot_of(unsigned endpoint, uint64_t sequence) {
   const struct micro_endpoint *e = &self.node->endpoints[endpoint];
-  /* 32 bits do for the place: where they wrap a message may be overwritten early, which sequence_low tells. */
+  /* 32 bits suffice for the place. When they wrap, a message may be overwritten early, which sequence_low shows. */
   return (struct slot *)(void *)(e->storage + (uint32_t)sequence % e->depth * MICRO_SLOT_WORDS(e->size));
 }
 
@@ -24,13 +25,13 @@ static uint64_t oldest(unsigned endpoint) {
   return last > depth ? last - depth + 1 : 1;
 }
 
-/* The first message that this reader may still get. */
+/* Returns the first message that this reader may still get. */
 static uint64_t first_for(const struct match *match) {
   uint64_t first = oldest(match->endpoint);
   return first > match->last ? first : match->last;
 }
 
-/* Of a writer of ours: entity_of without looking. */
+/* Returns the entity of a writer of ours, like entity_of but without a lookup. */
 static uint32_t writer_entity(const struct match *match) { return (uint32_t)(match->endpoint + 1) << 8 | WRITER_KIND; }
 
 static void put_heartbeat_of(struct match *match) {
@@ -93,10 +94,12 @@ struct cdr_writer micro_loan(unsigned endpoint) {
   struct slot *slot = &unstored;
   if (e->storage) {
     slot = slot_of(endpoint, self.published[endpoint] + 1);
-    slot->size = 0; /* the oldest makes way */
+    slot->size = 0; /* the oldest is replaced */
   }
   if (!micro_unix_time(&slot->seconds, &slot->fraction)) slot->seconds = slot->fraction = 0;
-  if (!e->storage) return (struct cdr_writer){.body = micro_udp_buffer() + HEADROOM(slot->seconds | slot->fraction), .size = MICRO_UNSTORED_MAX};
+  if (!e->storage)
+    return (struct cdr_writer){.body = micro_udp_buffer() + HEADROOM(slot->seconds | slot->fraction),
+                               .size = MICRO_UNSTORED_MAX};
   uint8_t *payload = (uint8_t *)(slot + 1);
   memcpy(payload, "\0\1\0", 4); /* CDR_LE */
   return (struct cdr_writer){.body = payload + 4, .size = e->size};
@@ -141,7 +144,7 @@ static const struct slot *kept(const struct match *match, uint64_t sequence) {
 
 static void resend(struct match *match, const struct numbers *acknack) {
   uint64_t last = self.published[match->endpoint];
-  uint64_t gap = 0; /* first of a run of messages that are not there (any more) */
+  uint64_t gap = 0; /* first of a run of messages that do not exist (any more) */
   for (uint32_t i = 0; i < acknack->bits && acknack->base + i <= last; i++) {
     uint64_t sequence = acknack->base + i;
     if (!set_has(acknack, i) || !sequence) continue;
@@ -198,5 +201,6 @@ void writer_nack_fragment(uint8_t peer, const struct numbers *nack) {
 }
 
 void writer_service(struct match *match) {
-  if (is_reliable(match) && match->next <= self.published[match->endpoint] && due(match->asked_ms, HEARTBEAT_MS)) send_heartbeat(match);
+  if (is_reliable(match) && match->next <= self.published[match->endpoint] && due(match->asked_ms, HEARTBEAT_MS))
+    send_heartbeat(match);
 }

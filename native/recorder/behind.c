@@ -9,20 +9,19 @@
 
 #include "release.h"
 
-static _Atomic int seeking; /* one thread looks, the others go on without */
+static _Atomic int seeking; /* one thread searches; the others continue without waiting */
 
 static void nothing(void) {}
 
-void behind_find(const struct behind_entry *entries, size_t count)
-{
+void behind_find(const struct behind_entry *entries, size_t count) {
   static _Atomic int tries = 32;
   int saved = errno;
   sigset_t all, signals;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &signals); /* as in release.c */
+  pthread_sigmask(SIG_SETMASK, &all, &signals); /* for the same reason as in release.c */
   if (atomic_exchange(&seeking, 1) != 0) goto done;
-  /* Another preloaded library's, or tracetools's where the program is linked with it; else rclpy's, which is loaded
-   * with RTLD_LOCAL, where RTLD_NEXT does not look. */
+  /* RTLD_NEXT finds the functions of another preloaded library, or those of tracetools if the program is linked with
+   * it. rclpy loads tracetools with RTLD_LOCAL, and RTLD_NEXT does not look there. */
   void *library = RTLD_NEXT;
   if (dlsym(library, "ros_trace_rcl_node_init") == NULL) library = release_open_tracetools();
   if (library != NULL || atomic_fetch_sub(&tries, 1) <= 1) {
@@ -39,7 +38,4 @@ done:
   errno = saved;
 }
 
-void behind_forget_seekers(void)
-{
-  atomic_store(&seeking, 0);
-}
+void behind_forget_seekers(void) { atomic_store(&seeking, 0); }

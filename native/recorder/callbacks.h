@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events of a callback that its client library does not tell, CPU time with them where that is asked for. tracetools has none of these, so
- * that nobody else is told.
+ * Records the start and end of callbacks that the client library does not report, with CPU time if the user asked for
+ * it. tracetools has no such events, so nothing is passed on to it.
  */
 #ifndef TACHO_RECORDER_CALLBACKS_H_
 #define TACHO_RECORDER_CALLBACKS_H_

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's clock: ticks of the cheapest counter that can be trusted, and readings that tie it to the kernel's.
+ * The recorder's clock: ticks of the cheapest counter that we can trust, and readings that relate it to the kernel's
+ * clocks.
  */
 #ifndef TACHO_RECORDER_CLOCK_H_
 #define TACHO_RECORDER_CLOCK_H_
@@ -25,23 +26,24 @@ struct clock_reading {
   uint64_t bound_ns;
 };
 
-/* The counter of this machine: TSC or CNTVCT where the hardware says that it is invariant and the kernel itself keeps
- * time by it, else CLOCK_MONOTONIC. TACHO_EVENTS_CLOCK=monotonic asks for the latter. */
+/* Chooses the counter of this machine: TSC or CNTVCT if the hardware reports it as invariant and the kernel itself
+ * keeps time by it, otherwise CLOCK_MONOTONIC. TACHO_EVENTS_CLOCK=monotonic selects the latter. */
 enum tacho_clock clock_choose(void);
 
-/* The best of several bracketed readings. */
+/* Returns the most accurate of several bracketed readings. */
 struct clock_reading clock_read_all(enum tacho_clock clock);
 
-/* Whether the TSC is forbidden to this process (PR_SET_TSC): the vDSO's clocks read it, too, and are left alone. Set with the choice of the clock. */
+/* Whether PR_SET_TSC forbids this process the TSC. The vDSO's clocks read the TSC too, so we do not use them then.
+ * clock_choose sets it. */
 extern bool clock_without_tsc;
 
-/* Whether it may be forbidden to some thread: was at the start, or one asked for it. */
+/* Whether some thread may be forbidden to read the TSC: it was forbidden at the start, or a thread asked for it. */
 extern bool clock_tsc_may_be_forbidden;
 
-/* Whether it is forbidden to the calling thread, asked of the kernel. */
+/* Asks the kernel whether the calling thread is forbidden to read the TSC. */
 bool clock_tsc_is_forbidden(void);
 
-/* The processor's counter, be it trusted or not. */
+/* The processor's counter, whether we trust it or not. */
 #if defined(__x86_64__)
 #define CLOCK_COUNTER TACHO_CLOCK_TSC
 #elif defined(__aarch64__)
@@ -50,8 +52,7 @@ bool clock_tsc_is_forbidden(void);
 #define CLOCK_COUNTER TACHO_CLOCK_MONOTONIC
 #endif
 
-static inline uint64_t clock_ns(clockid_t id)
-{
+static inline uint64_t clock_ns(clockid_t id) {
   struct timespec now;
   if (__builtin_expect(clock_without_tsc, 0)) {
     syscall(SYS_clock_gettime, id, &now);
@@ -61,11 +62,11 @@ static inline uint64_t clock_ns(clockid_t id)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* TSC: not serialised against the instructions around it, a tick may be some ns early, at a quarter of the cost.
- * CNTVCT: processors read it far ahead, even before an earlier reading (Arm ARM DDI 0487, D12.1.2; Linux's own vDSO needs
- * the barrier). Without it a thread's events would not be in the order of time. Of no clock (0) the ticks are 0. */
-static inline __attribute__((always_inline)) uint64_t clock_ticks(enum tacho_clock clock)
-{
+/* Reads the clock. TSC: we do not serialise the reading against the instructions around it. A tick may therefore be
+ * some ns early, but the reading costs a quarter. CNTVCT: processors read it far ahead, even before an earlier reading
+ * (Arm ARM DDI 0487, D12.1.2; Linux's own vDSO needs the barrier). Without the barrier, a thread's events would not be
+ * in time order. If there is no clock (0), the ticks are 0. */
+static inline __attribute__((always_inline)) uint64_t clock_ticks(enum tacho_clock clock) {
 #if defined(__x86_64__)
   if (__builtin_expect(clock == TACHO_CLOCK_TSC, 1)) return __rdtsc();
 #elif defined(__aarch64__)

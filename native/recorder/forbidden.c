@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that forbids itself what the recorder does with every event: reading the TSC (PR_SET_TSC), or system calls (seccomp's strict mode,
- * which forbids the TSC as well). From there on the next event would end the program. Seen where it is asked for by prctl(3); a program that
- * makes the system call itself is not.
+ * Handles a thread that forbids itself what the recorder does with every event: reading the TSC (PR_SET_TSC), or making
+ * system calls (seccomp's strict mode, which forbids the TSC as well). The next event would then end the program. We
+ * notice calls of prctl(3), but not a program that makes the system call itself.
  */
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
@@ -17,17 +17,13 @@ __attribute__((visibility("default"))) int prctl(int option, ...);
 
 static struct original original_prctl = {"prctl", "libc.", (void *)prctl, NULL};
 
-/* It may be called in signal handlers, and while the dynamic linker is busy. */
-__attribute__((constructor)) static void find_original(void)
-{
-  original_of(&original_prctl);
-}
+/* Programs may call prctl in signal handlers, and while the dynamic linker is busy. */
+__attribute__((constructor)) static void find_original(void) { original_of(&original_prctl); }
 
-int prctl(int option, ...)
-{
+int prctl(int option, ...) {
   va_list more;
   unsigned long arguments[4];
-  va_start(more, option); /* as the C library does, however many there are */
+  va_start(more, option); /* as the C library does, however many arguments there are */
   for (int i = 0; i < 4; i++) arguments[i] = va_arg(more, unsigned long);
   va_end(more);
   const bool to_strict = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT;
@@ -35,7 +31,7 @@ int prctl(int option, ...)
   if (to_strict || option == PR_SET_TSC) clock_tsc_may_be_forbidden = true;
   if (option == PR_SET_TSC) thread_leave_chunk();
   int result = ((int (*)(int, unsigned long, unsigned long, unsigned long, unsigned long))original_of(&original_prctl))(
-    option, arguments[0], arguments[1], arguments[2], arguments[3]);
+      option, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (to_strict && result != 0) thread_mute(false);
   return result;
 }

@@ -20,67 +20,61 @@
 #include "storage.h"
 #include "thread.h"
 
-#define AHEAD_ALLOCATED 256u /* 8 MiB at least, backed by storage */
-#define AHEAD_POPULATED 32u  /* 1 MiB at least, free of page faults; this much memory every recorded process pays */
-#define BEHIND_RESIDENT 512u  /* 16 MiB at most of what was written stay resident in the program */
-#define STEP_MAX 8192u       /* chunks a growth: 256 MiB */
+#define AHEAD_ALLOCATED 256u /* at least 8 MiB ahead are backed by storage */
+#define AHEAD_POPULATED 32u  /* at least 1 MiB ahead is free of page faults: memory that each process pays */
+#define BEHIND_RESIDENT 512u /* at most 16 MiB of written chunks stay resident in the program */
+#define STEP_MAX 8192u       /* chunks by which the file grows at most in one step: 256 MiB */
 #define STACK_SIZE (256u * 1024u)
-#define LOOK_AGAIN UINT64_C(20000000) /* ns until it is seen that all others have ended */
+#define LOOK_AGAIN UINT64_C(20000000) /* ns between two checks whether all other threads have ended */
 
 _Atomic uint64_t keeper_wake_at = UINT64_MAX;
 static _Atomic uint32_t wanted;
-static cpu_set_t cpus; /* those of the program at its start; none: not known */
+static cpu_set_t cpus; /* the program's CPUs at its start; empty: unknown */
 
-void keeper_wake(void)
-{
+void keeper_wake(void) {
   if (atomic_exchange_explicit(&wanted, 1, memory_order_acq_rel) == 0) {
     syscall(SYS_futex, &wanted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   }
 }
 
-/* From before the keeper is made until it runs. */
+/* 1 from just before the keeper thread is created until it runs. */
 static _Atomic uint32_t starting;
 
-/* A thread that begins allocates: the C library, and far longer the address sanitiser, whose allocator a child would find locked
- * for good if the process forked meanwhile. A program of one thread knows no such thing, so its fork waits; in vain only where
- * the keeper has no CPU at all. */
-void keeper_begun(void)
-{
+/* A starting thread allocates: in the C library, and for far longer in the address sanitiser. If the process forked
+ * meanwhile, the child would find the sanitiser's allocator locked for good. A single-threaded program does not expect
+ * such locks, so its fork waits here. The wait times out only if the keeper gets no CPU at all. */
+void keeper_begun(void) {
   const struct timespec most = {0, 100000000};
-  if (atomic_load_explicit(&starting, memory_order_acquire) != 0) syscall(SYS_futex, &starting, FUTEX_WAIT_PRIVATE, 1, &most, NULL, 0);
+  if (atomic_load_explicit(&starting, memory_order_acquire) != 0)
+    syscall(SYS_futex, &starting, FUTEX_WAIT_PRIVATE, 1, &most, NULL, 0);
 }
 
 static atomic_bool leaves_when_alone;
 
-/* Threads of this process, with a first one that has ended: it stays until the last one has. Each is a link of this directory. 0: not known. */
-static unsigned long threads(void)
-{
+/* Counts the threads of this process, including a first thread that has ended: its entry stays until the last thread
+ * ends. Each thread is a link of this directory. 0: unknown. */
+static unsigned long threads(void) {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
 }
 
-void keeper_stay_not_alone(void)
-{
+void keeper_stay_not_alone(void) {
   atomic_store_explicit(&leaves_when_alone, true, memory_order_relaxed);
   keeper_wake();
 }
 
-void keeper_leave_to(void)
-{
+void keeper_leave_to(void) {
   const struct timespec rest = {0, 100000};
   keeper_stay_not_alone();
   for (int i = 0; i < 1000 && threads() == 2; i++) nanosleep(&rest, NULL);
 }
 
-static uint64_t at_least(uint64_t value, uint64_t least)
-{
-  return value > least ? value : least;
-}
+static uint64_t at_least(uint64_t value, uint64_t least) { return value > least ? value : least; }
 
-/* Storage for what threads will need until the keeper is next woken, judged by what they took since it last was.
- * `seen` is what was reserved then, `populated` how far page faults are taken, `given_back` how far memory was. */
-static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back)
-{
+/* Provides the storage that threads will need until the keeper next wakes. It predicts this from what they took since
+ * its last wake-up. `seen` is the number of chunks reserved then, `populated` the end of the chunks without page
+ * faults, and `given_back` the end of the chunks that are no longer resident. */
+static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back) {
   struct tacho_file_header *header = storage_header;
   uint64_t reserved = atomic_load_explicit(storage_live(&header->chunks_reserved), memory_order_relaxed);
   uint64_t taken = reserved - *seen;
@@ -103,32 +97,33 @@ static void keep_ahead(uint64_t *seen, uint64_t *populated, uint64_t *given_back
     storage_populate(from, to);
     *populated = to;
   }
-  /* A thread that still writes to a chunk of so long ago takes one more page fault, once in these 16 MiB. */
-  uint64_t written = reserved < allocated ? reserved : allocated; /* more are asked for than there are at the end of storage */
+  /* A thread that still writes to such an old chunk takes one more page fault, once in these 16 MiB. */
+  /* At the end of storage, threads have reserved more chunks than there are. */
+  uint64_t written = reserved < allocated ? reserved : allocated;
   if (written - *given_back >= BEHIND_RESIDENT) {
     storage_give_back(*given_back, written - BEHIND_RESIDENT / 2);
     *given_back = written - BEHIND_RESIDENT / 2;
   }
-  /* At the end of storage a wake-up would change nothing: the clock's second brings the next try. */
+  /* At the end of storage a wake-up would change nothing. The keeper tries again when it next reads the clocks, within
+   * a second. */
   bool at_end = !grown || allocated >= most;
   uint64_t ahead = to > reserved ? to - reserved : 0;
   atomic_store_explicit(&keeper_wake_at, at_end && to >= allocated ? UINT64_MAX : reserved + ahead / 2,
                         memory_order_relaxed);
 }
 
-static void *keep(void *unused)
-{
+static void *keep(void *unused) {
   (void)unused;
   atomic_store_explicit(&starting, 0, memory_order_release);
   syscall(SYS_futex, &starting, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
   prctl(PR_SET_NAME, "tacho-recorder");
-  /* Soon after the start, so that a short run has a slope of its own; then once a second. */
+  /* Clocks are read soon after the start, so that a short run has its own slope, and then once a second. */
   static const uint64_t first_syncs[] = {10000000u, 100000000u, 1000000000u};
   uint64_t seen = 0, populated = 0, given_back = 0, syncs = 0;
   uint64_t start = clock_ns(CLOCK_MONOTONIC);
   uint64_t due = start + first_syncs[0];
   for (;;) {
-    /* An exchange: what was reserved before the wake-up that this takes is seen below. */
+    /* This is an exchange, so that the reads below see every chunk that was reserved before the wake-up it consumes. */
     atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel);
     const bool may_leave = atomic_load_explicit(&leaves_when_alone, memory_order_relaxed);
     if (may_leave && threads() == 2) return NULL;
@@ -149,21 +144,18 @@ static void *keep(void *unused)
   return NULL;
 }
 
-void keeper_note_cpus(void)
-{
+void keeper_note_cpus(void) {
   if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) CPU_ZERO(&cpus);
 }
 
-static bool is_real_time(void)
-{
+static bool is_real_time(void) {
   int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-/* The thread that fires the first event may be pinned and of real-time priority, and may never sleep: the keeper
- * inherits neither, or it would not run at all. It runs wherever the program was started. */
-static int start_thread(bool own_stack_and_cpus)
-{
+/* The thread that fires the first event may be pinned, have real-time priority and never sleep. The keeper would never
+ * run if it inherited these, so it inherits neither. It runs on the CPUs on which the program was started. */
+static int start_thread(bool own_stack_and_cpus) {
   pthread_attr_t attributes;
   pthread_t thread;
   struct sched_param normal = {.sched_priority = 0};
@@ -183,18 +175,17 @@ static int start_thread(bool own_stack_and_cpus)
   return refused;
 }
 
-void keeper_start(void)
-{
+void keeper_start(void) {
   atomic_store_explicit(&starting, 1, memory_order_relaxed);
   int refused = start_thread(true);
-  /* Thread-local storage of the program larger than the stack, or a cpuset that has none of those CPUs any more. */
+  /* EINVAL: the program's thread-local storage is larger than the stack, or the cpuset no longer has any of those CPUs. */
   if (refused == EINVAL) refused = start_thread(false);
   if (refused != 0) atomic_store_explicit(&starting, 0, memory_order_relaxed);
-  /* No thread to be had: the program's own make the storage they need, and clocks are read at the beginning and the end. */
+  /* If no thread can be created, the program's own threads make the storage they need, and clocks are read only at the
+   * beginning and the end. */
 }
 
-void keeper_forget(void)
-{
+void keeper_forget(void) {
   atomic_store_explicit(&keeper_wake_at, UINT64_MAX, memory_order_relaxed);
   atomic_store_explicit(&wanted, 0, memory_order_relaxed);
   atomic_store_explicit(&starting, 0, memory_order_relaxed);

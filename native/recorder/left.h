@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Signal handlers that do not return (siglongjmp) where they interrupted the writing of an event: its thread stays marked as writing.
+ * Handles signal handlers that do not return (siglongjmp) after they interrupted the writing of an event: their thread
+ * stays marked as writing.
  */
 #ifndef TACHO_RECORDER_LEFT_H_
 #define TACHO_RECORDER_LEFT_H_
@@ -8,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the writing that marked its thread as busy can no longer be under way. Asked on that thread; `busy`: where its stack stood. */
+/* Returns whether the write that marked its thread as busy can no longer be under way. Call it on that thread; `busy`
+ * is the stack position at the mark. */
 bool left_for_ever(uint64_t busy);
 
 #endif /* TACHO_RECORDER_LEFT_H_ */

@@ -19,7 +19,7 @@
 
 _Atomic uint32_t release_found;
 static char rmw_implementation[64];
-static _Atomic int seeking; /* one thread looks, the others go on */
+static _Atomic int seeking;   /* one thread searches; the others continue */
 static _Atomic bool complete; /* both are known */
 
 struct loaded {
@@ -27,14 +27,10 @@ struct loaded {
   char rmw[64];
 };
 
-static bool begins_with(const char *text, const char *start)
-{
-  return strncmp(text, start, strlen(start)) == 0;
-}
+static bool begins_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
-/* librmw_X.so is a middleware, unless it is one of the layers around them. */
-static bool is_rmw_implementation(const char *file)
-{
+/* Returns whether this is a middleware: librmw_X.so, unless it is one of the layers around the middlewares. */
+static bool is_rmw_implementation(const char *file) {
   static const char *const others[] = {"librmw_implementation.", "librmw_dds_common", "librmw_security_common"};
   if (!begins_with(file, "librmw_")) return false;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -43,9 +39,9 @@ static bool is_rmw_implementation(const char *file)
   return strstr(file, "_shared_cpp") == NULL && strstr(file, "__rosidl") == NULL;
 }
 
-/* By name, not by symbol: rclpy loads its libraries with RTLD_LOCAL, where dlsym(RTLD_NEXT) does not look. */
-static int note_library(struct dl_phdr_info *info, size_t size, void *context)
-{
+/* Finds libraries by name, not by symbol: rclpy loads its libraries with RTLD_LOCAL, and dlsym(RTLD_NEXT) does not look
+ * there. */
+static int note_library(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct loaded *loaded = context;
   const char *slash = strrchr(info->dlpi_name, '/');
@@ -59,9 +55,9 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *context)
   return 0;
 }
 
-/* <version>8.6.0</version> of a package.xml; 0 where there is none. As below, one thread at a time looks, and may have little stack. */
-static uint32_t package_version(const char *path)
-{
+/* Reads <version>8.6.0</version> from a package.xml; returns 0 if there is none. As below, only one thread at a time
+ * gets here, and it may have little stack. */
+static uint32_t package_version(const char *path) {
   static char text[4096];
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -75,9 +71,9 @@ static uint32_t package_version(const char *path)
   return major < 65536 && minor < 256 && patch < 256 ? RELEASE(major, minor, patch) : 0;
 }
 
-/* PREFIX/share/tracetools/package.xml of PREFIX/lib/libtracetools.so, or of PREFIX/lib/x86_64-linux-gnu/libtracetools.so. */
-static uint32_t installed_version(const char *library)
-{
+/* Reads PREFIX/share/tracetools/package.xml for PREFIX/lib/libtracetools.so or
+ * PREFIX/lib/x86_64-linux-gnu/libtracetools.so. */
+static uint32_t installed_version(const char *library) {
   static char prefix[4096], package[4200];
   if (realpath(library, prefix) == NULL) return 0;
   for (int up = 0; up < 3; up++) {
@@ -92,13 +88,15 @@ static uint32_t installed_version(const char *library)
   return 0;
 }
 
-static uint32_t distribution_version(void)
-{
+static uint32_t distribution_version(void) {
   static const struct {
     const char *name;
     uint32_t version;
-  } known[] = {{"humble", RELEASE(4, 1, 0)}, {"iron", RELEASE(6, 3, 0)},   {"jazzy", RELEASE(8, 2, 0)},
-               {"kilted", RELEASE(8, 6, 0)}, {"rolling", RELEASE(8, 6, 0)}};
+  } known[] = {{"humble", RELEASE(4, 1, 0)},
+               {"iron", RELEASE(6, 3, 0)},
+               {"jazzy", RELEASE(8, 2, 0)},
+               {"kilted", RELEASE(8, 6, 0)},
+               {"rolling", RELEASE(8, 6, 0)}};
   const char *name = getenv("ROS_DISTRO");
   for (size_t i = 0; name != NULL && i < sizeof known / sizeof *known; i++) {
     if (strcmp(name, known[i].name) == 0) return known[i].version;
@@ -106,10 +104,9 @@ static uint32_t distribution_version(void)
   return 0;
 }
 
-/* Without a package.xml: what the library has tells most releases apart; Iron and Jazzy have the same functions, and
- * there ROS_DISTRO decides or nothing does. The result is the first release of that kind. */
-static uint32_t version_by_symbols(const char *library)
-{
+/* Without a package.xml, the functions of the library identify most releases. Iron and Jazzy have the same functions:
+ * ROS_DISTRO decides there, or the release stays unknown. Returns the first release with these functions. */
+static uint32_t version_by_symbols(const char *library) {
   void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == NULL) return 0;
   uint32_t version = 0;
@@ -127,8 +124,7 @@ static uint32_t version_by_symbols(const char *library)
   return version;
 }
 
-static void look(void)
-{
+static void look(void) {
   static struct loaded loaded;
   loaded.tracetools[0] = loaded.rmw[0] = '\0';
   dl_iterate_phdr(note_library, &loaded);
@@ -140,32 +136,30 @@ static void look(void)
   if (release_known() != 0 && rmw_implementation[0] != '\0') complete = true;
 }
 
-void *release_open_tracetools(void)
-{
+void *release_open_tracetools(void) {
   static struct loaded loaded;
   loaded.tracetools[0] = loaded.rmw[0] = '\0';
   dl_iterate_phdr(note_library, &loaded);
   return loaded.tracetools[0] != '\0' ? dlopen(loaded.tracetools, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-void release_describe(struct tacho_file_header *header)
-{
+void release_describe(struct tacho_file_header *header) {
   const char *distribution = getenv("ROS_DISTRO");
   snprintf(header->ros_distro, sizeof header->ros_distro, "%s", distribution != NULL ? distribution : "");
-  if (!complete) look(); /* in a child there is no need for the linker's locks, which another thread may have held */
+  if (!complete) look(); /* not in a child: another thread of the parent may have held the linker's locks */
   header->tracetools = release_known();
   memcpy(header->rmw_implementation, rmw_implementation, sizeof header->rmw_implementation);
 }
 
-void release_seek(void)
-{
-  static _Atomic int tries = 32; /* a program without either must not pay for ever */
+void release_seek(void) {
+  static _Atomic int tries = 32; /* a program that has neither must not pay for the search for ever */
   if (atomic_load_explicit(&complete, memory_order_relaxed)) return;
   if (atomic_load_explicit(&tries, memory_order_relaxed) <= 0) return;
   int saved = errno, cancel;
   sigset_t all, signals;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &signals); /* a handler that does not return would leave the linker's locks held */
+  /* A signal handler that does not return would leave the linker's locks held. */
+  pthread_sigmask(SIG_SETMASK, &all, &signals);
   if (atomic_exchange(&seeking, 1) != 0) goto done;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   atomic_fetch_sub_explicit(&tries, 1, memory_order_relaxed);
@@ -180,7 +174,4 @@ done:
   errno = saved;
 }
 
-void release_forget_seekers(void)
-{
-  atomic_store(&seeking, 0);
-}
+void release_forget_seekers(void) { atomic_store(&seeking, 0); }

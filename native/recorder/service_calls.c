@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Services where rmw itself tells nothing of them: up to Jazzy tracetools has no events of clients, requests and responses. There rmw's
- * functions are stood before and the same events recorded, as rmw_fastrtps records them from Kilted on; where rmw tells, nothing is added.
+ * Records services if rmw itself does not report them: up to Jazzy tracetools has no events of clients, requests and
+ * responses. There we interpose rmw's functions and record the events that rmw_fastrtps records from Kilted on. If rmw
+ * reports them, we add nothing.
  *
- * A call is told apart by the gid that the request carries. rmw_fastrtps sends that of the client's response reader, and
- * rmw_get_gid_for_client gives another up to Jazzy; so it is read where rmw_create_client asks the reader for it. Of other middlewares
- * up to Jazzy nothing is recorded: their requests could not be tied to clients.
+ * The gid that the request carries identifies its client. rmw_fastrtps sends the gid of the client's response reader,
+ * but rmw_get_gid_for_client returns another one up to Jazzy. So we read the gid when rmw_create_client asks the reader
+ * for it. Up to Jazzy we record nothing of other middlewares, because their requests could not be assigned to clients.
  */
 #include "service_calls.h"
 
@@ -37,19 +38,18 @@ _Atomic bool service_calls_told;
 /* Whether this process has readers of Fast DDS. */
 static _Atomic bool is_fastdds;
 
-/* What the reader that this thread asked last said. */
+/* The gid of the reader that this thread asked last. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   bool known;
   uint8_t bytes[16];
 } reader_gid;
 
-/* eprosima::fastdds::dds::DataReader::guid(), which gives a reference: of Fast DDS 2 (Humble to Jazzy). */
+/* eprosima::fastdds::dds::DataReader::guid() of Fast DDS 2 (Humble to Jazzy), which returns a reference. */
 #define READER_GUID "_ZN8eprosima7fastdds3dds10DataReader4guidEv"
 EXPORT const uint8_t *fastdds_reader_guid(void *reader) NAMED(READER_GUID);
 static struct original original_reader_guid = {READER_GUID, "libfast", (void *)fastdds_reader_guid, NULL};
 
-EXPORT const uint8_t *fastdds_reader_guid(void *reader)
-{
+EXPORT const uint8_t *fastdds_reader_guid(void *reader) {
   const uint8_t *gid = ((const uint8_t *(*)(void *))original_of(&original_reader_guid))(reader);
   memcpy(reader_gid.bytes, gid, sizeof reader_gid.bytes);
   reader_gid.known = true;
@@ -57,8 +57,7 @@ EXPORT const uint8_t *fastdds_reader_guid(void *reader)
   return gid;
 }
 
-static bool tells_for_rmw(void)
-{
+static bool tells_for_rmw(void) {
   return atomic_load_explicit(&is_fastdds, memory_order_relaxed) &&
          !atomic_load_explicit(&service_calls_told, memory_order_relaxed) && thread_recording();
 }
@@ -67,8 +66,7 @@ typedef void *create_client(const void *, const void *, const char *, const void
 EXPORT create_client rmw_create_client;
 static struct original original_create_client = {"rmw_create_client", LIBRARY, (void *)rmw_create_client, NULL};
 
-EXPORT void *rmw_create_client(const void *node, const void *type, const char *service, const void *qos)
-{
+EXPORT void *rmw_create_client(const void *node, const void *type, const char *service, const void *qos) {
   reader_gid.known = false;
   void *client = ((create_client *)original_of(&original_create_client))(node, type, service, qos);
   if (client != NULL && reader_gid.known && tells_for_rmw()) {
@@ -79,42 +77,37 @@ EXPORT void *rmw_create_client(const void *node, const void *type, const char *s
   return client;
 }
 
-/* A function of rmw; `after` is done where it succeeded and rmw does not tell. */
-#define RMW(name, parameters, arguments, after)                                                   \
-  EXPORT rmw_ret name parameters;                                                                 \
-  static struct original original_##name = {#name, LIBRARY, (void *)name, NULL};                  \
-  EXPORT rmw_ret name parameters                                                                  \
-  {                                                                                               \
-    const rmw_ret result = ((rmw_ret(*) parameters)original_of(&original_##name))arguments;       \
-    if (result == 0 && tells_for_rmw()) after;                                                    \
-    return result;                                                                                \
+/* Interposes a function of rmw. `after` runs if the call succeeded and rmw does not report it. */
+#define RMW(name, parameters, arguments, after)                                             \
+  EXPORT rmw_ret name parameters;                                                           \
+  static struct original original_##name = {#name, LIBRARY, (void *)name, NULL};            \
+  EXPORT rmw_ret name parameters {                                                          \
+    const rmw_ret result = ((rmw_ret(*) parameters)original_of(&original_##name))arguments; \
+    if (result == 0 && tells_for_rmw()) after;                                              \
+    return result;                                                                          \
   }
 
-static void put_sent_request(const void *client, const void *request, int64_t sequence)
-{
+static void put_sent_request(const void *client, const void *request, int64_t sequence) {
   const uint64_t words[] = {(uintptr_t)client, (uintptr_t)request, (uint64_t)sequence};
   thread_put(TACHO_RMW_SEND_REQUEST, words, 3);
 }
 
-/* Where nothing was there to take, rmw has left the rest as it was. */
-static void put_taken_request(const void *service, const struct service_info *info, const void *request, bool taken)
-{
+/* If there was nothing to take, rmw has left the other arguments unchanged. */
+static void put_taken_request(const void *service, const struct service_info *info, const void *request, bool taken) {
   if (!taken) return;
   uint64_t words[6] = {(uintptr_t)service, (uintptr_t)request, 0, 0, (uint64_t)info->id.sequence, true};
   memcpy(&words[2], info->id.client_gid, sizeof info->id.client_gid);
   thread_put(TACHO_RMW_TAKE_REQUEST, words, 6);
 }
 
-/* No timestamp: rmw sets it, and tells nobody. */
-static void put_sent_response(const void *service, const struct request_id *id, const void *response)
-{
+/* The timestamp is 0: rmw sets it, and does not report it. */
+static void put_sent_response(const void *service, const struct request_id *id, const void *response) {
   uint64_t words[6] = {(uintptr_t)service, (uintptr_t)response, 0, 0, (uint64_t)id->sequence, 0};
   memcpy(&words[2], id->client_gid, sizeof id->client_gid);
   thread_put(TACHO_RMW_SEND_RESPONSE, words, 6);
 }
 
-static void put_taken_response(const void *client, const struct service_info *info, const void *response, bool taken)
-{
+static void put_taken_response(const void *client, const struct service_info *info, const void *response, bool taken) {
   if (!taken) return;
   const uint64_t words[] = {(uintptr_t)client, (uintptr_t)response, (uint64_t)info->id.sequence,
                             (uint64_t)info->source_timestamp, true};

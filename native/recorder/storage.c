@@ -25,20 +25,23 @@
 #define MAX_BYTES (UINT64_C(1) << 30)
 #define SEGMENT_SIZE ((uint64_t)SEGMENT_CHUNKS * TACHO_CHUNK_SIZE)
 #define MAPPING_SIZE (SEGMENT_SIZE + TACHO_HEADER_SIZE)
-#define GROWTH_STEP 128u     /* chunks, 4 MiB: the kernel keeps other threads from growing the file during each */
-#define CHUNKS_WITH_ONE 16u  /* what a thread of the program makes that needs one and cannot wait for the keeper */
+/* In chunks: 4 MiB. The step is small because the kernel lets no other thread grow the file during it. */
+#define GROWTH_STEP 128u
+/* The chunks that a thread of the program makes if it needs one and cannot wait for the keeper. */
+#define CHUNKS_WITH_ONE 16u
 
 struct tacho_file_header *storage_header;
 _Atomic(char *) *_Atomic storage_blocks[BLOCKS_MAX];
 
-/* The last growth failed, but for the limit: the program's threads try no more until one of the keeper's went well. */
+/* The last growth failed, and not because of the limit. The program's threads do not try again until the keeper
+ * succeeds. */
 static atomic_bool refused;
 
-/* The file stays open for fallocate and further mappings, unless that would take one of the program's last descriptors. Programs may close
- * it: it is looked at before each use, and opened again by path if need be. */
+/* The file stays open for fallocate and further mappings, unless that would take one of the program's last descriptors.
+ * A program may close it, so we check it before each use and open it again by path if necessary. */
 static struct {
-  _Atomic int fd; /* -1: none is kept */
-  bool zeros_are_written; /* no fallocate here */
+  _Atomic int fd;         /* -1: no descriptor is kept */
+  bool zeros_are_written; /* fallocate does not work here */
   dev_t device;
   ino_t inode;
   char path[4096];
@@ -47,15 +50,13 @@ static struct {
 _Static_assert(sizeof(struct tacho_file_header) <= TACHO_HEADER_SIZE, "the header fits its page");
 _Static_assert(sizeof(struct tacho_chunk_header) == 64, "the chunk header is what docs/event-file.md says");
 
-static bool is_our_file(int fd)
-{
+static bool is_our_file(int fd) {
   struct stat found;
   return fd >= 0 && fstat(fd, &found) == 0 && found.st_dev == file.device && found.st_ino == file.inode;
 }
 
-/* A descriptor of the file; -1: errno says why not. `passing`: to be closed after use. */
-static int borrow_file(bool *passing)
-{
+/* Returns a descriptor of the file; -1: errno holds the reason. `passing`: the caller must close it after use. */
+static int borrow_file(bool *passing) {
   bool keep;
   int kept = atomic_load(&file.fd);
   *passing = false;
@@ -71,15 +72,16 @@ static int borrow_file(bool *passing)
   return fd;
 }
 
-/* fallocate, and where the file system has none (NFS 3), zeros written out. Storage must be there before it is mapped
- * and used: a write to a mapping that the disk has no room for is SIGBUS. What is in use already stays as it is, but for zeros. */
-static int allocate(int fd, uint64_t from, uint64_t to)
-{
+/* Allocates storage with fallocate. If the file system has none (NFS 3), writes zeros. Storage must exist before it is
+ * mapped and used, because a write to a mapping without room on the disk raises SIGBUS. fallocate keeps bytes that are
+ * in use already; writing zeros does not. */
+static int allocate(int fd, uint64_t from, uint64_t to) {
   static const char zeros[65536];
   if (!file.zeros_are_written) {
     if (fallocate(fd, 0, (off_t)from, (off_t)(to - from)) == 0) return 0;
     if (from > 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return errno;
-    file.zeros_are_written = true; /* found with the header, before there is any other thread */
+    /* The first allocation, that of the header, finds this out before there are other threads. */
+    file.zeros_are_written = true;
   }
   while (from < to) {
     size_t size = to - from < sizeof zeros ? to - from : sizeof zeros;
@@ -91,23 +93,20 @@ static int allocate(int fd, uint64_t from, uint64_t to)
   return 0;
 }
 
-/* Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends the program: never ask. */
-static uint64_t file_size_limit(void)
-{
+/* Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends the program, so we never ask for more. */
+static uint64_t file_size_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
 }
 
-/* Where the address of a segment stands; its page of addresses is there. */
-static _Atomic(char *) *segment_slot(uint64_t segment)
-{
+/* Returns the place of a segment's address. Its page of addresses must exist. */
+static _Atomic(char *) *segment_slot(uint64_t segment) {
   return &storage_blocks[segment / BLOCK_SEGMENTS][segment % BLOCK_SEGMENTS];
 }
 
-/* Maps a segment, unless it is. Threads may do so at once: one's mapping stays. False: errno says why. */
-static bool map(int fd, uint64_t segment)
-{
+/* Maps a segment unless it is mapped. Threads may do so at once: only one mapping stays. False: errno holds the reason. */
+static bool map(int fd, uint64_t segment) {
   _Atomic(char *) *_Atomic *block = &storage_blocks[segment / BLOCK_SEGMENTS];
   _Atomic(char *) *no_page = NULL;
   if (*block == NULL) {
@@ -124,15 +123,14 @@ static bool map(int fd, uint64_t segment)
   return true;
 }
 
-uint64_t storage_chunks_max(void)
-{
+uint64_t storage_chunks_max(void) {
   uint64_t most = atomic_load_explicit(storage_live(&storage_header->chunks_max), memory_order_relaxed);
   return most < TACHO_CHUNKS_LIMIT ? most : TACHO_CHUNKS_LIMIT;
 }
 
-/* How many chunks the file may have of those wanted: by its own limit, and by RLIMIT_FSIZE, which is a cause to be told. */
-static uint64_t chunks_granted(uint64_t wanted, int *cause)
-{
+/* Returns how many of the wanted chunks the file may have by its own limit and by RLIMIT_FSIZE. Only the latter is
+ * reported as a cause. */
+static uint64_t chunks_granted(uint64_t wanted, int *cause) {
   uint64_t most = storage_chunks_max();
   uint64_t limit = file_size_limit();
   uint64_t fitting = limit < TACHO_HEADER_SIZE ? 0 : (limit - TACHO_HEADER_SIZE) / TACHO_CHUNK_SIZE;
@@ -142,19 +140,20 @@ static uint64_t chunks_granted(uint64_t wanted, int *cause)
   return fitting;
 }
 
-/* Backs chunks [have, chunks) with storage and maps them, or as many of them as can be. How many there are then in all. */
-static uint64_t make_chunks(int fd, uint64_t have, uint64_t chunks, int *cause)
-{
-  /* A nearly full disk is used to its last chunk: halve the step until it fits. */
+/* Backs chunks [have, chunks) with storage and maps them, or as many of them as possible. Returns the total number of
+ * chunks. */
+static uint64_t make_chunks(int fd, uint64_t have, uint64_t chunks, int *cause) {
+  /* To use a nearly full disk to its last chunk, halve the step until it fits. */
   while (chunks > have) {
-    int error = allocate(fd, TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
+    int error =
+        allocate(fd, TACHO_HEADER_SIZE + have * TACHO_CHUNK_SIZE, TACHO_HEADER_SIZE + chunks * TACHO_CHUNK_SIZE);
     if (error == 0) break;
     if (error != EINTR) {
       *cause = error;
       chunks = have + (chunks - have) / 2;
     }
   }
-  /* The segment that the last of those before lies in was mapped with it, and may be unmapped again by now. */
+  /* The segment of the last chunk before these was mapped with it, and may be unmapped again by now. */
   uint64_t segment = (have + SEGMENT_CHUNKS - 1) / SEGMENT_CHUNKS;
   for (; chunks > have && segment <= (chunks - 1) / SEGMENT_CHUNKS; segment++) {
     if (!map(fd, segment)) {
@@ -165,8 +164,7 @@ static uint64_t make_chunks(int fd, uint64_t have, uint64_t chunks, int *cause)
   return chunks;
 }
 
-bool storage_grow(uint64_t wanted)
-{
+bool storage_grow(uint64_t wanted) {
   _Atomic uint64_t *allocated = storage_live(&storage_header->chunks_allocated);
   uint64_t have = atomic_load_explicit(allocated, memory_order_acquire);
   if (wanted <= have) return true;
@@ -181,33 +179,35 @@ bool storage_grow(uint64_t wanted)
   while (have < granted) {
     uint64_t step = granted - have > GROWTH_STEP ? have + GROWTH_STEP : granted;
     uint64_t made = make_chunks(fd, have, step, &cause);
-    /* Who else grows the file began no further than there was storage: the greatest count is true of all. */
-    while (have < made && !atomic_compare_exchange_weak_explicit(allocated, &have, made, memory_order_release, memory_order_relaxed)) {
+    /* Concurrent growers start inside backed storage, so the largest count is correct. */
+    while (have < made &&
+           !atomic_compare_exchange_weak_explicit(allocated, &have, made, memory_order_release, memory_order_relaxed)) {
     }
     if (made < step) break;
     if (have < made) have = made;
   }
   if (passing) close(fd);
-  if (cause != 0) atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)cause, memory_order_relaxed);
+  if (cause != 0)
+    atomic_store_explicit(storage_live(&storage_header->storage_error), (uint64_t)cause, memory_order_relaxed);
   bool grown = atomic_load_explicit(allocated, memory_order_acquire) >= wanted;
   atomic_store_explicit(&refused, !grown, memory_order_relaxed);
   return grown;
 }
 
-bool storage_is_used_up(void)
-{
+bool storage_is_used_up(void) {
   uint64_t reserved = atomic_load_explicit(storage_live(&storage_header->chunks_reserved), memory_order_relaxed);
-  if (reserved < atomic_load_explicit(storage_live(&storage_header->chunks_allocated), memory_order_relaxed)) return false;
+  if (reserved < atomic_load_explicit(storage_live(&storage_header->chunks_allocated), memory_order_relaxed))
+    return false;
   return reserved >= storage_chunks_max() || atomic_load_explicit(&refused, memory_order_relaxed);
 }
 
-bool storage_make(uint64_t chunk)
-{
-  if (file.zeros_are_written || atomic_load_explicit(&refused, memory_order_relaxed) || chunk >= storage_chunks_max()) return false;
+bool storage_make(uint64_t chunk) {
+  if (file.zeros_are_written || atomic_load_explicit(&refused, memory_order_relaxed) || chunk >= storage_chunks_max())
+    return false;
   int cancel, saved = errno;
   sigset_t all, signals;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &signals); /* a handler that forks here would go on here in the child */
+  pthread_sigmask(SIG_SETMASK, &all, &signals); /* a handler that forks here would continue here in the child */
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   uint64_t most = storage_chunks_max();
   storage_grow(most - chunk > CHUNKS_WITH_ONE ? chunk + CHUNKS_WITH_ONE : most);
@@ -217,26 +217,26 @@ bool storage_make(uint64_t chunk)
   return chunk < atomic_load_explicit(storage_live(&storage_header->chunks_allocated), memory_order_acquire);
 }
 
-void storage_unmap_what_was_let_go(void)
-{
+void storage_unmap_what_was_let_go(void) {
   struct tacho_file_header *header = storage_header;
   for (unsigned i = 0; i < sizeof header->unmap / sizeof *header->unmap; i++) {
     uint64_t told = atomic_load_explicit(storage_live(&header->unmap[i]), memory_order_acquire);
     if (told == 0) continue;
     uint64_t segment = told - 1;
-    /* The header stands in segment 0. What is not mapped whole yet cannot have been let go of: such a number is none of ours. */
+    /* The header lies in segment 0, and segments that are not fully mapped yet cannot have been released. Ignore such
+     * numbers: we did not write them. */
     uint64_t allocated = atomic_load_explicit(storage_live(&header->chunks_allocated), memory_order_relaxed);
     char *mapping = segment > 0 && segment < allocated / SEGMENT_CHUNKS ? atomic_load(segment_slot(segment)) : NULL;
     if (mapping != NULL) {
-      atomic_store(segment_slot(segment), NULL); /* first: a child that is forked now would unmap what stands there by then */
+      /* Clear the address first: a child that is forked now would otherwise unmap what is mapped there by then. */
+      atomic_store(segment_slot(segment), NULL);
       munmap(mapping, MAPPING_SIZE);
     }
     atomic_store_explicit(storage_live(&header->unmap[i]), 0, memory_order_release);
   }
 }
 
-void storage_populate(uint64_t from, uint64_t to)
-{
+void storage_populate(uint64_t from, uint64_t to) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   while (from < to) {
     uint64_t segment_end = (from / SEGMENT_CHUNKS + 1) * SEGMENT_CHUNKS;
@@ -244,7 +244,8 @@ void storage_populate(uint64_t from, uint64_t to)
     uintptr_t start = (uintptr_t)storage_chunk(from) & ~(page - 1);
     uintptr_t end = (uintptr_t)storage_chunk(from) + (upto - from) * TACHO_CHUNK_SIZE;
     if (madvise((void *)start, end - start, MADV_POPULATE_WRITE) != 0) {
-      /* Before Linux 5.14: a write fault that changes nothing, even under a thread that writes there now. */
+      /* Before Linux 5.14: an atomic addition of 0 takes the write fault and changes nothing, even if a thread writes
+       * there now. */
       for (uintptr_t at = (uintptr_t)storage_chunk(from); at < end; at += page) {
         atomic_fetch_add_explicit((_Atomic uint64_t *)at, 0, memory_order_relaxed);
       }
@@ -253,26 +254,24 @@ void storage_populate(uint64_t from, uint64_t to)
   }
 }
 
-void storage_give_back(uint64_t from, uint64_t to)
-{
+void storage_give_back(uint64_t from, uint64_t to) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   while (from < to) {
     uint64_t segment_end = (from / SEGMENT_CHUNKS + 1) * SEGMENT_CHUNKS;
     uint64_t upto = to < segment_end ? to : segment_end;
-    if (*segment_slot(from / SEGMENT_CHUNKS) == NULL) { /* let go of, and unmapped */
+    if (*segment_slot(from / SEGMENT_CHUNKS) == NULL) { /* released and unmapped */
       from = upto;
       continue;
     }
     uintptr_t start = ((uintptr_t)storage_chunk(from) + page - 1) & ~(page - 1);
     uintptr_t end = ((uintptr_t)storage_chunk(from) + (upto - from) * TACHO_CHUNK_SIZE) & ~(page - 1);
-    /* Of a shared mapping of a file nothing is lost; a kernel that refuses leaves the pages resident, as they were. */
+    /* A shared mapping of a file loses nothing by this. If a kernel refuses, the pages stay resident. */
     madvise((void *)start, end - start, MADV_DONTNEED);
     from = upto;
   }
 }
 
-bool storage_punch(uint64_t from, uint64_t to)
-{
+bool storage_punch(uint64_t from, uint64_t to) {
   static atomic_bool impossible;
   if (atomic_load_explicit(&impossible, memory_order_relaxed) || !is_our_file(file.fd)) return false;
   int cancel;
@@ -283,15 +282,15 @@ bool storage_punch(uint64_t from, uint64_t to)
   return done;
 }
 
-void storage_leave_to_parent(bool writing)
-{
+void storage_leave_to_parent(bool writing) {
   if (storage_header == NULL) return;
   for (uint64_t segment = 0; segment < BLOCKS_MAX * BLOCK_SEGMENTS; segment++) {
     if (storage_blocks[segment / BLOCK_SEGMENTS] == NULL) break;
     char *mapping = atomic_exchange(segment_slot(segment), NULL);
     if (mapping == NULL) continue;
     if (writing) {
-      mmap(mapping, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      mmap(mapping, MAPPING_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+           0);
     } else {
       munmap(mapping, MAPPING_SIZE);
     }
@@ -301,16 +300,14 @@ void storage_leave_to_parent(bool writing)
   file.fd = -1;
 }
 
-static void read_text(const char *path, char *text, size_t size)
-{
+static void read_text(const char *path, char *text, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
   if (fd >= 0) close(fd);
   text[length > 0 ? length : 0] = '\0';
 }
 
-static void describe_process(struct tacho_file_header *header)
-{
+static void describe_process(struct tacho_file_header *header) {
   header->pid = (uint32_t)getpid();
   header->ppid = (uint32_t)getppid();
   read_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
@@ -329,8 +326,7 @@ static void describe_process(struct tacho_file_header *header)
   }
 }
 
-uint64_t storage_max_bytes(void)
-{
+uint64_t storage_max_bytes(void) {
   const char *text = getenv("TACHO_EVENTS_MAX_BYTES");
   if (text == NULL || *text == '\0') return MAX_BYTES;
   char *end;
@@ -342,11 +338,10 @@ uint64_t storage_max_bytes(void)
   return MAX_BYTES;
 }
 
-int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size)
-{
+int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char *error, unsigned error_size) {
   uint64_t now = clock_ns(CLOCK_MONOTONIC);
-  int length = snprintf(file.path, sizeof file.path, "%s/%d-%llu.events", directory, (int)getpid(),
-                        (unsigned long long)now);
+  int length =
+      snprintf(file.path, sizeof file.path, "%s/%d-%llu.events", directory, (int)getpid(), (unsigned long long)now);
   if (length < 0 || (size_t)length >= sizeof file.path) {
     snprintf(error, error_size, "%.64s...: a path of less than 4096 bytes was expected", directory);
     return ENAMETOOLONG;
@@ -374,7 +369,7 @@ int storage_open(const char *directory, uint64_t max_bytes, uint64_t ahead, char
   if (keep) {
     file.fd = fd;
   } else {
-    close(fd); /* before the next one is needed, which may be the program's last */
+    close(fd); /* before the program needs its next descriptor, which may be its last */
     fd = -1;
   }
   struct tacho_file_header *header = (struct tacho_file_header *)atomic_load(segment_slot(0));

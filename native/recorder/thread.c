@@ -20,43 +20,37 @@
 #include "release.h"
 #include "storage.h"
 
-/* 8 MiB: over 60,000 events of a start-up, texts included, before a thread of the program has to make storage. */
+/* 8 MiB hold over 60,000 events of a start-up, texts included, before a thread of the program has to make storage. */
 #define CHUNKS_AT_START 256u
 
 _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
 bool thread_cpu_time;
 
-/* `opening` is held while the first event makes the file. The other threads' first events wait for that, once: to drop them would lose the
- * start, which is what everything later is understood by. Zeros are an unlocked mutex. */
+/* `opening` is held while the first event creates the file. The first events of other threads wait for this, once:
+ * dropping them would lose the start of the program, and later events cannot be understood without it. A mutex of zeros
+ * is unlocked. */
 union of_process thread_process __attribute__((aligned(THREAD_PAGE), visibility("hidden")));
 enum state { UNDECIDED, RECORDING, OFF };
-/* Not of zeros in a child: whether a file is open, here or, if the state says nothing of it, in the parent; and whether there shall be none. */
+/* Unlike thread_process, these are not zeroed in a raw child. file_is_open: a file is open in this process or, while
+ * the state is undecided, in its parent. is_off: this process does not record. */
 static bool file_is_open, is_off;
-static struct cursor *of_main; /* the first thread's; in a child, that of the thread which forked */
+static struct cursor *of_main; /* the cursor of the first thread; in a child, of the thread that forked */
 static _Atomic uint64_t nested_while_opening, muted_while_opening;
 
-static inline int state_now(void)
-{
-  return atomic_load_explicit(&thread_process.state, memory_order_acquire);
-}
+static inline int state_now(void) { return atomic_load_explicit(&thread_process.state, memory_order_acquire); }
 
-static void before_fork(void)
-{
+static void before_fork(void) {
   pthread_mutex_lock(&thread_process.opening);
   int saved = errno;
   keeper_begun();
   errno = saved;
 }
 
-static void after_fork_in_parent(void)
-{
-  pthread_mutex_unlock(&thread_process.opening);
-}
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&thread_process.opening); }
 
-/* The child is a process of its own: it makes its own file, at its own first event. `writing`: a signal handler forked; the event that it
- * interrupted is finished as it was begun, into memory that nobody reads (see settle). */
-static void leave_to_parent(bool writing)
-{
+/* Makes the child a process of its own: it creates its own file at its own first event. `writing`: a signal handler
+ * forked. The interrupted event is finished where it was begun, in memory that nobody reads (see settle). */
+static void leave_to_parent(bool writing) {
   struct cursor *cursor = &thread_cursor;
   storage_leave_to_parent(writing);
   keeper_forget();
@@ -65,7 +59,7 @@ static void leave_to_parent(bool writing)
   behind_forget_seekers();
   struct cursor fresh = {.busy = cursor->busy, .forked = writing};
   if (writing) {
-    fresh.next = cursor->next; /* `end` is NULL: no further event fits */
+    fresh.next = cursor->next; /* `end` is NULL, so no further event fits */
     fresh.base_ticks = cursor->base_ticks;
   }
   *cursor = fresh;
@@ -73,20 +67,18 @@ static void leave_to_parent(bool writing)
   file_is_open = false;
 }
 
-static void after_fork_in_child(void)
-{
+static void after_fork_in_child(void) {
   int saved = errno;
   pthread_mutex_init(&thread_process.opening, NULL);
   leave_to_parent(thread_cursor.busy != 0);
-  /* The kernel has done so already, where it has MADV_WIPEONFORK. */
+  /* A kernel with MADV_WIPEONFORK has already done so. */
   atomic_store_explicit(&thread_process.state, UNDECIDED, memory_order_relaxed);
   thread_process.clock = 0;
   errno = saved;
 }
 
-static bool open_file(const char *directory)
-{
-  static char error[4400]; /* by one thread, which may have little stack */
+static bool open_file(const char *directory) {
+  static char error[4400]; /* static because the thread may have little stack; only one thread uses it */
   uint64_t limit = storage_max_bytes();
   enum tacho_clock clock = clock_choose();
   if (storage_open(directory, limit, CHUNKS_AT_START, error, sizeof error) != 0) {
@@ -108,15 +100,13 @@ static bool open_file(const char *directory)
   return true;
 }
 
-static void remark(enum tacho_remark what)
-{
+static void remark(enum tacho_remark what) {
   atomic_fetch_or_explicit(storage_live(&storage_header->remarks), what, memory_order_relaxed);
 }
 
-/* Takes over what was dropped while the state was undecided. Whoever adds to that looks at the state afterwards, whoever decides it looks
- * there afterwards: one of the two sees the other. */
-static void count_dropped_while_opening(void)
-{
+/* Adds what was dropped while the state was undecided. A thread that drops an event checks the state afterwards, and
+ * the thread that decides the state checks the counts afterwards. So at least one of the two sees the other's change. */
+static void count_dropped_while_opening(void) {
   struct tacho_file_header *header = storage_header;
   uint64_t nested = atomic_exchange(&nested_while_opening, 0), muted = atomic_exchange(&muted_while_opening, 0);
   atomic_fetch_add_explicit(storage_live(&header->dropped), nested + muted, memory_order_relaxed);
@@ -124,11 +114,11 @@ static void count_dropped_while_opening(void)
   if (muted > 0) remark(TACHO_REMARK_STRICT_SECCOMP);
 }
 
-/* Without signals: a handler that forks here would leave the child a file half made, and the keeper must get none.
- * A child that ran none of fork's handlers comes here, too, with its first event: it records as any other, but makes no thread, since locks of
- * the C library may be held by threads that the child does not have. */
-static void decide(void)
-{
+/* Decides whether this process records, with all signals blocked: a handler that forked here would leave the child a
+ * half-made file, and the keeper must inherit blocked signals. A child that ran none of fork's handlers comes here,
+ * too, with its first event. It records like any other process but creates no thread, because threads that the child
+ * does not have may hold locks of the C library. */
+static void decide(void) {
   int cancel;
   sigset_t all, signals;
   sigfillset(&all);
@@ -153,22 +143,19 @@ static void decide(void)
   pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
-bool thread_recording(void)
-{
+bool thread_recording(void) {
   int now = state_now();
   if (__builtin_expect(now != UNDECIDED, 1)) return now == RECORDING;
   const char *directory = getenv("TACHO_EVENTS_DIR");
   return !is_off && directory != NULL && *directory != '\0';
 }
 
-static void count_drop(struct cursor *cursor)
-{
+static void count_drop(struct cursor *cursor) {
   atomic_fetch_add_explicit(storage_live(&storage_header->dropped), 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&cursor->dropped, 1, memory_order_relaxed);
 }
 
-static void drop_nested(void)
-{
+static void drop_nested(void) {
   if (state_now() == RECORDING) {
     count_drop(&thread_cursor);
     atomic_fetch_add_explicit(storage_live(&storage_header->dropped_nested), 1, memory_order_relaxed);
@@ -178,26 +165,27 @@ static void drop_nested(void)
   }
 }
 
-/* Brings the cursor, left anywhere in the writing of an event, to where the next one goes. */
-static void put_right(struct cursor *cursor)
-{
+/* Moves the cursor, which a write may have left at any point, to the place of the next event. */
+static void put_right(struct cursor *cursor) {
   if (cursor->forked) {
     *cursor = (struct cursor){.busy = cursor->busy};
-  } else if (cursor->claimed) { /* left while it took a chunk, which is taken again */
+    /* The write was left while it took a chunk. The thread takes the same chunk again. */
+  } else if (cursor->claimed) {
     cursor->next = cursor->end = NULL;
-    if (state_now() != RECORDING || cursor->claim >= atomic_load(storage_live(&storage_header->chunks_allocated))) return;
+    if (state_now() != RECORDING || cursor->claim >= atomic_load(storage_live(&storage_header->chunks_allocated)))
+      return;
     const struct tacho_chunk_header *chunk = (struct tacho_chunk_header *)storage_chunk(cursor->claim);
     if (chunk->magic == TACHO_CHUNK_MAGIC) cursor->sequence = chunk->sequence;
   } else if (cursor->next != NULL && cursor->end != NULL && state_now() == RECORDING) {
-    /* Its head may be there, then it is whole; if not, what there is of its words must not be read as heads. */
+    /* If the event's head is there, the event is complete. If not, its words must not be read as heads. */
     if (cursor->next < cursor->end && *cursor->next != 0) cursor->next += 1 + (*cursor->next & TACHO_MAX_WORDS);
-    size_t left = (size_t)((char *)cursor->end - (char *)cursor->next), record = (1 + TACHO_MAX_WORDS) * sizeof(uint64_t);
+    size_t left = (size_t)((char *)cursor->end - (char *)cursor->next),
+           record = (1 + TACHO_MAX_WORDS) * sizeof(uint64_t);
     memset(cursor->next, 0, left < record ? left : record);
   }
 }
 
-bool thread_enter_busy(void)
-{
+bool thread_enter_busy(void) {
   struct cursor *cursor = &thread_cursor;
   int saved = errno;
   const bool left = left_for_ever(cursor->busy);
@@ -210,14 +198,12 @@ bool thread_enter_busy(void)
   return left;
 }
 
-/* Forgets what was the parent's, where the event that a fork interrupted is done. */
-static void settle(struct cursor *cursor)
-{
+/* Discards the parent's state once the event that the fork interrupted is done. */
+static void settle(struct cursor *cursor) {
   if (cursor->forked) *cursor = (struct cursor){.busy = cursor->busy};
 }
 
-static bool begin(struct cursor *cursor)
-{
+static bool begin(struct cursor *cursor) {
   if (cursor->busy != 0 && !thread_enter_busy()) return false;
   thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
@@ -225,37 +211,35 @@ static bool begin(struct cursor *cursor)
   return true;
 }
 
-static void end(struct cursor *cursor)
-{
+static void end(struct cursor *cursor) {
   settle(cursor);
   atomic_signal_fence(memory_order_seq_cst);
   cursor->busy = 0;
 }
 
-/* Tells when a thread that has a chunk ends. Of the first keys, whose values stand in the thread's own descriptor: setting others allocates. */
+/* This key's destructor runs when a thread that has a chunk ends. We use only glibc's first 32 keys: their values lie
+ * in the thread's own descriptor, and setting a later one allocates. */
 static pthread_key_t end_of_thread;
 static bool end_is_told;
 #define FIRST_KEYS 32u /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
-static void leave_chunk(struct cursor *cursor)
-{
+static void leave_chunk(struct cursor *cursor) {
   uint64_t *next = cursor->next, *end_of_chunk = cursor->end;
   cursor->next = cursor->end = NULL;
   if (next != NULL) ended_note(cursor->claim, TACHO_CHUNK_SIZE - (uint64_t)((char *)end_of_chunk - (char *)next));
 }
 
-/* What fires an event behind this, another destructor, has a new chunk, and ends again. */
-static void thread_ends(void *of_thread)
-{
+/* If another destructor fires an event after this one, the thread gets a new chunk, and this one runs again. */
+static void thread_ends(void *of_thread) {
   struct cursor *cursor = of_thread;
-  if (cursor == of_main) keeper_stay_not_alone(); /* it has left by pthread_exit: the last thread ends the program */
+  /* The first thread has left by pthread_exit: the last thread ends the program. */
+  if (cursor == of_main) keeper_stay_not_alone();
   if (state_now() != RECORDING || !begin(cursor)) return;
   leave_chunk(cursor);
   end(cursor);
 }
 
-void thread_leave_chunk(void)
-{
+void thread_leave_chunk(void) {
   struct cursor *cursor = &thread_cursor;
   if (state_now() != RECORDING || !begin(cursor)) return;
   leave_chunk(cursor);
@@ -263,18 +247,16 @@ void thread_leave_chunk(void)
   end(cursor);
 }
 
-void thread_mute(bool muted)
-{
-  /* Of a vfork's child the memory is its parent's, and the strict mode its own. */
+void thread_mute(bool muted) {
+  /* The child of a vfork has its parent's memory, but a strict mode of its own. */
   if (thread_cursor.tid != 0 && thread_cursor.tid != (uint32_t)syscall(SYS_gettid)) return;
   thread_leave_chunk();
   thread_cursor.muted = muted;
   if (muted && state_now() == RECORDING) keeper_leave_to();
 }
 
-/* A fresh chunk for this thread, or false where none is usable yet; what was reserved is kept for the next try. */
-static bool next_chunk(struct cursor *cursor, uint64_t ticks)
-{
+/* Takes a fresh chunk for this thread. Returns false if none is usable yet; a reserved chunk is kept for the next try. */
+static bool next_chunk(struct cursor *cursor, uint64_t ticks) {
   struct tacho_file_header *header = storage_header;
   cursor->next = cursor->end = NULL;
   if (!cursor->claimed) {
@@ -307,25 +289,25 @@ static bool next_chunk(struct cursor *cursor, uint64_t ticks)
   cursor->next = (uint64_t *)(chunk + 1);
   cursor->end = (uint64_t *)((char *)chunk + TACHO_CHUNK_SIZE);
   cursor->sequence++;
-  atomic_signal_fence(memory_order_seq_cst); /* a signal handler may leave for ever anywhere: see put_right */
+  /* A signal handler may leave at any point and never return: see put_right. */
+  atomic_signal_fence(memory_order_seq_cst);
   cursor->claimed = false;
   if (end_is_told) pthread_setspecific(end_of_thread, cursor);
   return true;
 }
 
-/* Makes sure that `needed` words fit; counts a drop where they cannot. */
-static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool counts)
-{
-  if (thread_process.clock == 0) return false; /* a handler of signals forked raw, inside here */
+/* Makes sure that `needed` words fit. Counts a drop if they do not. */
+static bool make_room(struct cursor *cursor, uint64_t ticks, uint64_t needed, bool counts) {
+  if (thread_process.clock == 0) return false; /* a signal handler inside this code made a raw fork */
   bool fits = cursor->next != NULL && cursor->next + needed <= cursor->end && (ticks - cursor->base_ticks) >> 48 == 0;
   if (fits || next_chunk(cursor, ticks)) return true;
   if (counts) count_drop(cursor);
   return false;
 }
 
-/* Whether this thread's event is written; if not, it is counted. A thread in strict mode is asked nothing: a system call would end it. */
-static bool is_recorded(struct cursor *cursor)
-{
+/* Returns whether to write this thread's event, and counts the event if not. For a thread in strict mode it makes no
+ * system call, because that would end the thread. */
+static bool is_recorded(struct cursor *cursor) {
   if (__builtin_expect(cursor->muted, 0)) {
     atomic_fetch_add(&muted_while_opening, 1);
     if (state_now() == RECORDING) count_dropped_while_opening();
@@ -339,8 +321,7 @@ static bool is_recorded(struct cursor *cursor)
   return false;
 }
 
-void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, const struct thread_moment *at)
-{
+void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, const struct thread_moment *at) {
   struct cursor *cursor = &thread_cursor;
   settle(cursor);
   if (state_now() != OFF) {
@@ -355,30 +336,30 @@ void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count, con
   end(cursor);
 }
 
-struct thread_moment thread_first_moment(void)
-{
+struct thread_moment thread_first_moment(void) {
   if (clock_tsc_may_be_forbidden || thread_cursor.muted) return (struct thread_moment){0};
   const enum tacho_clock clock = thread_process.clock;
   const uint64_t ticks = clock_ticks(clock != 0 ? clock : CLOCK_COUNTER);
   return (struct thread_moment){NULL, ticks, clock != 0 ? ticks : clock_ns(CLOCK_MONOTONIC)};
 }
 
-void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *words, uint32_t count)
-{
+void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *words, uint32_t count) {
   struct cursor *cursor = &thread_cursor;
   if (!begin(cursor)) return;
   const bool holds = moment->ticks != 0 && moment->next == cursor->next;
-  if (holds && thread_process.clock != 0 && cursor->next + count < cursor->end && (moment->ticks - cursor->base_ticks) >> 48 == 0) {
+  if (holds && thread_process.clock != 0 && cursor->next + count < cursor->end &&
+      (moment->ticks - cursor->base_ticks) >> 48 == 0) {
     thread_write(cursor, moment->ticks, kind, words, count);
     end(cursor);
   } else {
     thread_put_slowly(kind, words, count, holds ? moment : NULL);
-    if (!holds) moment->ticks = 0; /* where one event is of now, no other may be of before */
+    /* After an event with the current time, no event may have an earlier one. */
+    if (!holds) moment->ticks = 0;
   }
   moment->next = cursor->next;
 }
 
-/* One stretch of bytes as TACHO_TEXT records, handed over piece by piece. */
+/* A sequence of bytes as TACHO_TEXT records, added piece by piece. */
 struct text_writer {
   struct cursor *cursor;
   uint64_t ticks;
@@ -386,16 +367,14 @@ struct text_writer {
   size_t bytes;
 };
 
-static void text_flush(struct text_writer *writer)
-{
+static void text_flush(struct text_writer *writer) {
   size_t padded = (writer->bytes + 7) / 8 * 8;
   memset((char *)writer->words + writer->bytes, 0, padded - writer->bytes);
   thread_write(writer->cursor, writer->ticks, TACHO_TEXT, writer->words, (uint32_t)(padded / 8));
   writer->bytes = 0;
 }
 
-static void text_add(struct text_writer *writer, const char *bytes, size_t size)
-{
+static void text_add(struct text_writer *writer, const char *bytes, size_t size) {
   while (size > 0) {
     size_t room = sizeof writer->words - writer->bytes;
     size_t part = size < room ? size : room;
@@ -408,8 +387,7 @@ static void text_add(struct text_writer *writer, const char *bytes, size_t size)
 }
 
 static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *words, uint32_t count,
-                      const char *const *texts, uint32_t text_count)
-{
+                      const char *const *texts, uint32_t text_count) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < text_count; i++) bytes += texts[i] != NULL ? strnlen(texts[i], TACHO_TEXT_MAX) + 1 : 1;
   size_t text_words = (bytes + 7) / 8;
@@ -433,8 +411,7 @@ static void put_texts(struct cursor *cursor, uint32_t kind, const uint64_t *word
 }
 
 void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
-                      uint32_t text_count)
-{
+                      uint32_t text_count) {
   struct cursor *cursor = &thread_cursor;
   if (state_now() == OFF || !begin(cursor)) return;
   int saved = errno;
@@ -446,10 +423,9 @@ void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, cons
   end(cursor);
 }
 
-void thread_seek_release(void)
-{
+void thread_seek_release(void) {
   struct cursor *cursor = &thread_cursor;
-  /* Busy: a signal handler's event, which is going to be dropped, and counted then. */
+  /* If busy, this is a signal handler's event. It will be dropped, and counted then. */
   if (state_now() == OFF || cursor->busy != 0 || cursor->muted || !begin(cursor)) return;
   int saved = errno;
   if (state_now() == UNDECIDED) decide();
@@ -458,8 +434,7 @@ void thread_seek_release(void)
   end(cursor);
 }
 
-void thread_put_clock(void)
-{
+void thread_put_clock(void) {
   struct cursor *cursor = &thread_cursor;
   if (state_now() != RECORDING || !begin(cursor)) return;
   int saved = errno;
@@ -470,9 +445,8 @@ void thread_put_clock(void)
   end(cursor);
 }
 
-/* Before the first event, not with it: a thread may fork while another one opens the file. */
-__attribute__((constructor)) static void prepare(void)
-{
+/* This runs before the first event, not with it, because a thread may fork while another one opens the file. */
+__attribute__((constructor)) static void prepare(void) {
   const char *directory = getenv("TACHO_EVENTS_DIR");
   if (directory == NULL || *directory == '\0') return;
   const char *cpu_time = getenv("TACHO_EVENTS_CPU_TIME");
@@ -480,15 +454,14 @@ __attribute__((constructor)) static void prepare(void)
   end_is_told = pthread_key_create(&end_of_thread, thread_ends) == 0;
   if (end_is_told && end_of_thread >= FIRST_KEYS) end_is_told = pthread_key_delete(end_of_thread) != 0;
   of_main = &thread_cursor;
-  if (end_is_told) pthread_setspecific(end_of_thread, of_main); /* with or without events */
+  if (end_is_told) pthread_setspecific(end_of_thread, of_main); /* whether it has events or not */
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   keeper_note_cpus();
   clock_tsc_may_be_forbidden = clock_tsc_is_forbidden();
 }
 
-/* The program ends in order. Other threads, and destructors after this one, may still write: nothing is taken away. */
-__attribute__((destructor)) static void close_file(void)
-{
+/* The program ends in order. Other threads and later destructors may still write, so nothing is released. */
+__attribute__((destructor)) static void close_file(void) {
   if (state_now() != RECORDING) return;
   if (!thread_cursor.muted && (clock_without_tsc || !clock_tsc_is_forbidden())) thread_put_clock();
   atomic_store_explicit(storage_live(&storage_header->closed), 1, memory_order_release);

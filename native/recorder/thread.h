@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing an event: the hot path. A thread owns a chunk and a cursor into it; nothing is shared, so there is no lock, no
- * atomic read-modify-write, no allocation and no system call until the chunk is full.
+ * Writes an event: the hot path. A thread owns a chunk and a cursor into it. Threads share nothing, so there is no
+ * lock, no atomic read-modify-write, no allocation and no system call until the chunk is full.
  */
 #ifndef TACHO_RECORDER_THREAD_H_
 #define TACHO_RECORDER_THREAD_H_
@@ -15,79 +15,85 @@
 #include "clock.h"
 #include "tacho/events.h"
 
-/* What a child that runs none of fork's handlers must not take over (raw clone and fork, _Fork): it stands in pages of its own, which the kernel
- * gives to every child as zeros (MADV_WIPEONFORK, Linux 4.14). Zeros are what a process has before its first event; an event reads the clock's
- * kind in any case. */
+/* The state that a child must not inherit if it runs none of fork's handlers (raw clone and fork, _Fork). It lies in
+ * pages of its own, which the kernel gives to every child as zeros (MADV_WIPEONFORK, Linux 4.14). Zeros are the state
+ * of a process before its first event. The check is free, because every event reads the kind of clock anyway. */
 #if defined(__x86_64__)
 #define THREAD_PAGE 4096
 #else
-#define THREAD_PAGE 65536 /* the largest there is */
+#define THREAD_PAGE 65536 /* the largest page size there is */
 #endif
 union of_process {
   struct {
-    enum tacho_clock clock;  /* what ticks are; 0: not known yet, and no thread has a chunk */
+    enum tacho_clock clock;  /* what ticks are; 0: still unknown, and no thread has a chunk */
     _Atomic int state;       /* undecided, recording, off */
-    pthread_mutex_t opening; /* held while the first event makes the file */
+    pthread_mutex_t opening; /* held while the first event creates the file */
   };
   char pages[THREAD_PAGE];
 };
 extern union of_process thread_process __attribute__((visibility("hidden")));
 
 struct cursor {
-  uint64_t *next;      /* where the next head goes; NULL while the thread has no chunk */
+  uint64_t *next;      /* where the next head goes; NULL if the thread has no chunk */
   uint64_t *end;       /* end of the chunk */
   uint64_t base_ticks; /* of the chunk */
-  uint64_t busy;       /* while writing, where the stack stands (or 1): a signal handler that fires an event now is dropped, and counted */
-  uint64_t claim;      /* the number of its chunk; where `claimed`, of one that is reserved for it and not yet usable */
-  uint64_t sequence;   /* of the thread's next chunk */
-  _Atomic uint64_t dropped; /* since its previous chunk; atomic towards the thread's own signal handlers */
-  uint32_t tid;        /* 0: not asked for yet */
+  /* The position of the stack while writing (or 1), otherwise 0. An event that a signal handler fires meanwhile is
+   * dropped and counted. */
+  uint64_t busy;
+  /* The number of its chunk. If `claimed`, the chunk is reserved for the thread and not usable yet. */
+  uint64_t claim;
+  uint64_t sequence; /* the number of the thread's next chunk */
+  /* Events dropped since the previous chunk. It is atomic because of the thread's own signal handlers. */
+  _Atomic uint64_t dropped;
+  uint32_t tid; /* 0: still unknown */
   bool claimed;
-  bool muted;  /* in seccomp's strict mode: nothing but memory may be touched */
-  bool forked; /* in a child whose fork interrupted the writing of an event: nothing here is of this process */
+  bool muted;  /* in seccomp's strict mode, in which the thread may only touch memory */
+  bool forked; /* in a child whose fork interrupted the writing of an event: nothing here belongs to this process */
   char name[16];
 };
 
-/* Initial-exec: one addition to the thread pointer, never a call that could allocate. The library is preloaded, so the
- * room is there. */
+/* With initial-exec, access is one addition to the thread pointer and never a call that could allocate. There is room
+ * for it because the library is preloaded. */
 extern _Thread_local struct cursor thread_cursor __attribute__((tls_model("initial-exec")));
 
-/* Whether CPU time is asked for (TACHO_EVENTS_CPU_TIME=1); set before main. */
+/* Whether the user asked for CPU time (TACHO_EVENTS_CPU_TIME=1); set before main. */
 extern bool thread_cpu_time;
 
-/* Whether events of this process are recorded; true from before the first event on. */
+/* Returns whether this process records events. It is true even before the first event. */
 bool thread_recording(void);
 
-/* An event with texts, whose records stand before it in the same chunk. */
+/* Writes an event with texts. The records of the texts precede it in the same chunk. */
 void thread_put_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
                       uint32_t text_count);
 
-/* For an event whose words depend on the release of tracetools: looks for it, once the file is open. */
+/* Searches for the release of tracetools once the file is open, for an event whose words depend on it. */
 void thread_seek_release(void);
 
-/* A TACHO_CLOCK_SYNC record, read now. */
+/* Writes a TACHO_CLOCK_SYNC record with a reading taken now. */
 void thread_put_clock(void);
 
-/* The rest of thread_put: no chunk yet, chunk full, a gap of 48 bits of ticks, not recording. Called with busy set. `at`: NULL: now. */
+/* Does the rest of thread_put: there is no chunk yet, the chunk is full, ticks have a gap of 48 bits, or the process
+ * does not record. Call it with busy set. `at` is NULL if the event happens now. */
 struct thread_moment;
 __attribute__((noinline, cold)) void thread_put_slowly(uint32_t kind, const uint64_t *words, uint32_t count,
                                                        const struct thread_moment *at);
 
-/* An event finds its thread busy. True: a signal handler left the writing of the event it interrupted for ever (siglongjmp), and this one may
- * be written. False: this one is fired inside the writing of another; it is dropped, and counted. */
+/* Decides what to do if an event finds its thread busy. True: a signal handler left the writing of the interrupted
+ * event and will never return (siglongjmp), so this event may be written. False: this event was fired inside the
+ * writing of another; it is dropped and counted. */
 __attribute__((noinline, cold)) bool thread_enter_busy(void);
 
-/* The calling thread is about to enter seccomp's strict mode, or could not: until then its events are dropped, without a system call. */
+/* The calling thread is about to enter seccomp's strict mode (true), or failed to enter it (false). While muted, its
+ * events are dropped without a system call. */
 void thread_mute(bool muted);
 
-/* The calling thread may no longer read the TSC: it is asked for before its next event. */
+/* The calling thread may no longer read the TSC. The recorder checks this before the thread's next event. */
 void thread_leave_chunk(void);
 
-/* Writes one record at this time into the cursor's chunk; the caller made sure that it fits. The head goes last, with
- * release order: a process killed in between leaves a head of 0. */
+/* Writes one record with this time into the cursor's chunk. The caller makes sure that it fits. The head goes last,
+ * with release order, so a process that is killed in between leaves a head of 0. */
 static inline __attribute__((always_inline)) void thread_write(struct cursor *cursor, uint64_t ticks, uint32_t kind,
-                                                               const uint64_t *words, uint32_t count)
-{
+                                                               const uint64_t *words, uint32_t count) {
   uint64_t *at = cursor->next;
   for (uint32_t i = 0; i < count; i++) at[1 + i] = words[i];
   uint64_t head = (ticks - cursor->base_ticks) << 16 | (uint64_t)kind << 6 | count;
@@ -95,9 +101,8 @@ static inline __attribute__((always_inline)) void thread_write(struct cursor *cu
   cursor->next = at + 1 + count;
 }
 
-/* Marks the thread as writing, by where its stack stands: as dear as marking it by a constant. */
-static inline __attribute__((always_inline)) void thread_set_busy(struct cursor *cursor)
-{
+/* Marks the thread as writing, by its stack position. This costs no more than storing a constant. */
+static inline __attribute__((always_inline)) void thread_set_busy(struct cursor *cursor) {
 #if defined(__x86_64__)
   __asm__ volatile("mov %%rsp, %0" : "=m"(cursor->busy));
 #elif defined(__aarch64__)
@@ -107,11 +112,11 @@ static inline __attribute__((always_inline)) void thread_set_busy(struct cursor 
 #endif
 }
 
-static inline __attribute__((always_inline)) void thread_put(uint32_t kind, const uint64_t *words, uint32_t count)
-{
+static inline __attribute__((always_inline)) void thread_put(uint32_t kind, const uint64_t *words, uint32_t count) {
   struct cursor *cursor = &thread_cursor;
   if (__builtin_expect(cursor->busy != 0, 0) && !thread_enter_busy()) return;
-  thread_set_busy(cursor); /* before anything else is looked at: from here on the cursor is ours alone */
+  /* First of all: from here on, this code alone uses the cursor. */
+  thread_set_busy(cursor);
   atomic_signal_fence(memory_order_seq_cst);
   if (__builtin_expect(cursor->next + count < cursor->end, 1)) {
     uint64_t ticks = clock_ticks(thread_process.clock);
@@ -125,25 +130,24 @@ static inline __attribute__((always_inline)) void thread_put(uint32_t kind, cons
   thread_put_slowly(kind, words, count, NULL);
 }
 
-/* A moment for which events may be written later, if this thread has written none in between. */
+/* A moment for which events may be written later, unless this thread has written other events in between. */
 struct thread_moment {
-  const uint64_t *next; /* where the thread's events stood; NULL: it had no chunk */
-  uint64_t ticks;       /* 0: not known, the events are of the time of their writing */
-  uint64_t ns;          /* the same moment, where it is not decided yet what ticks are, and they are found to be these */
+  const uint64_t *next; /* the thread's next place for an event; NULL: it had no chunk */
+  uint64_t ticks;       /* 0: unknown, so events get the time of their writing */
+  uint64_t ns;          /* the same moment in ns, in case CLOCK_MONOTONIC is chosen later */
 };
 
-/* The same, of a thread without a chunk, and maybe of a process without a file. */
+/* Does the same for a thread without a chunk, and perhaps for a process without a file. */
 __attribute__((noinline, cold)) struct thread_moment thread_first_moment(void);
 
-static inline struct thread_moment thread_moment(void)
-{
+static inline struct thread_moment thread_moment(void) {
   const uint64_t *next = thread_cursor.next;
   if (__builtin_expect(next == NULL, 0)) return thread_first_moment();
   const uint64_t ticks = clock_ticks(thread_process.clock);
   return (struct thread_moment){next, ticks, ticks};
 }
 
-/* An event of that moment. Further ones of the same moment may follow. */
+/* Writes an event with the time of that moment. Further events with the same moment may follow. */
 void thread_put_at(struct thread_moment *moment, uint32_t kind, const uint64_t *words, uint32_t count);
 
 #endif /* TACHO_RECORDER_THREAD_H_ */

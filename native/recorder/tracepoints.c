@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What programs call. Preloaded, these definitions come before those of libtracetools, for every caller: rcl, the rmw
- * implementations, and rclcpp's headers compiled into the program. Those of tracetools are called afterwards, so that an LTTng
- * session sees of a recorded process what it would see without us.
+ * Defines the functions that programs call. Because the recorder is preloaded, these definitions come before those of
+ * libtracetools for every caller: rcl, the rmw implementations, and rclcpp's headers compiled into the program. We call
+ * those of tracetools afterwards, so that an LTTng session sees of a recorded process what it would see without us.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,9 +19,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* A gid is 16 to 24 bytes, depending on the release: the first 16 identify in all. */
-static inline uint64_t half_gid(const uint8_t *gid, size_t half)
-{
+/* A gid has 16 to 24 bytes, depending on the release. The first 16 identify the endpoint in all releases. */
+static inline uint64_t half_gid(const uint8_t *gid, size_t half) {
   uint64_t word = 0;
   if (gid != NULL) memcpy(&word, gid + 8 * half, sizeof word);
   return word;
@@ -34,40 +33,35 @@ static inline uint64_t half_gid(const uint8_t *gid, size_t half)
 
 static void behind_seek(void);
 
-/* Each tracepoint is three functions: the plain one, whether it would record, and the one called after asking that. The plain
- * one behind ours asks for itself. */
-#define DEFINE(name, parameters, arguments, ...)                                             \
-  BEHIND(name, parameters, arguments, behind_seek)                                           \
-  EXPORT void ros_trace_##name parameters;                                                   \
-  EXPORT void ros_trace_do_##name parameters __attribute__((alias("ros_trace_" #name)));     \
-  EXPORT bool ros_trace_enabled_##name(void);                                                \
-  EXPORT bool ros_trace_enabled_##name(void) { return thread_recording(); }                  \
+/* Each tracepoint has three functions: the plain one, one that returns whether it would record, and one that callers
+ * use after asking. The plain function behind ours asks for itself. */
+#define DEFINE(name, parameters, arguments, ...)                                         \
+  BEHIND(name, parameters, arguments, behind_seek)                                       \
+  EXPORT void ros_trace_##name parameters;                                               \
+  EXPORT void ros_trace_do_##name parameters __attribute__((alias("ros_trace_" #name))); \
+  EXPORT bool ros_trace_enabled_##name(void);                                            \
+  EXPORT bool ros_trace_enabled_##name(void) { return thread_recording(); }              \
   EXPORT void ros_trace_##name parameters { __VA_ARGS__ }
 
-#define TRACEPOINT(name, kind, parameters, arguments, ...)                        \
-  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};     \
-         thread_put(kind, words, sizeof words / sizeof(uint64_t));                \
-         BEHIND_CALL(name) arguments;)
+#define TRACEPOINT(name, kind, parameters, arguments, ...)                    \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__}; \
+         thread_put(kind, words, sizeof words / sizeof(uint64_t)); BEHIND_CALL(name) arguments;)
 
-#define TRACEPOINT_OF_SERVICE(name, kind, parameters, arguments, ...)             \
-  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};     \
-         service_calls_tell();                                                    \
-         thread_put(kind, words, sizeof words / sizeof(uint64_t));                \
-         BEHIND_CALL(name) arguments;)
+#define TRACEPOINT_OF_SERVICE(name, kind, parameters, arguments, ...)                               \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__}; service_calls_tell(); \
+         thread_put(kind, words, sizeof words / sizeof(uint64_t)); BEHIND_CALL(name) arguments;)
 
-#define TRACEPOINT_TEXT(name, kind, parameters, arguments, text_list, ...)                 \
-  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__};              \
-         const char *const texts[] = text_list;                                            \
-         thread_put_texts(kind, words, sizeof words / sizeof *words, texts,                \
-                          sizeof texts / sizeof *texts);                                   \
+#define TRACEPOINT_TEXT(name, kind, parameters, arguments, text_list, ...)                                           \
+  DEFINE(name, parameters, arguments, const uint64_t words[] = {__VA_ARGS__}; const char *const texts[] = text_list; \
+         thread_put_texts(kind, words, sizeof words / sizeof *words, texts, sizeof texts / sizeof *texts);           \
          BEHIND_CALL(name) arguments;)
 
 #include "tracepoints.h"
 
-/* The one whose arguments depend on the release. Where it is not known the first argument alone is recorded, under a kind
- * of its own: it is the one thing that is certainly an argument. The other two registers are read, never followed. */
-static inline void put_rmw_publish(const void *first, const void *second, int64_t third)
-{
+/* rmw_publish is the one tracepoint whose arguments depend on the release. If the release is unknown, we record only
+ * the first argument, under a kind of its own, because only the first is certain to be an argument. The other two
+ * registers are read but never dereferenced. */
+static inline void put_rmw_publish(const void *first, const void *second, int64_t third) {
   uint32_t release = release_known();
   if (__builtin_expect(release == 0, 0)) {
     thread_seek_release();
@@ -89,53 +83,41 @@ DEFINE(rmw_publish, (const void *first, const void *second, int64_t third), (fir
        put_rmw_publish(first, second, third);
        BEHIND_CALL(rmw_publish)(first, second, third);)
 
-/* The last thing that rcl_init does, and before rclpy can have made a node. */
+/* This is the last thing that rcl_init does, before rclpy can have made a node. */
 DEFINE(rcl_init, (const void *context_handle), (context_handle), const uint64_t words[] = {P(context_handle)};
-       thread_put(TACHO_RCL_INIT, words, 1);
-       BEHIND_CALL(rcl_init)(context_handle);
-       rclpy_hook();)
+       thread_put(TACHO_RCL_INIT, words, 1); BEHIND_CALL(rcl_init)(context_handle); rclpy_hook();)
 
-/* CPU time beside a callback's wall time: read outside of it, so that the wall time stays what it is without. */
-static inline void put_cpu_time(bool is_end)
-{
+/* Records CPU time beside a callback's wall time. We read it outside the callback, so that it does not change the wall
+ * time. */
+static inline void put_cpu_time(bool is_end) {
   if (__builtin_expect(thread_cpu_time, 0)) {
     const uint64_t words[] = {clock_ns(CLOCK_THREAD_CPUTIME_ID), is_end};
     thread_put(TACHO_CALLBACK_CPU, words, 2);
   }
 }
 
-static inline void put_callback_start(const void *callback, bool is_intra_process)
-{
+static inline void put_callback_start(const void *callback, bool is_intra_process) {
   put_cpu_time(false);
   const uint64_t words[] = {P(callback), I(is_intra_process)};
   thread_put(TACHO_CALLBACK_START, words, 2);
 }
 
-static inline void put_callback_end(const void *callback)
-{
+static inline void put_callback_end(const void *callback) {
   const uint64_t words[] = {P(callback)};
   thread_put(TACHO_CALLBACK_END, words, 1);
   put_cpu_time(true);
 }
 
-/* What LTTng takes is no time of the callback's. */
+/* The time that LTTng takes does not count as the callback's. */
 DEFINE(callback_start, (const void *callback, bool is_intra_process), (callback, is_intra_process),
        service_callback_starts(callback);
-       BEHIND_CALL(callback_start)(callback, is_intra_process);
-       put_callback_start(callback, is_intra_process);)
-DEFINE(callback_end, (const void *callback), (callback), put_callback_end(callback);
-       service_callback_ends(callback);
+       BEHIND_CALL(callback_start)(callback, is_intra_process); put_callback_start(callback, is_intra_process);)
+DEFINE(callback_end, (const void *callback), (callback), put_callback_end(callback); service_callback_ends(callback);
        BEHIND_CALL(callback_end)(callback);)
 
-void tracepoints_callback_start(const void *callback)
-{
-  put_callback_start(callback, false);
-}
+void tracepoints_callback_start(const void *callback) { put_callback_start(callback, false); }
 
-void tracepoints_callback_end(const void *callback)
-{
-  put_callback_end(callback);
-}
+void tracepoints_callback_end(const void *callback) { put_callback_end(callback); }
 
 #undef TRACEPOINT
 #undef TRACEPOINT_OF_SERVICE
@@ -145,35 +127,26 @@ void tracepoints_callback_end(const void *callback)
 
 static const struct behind_entry behind_entries[] = {
 #include "tracepoints.h"
-  BEHIND_ENTRY(rmw_publish), BEHIND_ENTRY(rcl_init), BEHIND_ENTRY(callback_start), BEHIND_ENTRY(callback_end)
-};
+    BEHIND_ENTRY(rmw_publish), BEHIND_ENTRY(rcl_init), BEHIND_ENTRY(callback_start), BEHIND_ENTRY(callback_end)};
 
-static void behind_seek(void)
-{
-  behind_find(behind_entries, sizeof behind_entries / sizeof *behind_entries);
-}
+static void behind_seek(void) { behind_find(behind_entries, sizeof behind_entries / sizeof *behind_entries); }
 
 EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
                                uint32_t text_count);
 EXPORT int tacho_recording(void);
 
-/* For programs of our own: one event of a kind of events.h with `count` words (at most TACHO_MAX_WORDS). */
-EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count)
-{
+/* Our own programs call this: it writes one event of a kind of events.h with `count` words (at most TACHO_MAX_WORDS). */
+EXPORT void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count) {
   if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
   thread_put(kind, words, count);
 }
 
-/* The same, with texts. */
+/* Writes one event with texts. */
 EXPORT void tacho_record_texts(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
-                               uint32_t text_count)
-{
+                               uint32_t text_count) {
   if (kind == 0 || kind > 1023 || count > TACHO_MAX_WORDS) return;
   thread_put_texts(kind, words, count, texts, text_count);
 }
 
-EXPORT int tacho_recording(void)
-{
-  return thread_recording();
-}
+EXPORT int tacho_recording(void) { return thread_recording(); }

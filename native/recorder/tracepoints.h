@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of tracetools, all releases from 4.1 (Humble) to 8.6 (Kilted, Rolling), as one table: which function
- * becomes which kind of event, with which words. Apart from rmw_publish, which is not in it, a function has the same
- * arguments in every release that has it. rcl_init, callback_start and callback_end stand in tracepoints.c: more happens
- * there.
+ * Lists the functions of tracetools in all releases from 4.1 (Humble) to 8.6 (Kilted, Rolling) as one table: which
+ * function becomes which kind of event, with which words. Except for rmw_publish, which is not in the table, a function
+ * has the same arguments in every release that has it. rcl_init, callback_start and callback_end are in tracepoints.c
+ * because they do more.
  *
  *   TRACEPOINT(name, KIND, (parameters), (arguments), words ...)
  *   TRACEPOINT_TEXT(name, KIND, (parameters), (arguments), TEXTS(text ...), words ...)
- *   TRACEPOINT_OF_SERVICE(name, KIND, (parameters), (arguments), words ...)  where rmw tells it itself (service_calls.h)
+ *   TRACEPOINT_OF_SERVICE(name, KIND, (parameters), (arguments), words ...)  if rmw itself reports it (service_calls.h)
  *
- * where the arguments are the parameters' names.
+ * The arguments are the names of the parameters.
  *
  * P(pointer) is one word, I(number) is one word, GID(bytes) two.
  */

@@ -37,7 +37,13 @@ for generator in generators:
     generator.generate(NAME, [f"{Path(__file__).parent}:action/Count.idl"], [str(PREFIX / "share")], generated)
 
 # The wheels' Fast CDR stands below include/ itself; a system may have another one.
-include = [generated.parent, PREFIX / "include", *(PREFIX / "include").glob("*/"), sysconfig.get_path("include"), numpy.get_include()]
+include = [
+    generated.parent,
+    PREFIX / "include",
+    *(PREFIX / "include").glob("*/"),
+    sysconfig.get_path("include"),
+    numpy.get_include(),
+]
 flags = ["-fPIC", "-O1", "-w", *(f"-I{path}" for path in include)]
 sources = sorted(path for path in generated.rglob("*") if path.suffix in (".c", ".cpp"))
 objects = [source.with_suffix(".o") for source in sources]
@@ -52,9 +58,21 @@ for module in generated.rglob("*.py"):
     shutil.copy(module, place)
 (package / "__init__.py").touch()
 folders = [PREFIX / "lib", *Path(sysconfig.get_path("platlib")).glob("ros_*.libs")]
-libraries = ["rosidl_runtime_c", "rosidl_typesupport_c", DDS, "rosidl_typesupport_fastrtps_cpp", "rcutils", "rmw", "fastcdr"]
+libraries = [
+    "rosidl_runtime_c",
+    "rosidl_typesupport_c",
+    DDS,
+    "rosidl_typesupport_fastrtps_cpp",
+    "rcutils",
+    "rmw",
+    "fastcdr",
+]
 for used in ("action_msgs", "builtin_interfaces", "service_msgs", "unique_identifier_msgs"):
-    libraries += [f"{used}__{what}" for what in ("rosidl_generator_c", "rosidl_generator_py", "rosidl_typesupport_c", DDS)]
+    libraries += [
+        f"{used}__{what}" for what in ("rosidl_generator_c", "rosidl_generator_py", "rosidl_typesupport_c", DDS)
+    ]
 extension = package / f"{NAME}_s__rosidl_typesupport_c{sysconfig.get_config_var('EXT_SUFFIX')}"
 where = [f"{option}{folder}" for folder in folders for option in ("-L", "-Wl,-rpath,")]
-subprocess.run(["g++", "-shared", *objects, "-o", extension, *where, *(f"-l{library}" for library in libraries)], check=True)
+subprocess.run(
+    ["g++", "-shared", *objects, "-o", extension, *where, *(f"-l{library}" for library in libraries)], check=True
+)

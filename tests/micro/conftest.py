@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of tacho-micro share: its test programs, built here, and a DDS domain for each test of its own."""
+
 import fcntl
 import os
 import subprocess
@@ -13,7 +14,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 from domains import hold_domain  # noqa: E402
-from processes import Program, RosPeer  # noqa: E402
+from processes import Program  # noqa: E402
 
 OUT = Path(os.environ.get("MICRO_OUT", ROOT / "build" / "micro"))
 

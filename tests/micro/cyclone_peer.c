@@ -3,7 +3,8 @@
  *
  *   cyclone_peer DOMAIN (best_effort|reliable|durable) (pub TOPIC SIZE COUNT PERIOD_MS | sub TOPIC)...
  *
- * pub sends strings "N text...", N from 1, once a reader is matched (durable: at once), and prints "sent N"; sub prints "got TOPIC N BYTES".
+ * pub sends strings "N text...", N from 1, once a reader is matched (durable: at once), and prints "sent N"; sub prints "got TOPIC N BYTES", and
+ * "matched N" when another number of writers is there.
  * Ends with its standard input. */
 #include <dds/dds.h>
 #include <poll.h>
@@ -24,11 +25,13 @@ static dds_entity_t checked(dds_entity_t result, const char *what) {
 
 static dds_qos_t *qos_of(const char *name) {
   dds_qos_t *qos = dds_create_qos();
-  dds_qset_reliability(qos, strcmp(name, "best_effort") ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT, DDS_SECS(1));
+  dds_qset_reliability(qos, strcmp(name, "best_effort") ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+                       DDS_SECS(1));
   dds_qset_durability(qos, strcmp(name, "durable") ? DDS_DURABILITY_VOLATILE : DDS_DURABILITY_TRANSIENT_LOCAL);
   dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, 200);
   /* What late readers get: the last message only, unless said. */
-  dds_qset_durability_service(qos, 0, DDS_HISTORY_KEEP_LAST, 200, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+  dds_qset_durability_service(qos, 0, DDS_HISTORY_KEEP_LAST, 200, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
+                              DDS_LENGTH_UNLIMITED);
   return qos;
 }
 
@@ -40,12 +43,15 @@ static struct writer {
 static struct {
   dds_entity_t entity;
   const char *topic;
+  uint32_t matched;
 } readers[ENDPOINTS];
 
 static void publish(struct writer *writer, int durable) {
   dds_publication_matched_status_t status;
   checked(dds_get_publication_matched_status(writer->entity, &status), "matched status");
-  if (writer->sent == writer->count || (!durable && !status.current_count) || dds_time() - writer->last < DDS_MSECS(writer->period_ms)) return;
+  if (writer->sent == writer->count || (!durable && !status.current_count) ||
+      dds_time() - writer->last < DDS_MSECS(writer->period_ms))
+    return;
   writer->last = dds_time();
   char *text = malloc((size_t)writer->size + 32);
   int digits = sprintf(text, "%d ", ++writer->sent);
@@ -67,6 +73,12 @@ static void take(dds_entity_t reader, const char *topic) {
   if (n) checked(dds_return_loan(reader, samples, n), "return loan");
 }
 
+static void tell_matches(dds_entity_t reader, uint32_t *matched) {
+  dds_subscription_matched_status_t status;
+  checked(dds_get_subscription_matched_status(reader, &status), "matched status");
+  if (status.current_count != *matched) printf("matched %u\n", *matched = status.current_count);
+}
+
 int main(int argc, char **argv) {
   int writing = 0, reading = 0;
   if (argc < 3) return 2;
@@ -75,10 +87,14 @@ int main(int argc, char **argv) {
   dds_qos_t *qos = qos_of(argv[2]);
   int durable = !strcmp(argv[2], "durable");
   for (int i = 3; i + 1 < argc;) {
-    dds_entity_t topic = checked(dds_create_topic(participant, &std_msgs_msg_dds__String__desc, argv[i + 1], NULL, NULL), argv[i + 1]);
+    dds_entity_t topic =
+        checked(dds_create_topic(participant, &std_msgs_msg_dds__String__desc, argv[i + 1], NULL, NULL), argv[i + 1]);
     if (!strcmp(argv[i], "pub") && i + 4 < argc && writing < ENDPOINTS) {
-      writers[writing++] = (struct writer){.entity = checked(dds_create_writer(participant, topic, qos, NULL), "writer"), .size = atoi(argv[i + 2]),
-                                           .count = atoi(argv[i + 3]), .period_ms = atoi(argv[i + 4])};
+      writers[writing++] =
+          (struct writer){.entity = checked(dds_create_writer(participant, topic, qos, NULL), "writer"),
+                          .size = atoi(argv[i + 2]),
+                          .count = atoi(argv[i + 3]),
+                          .period_ms = atoi(argv[i + 4])};
       i += 5;
     } else if (!strcmp(argv[i], "sub") && reading < ENDPOINTS) {
       readers[reading].entity = checked(dds_create_reader(participant, topic, qos, NULL), "reader");
@@ -95,7 +111,8 @@ int main(int argc, char **argv) {
     char c;
     if (poll(&input, 1, 2) > 0 && read(0, &c, 1) <= 0) break;
     for (int i = 0; i < writing; i++) publish(&writers[i], durable);
-    for (int i = 0; i < reading; i++) take(readers[i].entity, readers[i].topic);
+    for (int i = 0; i < reading; i++)
+      tell_matches(readers[i].entity, &readers[i].matched), take(readers[i].entity, readers[i].topic);
   }
   checked(dds_delete(participant), "delete");
   return 0;

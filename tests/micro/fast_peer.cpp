@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 /* std_msgs/String as CDR: encapsulation, length with NUL, text, NUL. */
 class StringType : public TopicDataType {
-public:
+ public:
   static constexpr uint32_t LARGEST = 300000;
   StringType() {
     setName("std_msgs::msg::dds_::String_");
@@ -73,9 +73,11 @@ struct Writing {
 struct Reading {
   DataReader *reader;
   std::string topic;
+  int matched = 0;
 };
 
-template <typename T> static T *made(T *it, const char *what) {
+template <typename T>
+static T *made(T *it, const char *what) {
   if (!it) {
     fprintf(stderr, "fast_peer: no %s\n", what);
     exit(1);
@@ -83,7 +85,8 @@ template <typename T> static T *made(T *it, const char *what) {
   return it;
 }
 
-template <typename Qos> static Qos with(Qos qos, const std::string &name) {
+template <typename Qos>
+static Qos with(Qos qos, const std::string &name) {
   qos.reliability().kind = name == "best_effort" ? BEST_EFFORT_RELIABILITY_QOS : RELIABLE_RELIABILITY_QOS;
   qos.durability().kind = name == "durable" ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
   qos.history().kind = KEEP_LAST_HISTORY_QOS;
@@ -95,7 +98,9 @@ template <typename Qos> static Qos with(Qos qos, const std::string &name) {
 static void publish(Writing &w, bool durable) {
   PublicationMatchedStatus status;
   w.writer->get_publication_matched_status(status);
-  if (w.sent == w.count || (!durable && !status.current_count) || Clock::now() - w.last < std::chrono::milliseconds(w.period_ms)) return;
+  if (w.sent == w.count || (!durable && !status.current_count) ||
+      Clock::now() - w.last < std::chrono::milliseconds(w.period_ms))
+    return;
   w.last = Clock::now();
   std::string text = std::to_string(++w.sent) + " ";
   text.resize(w.size, '.');
@@ -104,6 +109,9 @@ static void publish(Writing &w, bool durable) {
 }
 
 static void take(Reading &r) {
+  SubscriptionMatchedStatus status;
+  r.reader->get_subscription_matched_status(status);
+  if (status.current_count != r.matched) printf("matched %d\n", r.matched = status.current_count);
   std::string text;
   SampleInfo info;
   while (r.reader->take_next_sample(&text, &info) == ReturnCode_t::RETCODE_OK)
@@ -120,7 +128,8 @@ int main(int argc, char **argv) {
   participant_qos.transport().use_builtin_transports = false;
   participant_qos.transport().user_transports.push_back(udp);
   auto *factory = DomainParticipantFactory::get_instance();
-  auto *participant = made(factory->create_participant(static_cast<DomainId_t>(atoi(argv[1])), participant_qos), "participant");
+  auto *participant =
+      made(factory->create_participant(static_cast<DomainId_t>(atoi(argv[1])), participant_qos), "participant");
   TypeSupport type(new StringType);
   type.register_type(participant);
   auto *publisher = made(participant->create_publisher(PUBLISHER_QOS_DEFAULT), "publisher");
@@ -133,11 +142,12 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "pub") && i + 4 < argc) {
       DataWriterQos writer_qos = with(DataWriterQos(), qos);
       writer_qos.publish_mode().kind = ASYNCHRONOUS_PUBLISH_MODE; /* what is larger than a datagram needs it */
-      writers.push_back({made(publisher->create_datawriter(topic, writer_qos), "writer"), static_cast<size_t>(atoi(argv[i + 2])),
-                         atoi(argv[i + 3]), atoi(argv[i + 4])});
+      writers.push_back({made(publisher->create_datawriter(topic, writer_qos), "writer"),
+                         static_cast<size_t>(atoi(argv[i + 2])), atoi(argv[i + 3]), atoi(argv[i + 4])});
       i += 5;
     } else if (!strcmp(argv[i], "sub")) {
-      readers.push_back({made(subscriber->create_datareader(topic, with(DataReaderQos(), qos)), "reader"), argv[i + 1]});
+      readers.push_back(
+          {made(subscriber->create_datareader(topic, with(DataReaderQos(), qos)), "reader"), argv[i + 1]});
       i += 2;
     } else {
       return 2;

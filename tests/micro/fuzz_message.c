@@ -28,8 +28,18 @@ static void on_message(const struct micro_message *message) {
 
 static const struct micro_type type = {"test::msg::dds_::Blob_", "RIHS01_00"};
 static const struct micro_endpoint endpoints[] = {
-    {.topic = "rt/blob", .type = &type, .qos = MICRO_RELIABLE | MICRO_TRANSIENT_LOCAL, .depth = 4, .size = 6000, .storage = writer_storage},
-    {.topic = "rt/blob", .type = &type, .qos = MICRO_RELIABLE, .on_message = on_message, .size = 6000, .storage = reader_storage},
+    {.topic = "rt/blob",
+     .type = &type,
+     .qos = MICRO_RELIABLE | MICRO_TRANSIENT_LOCAL,
+     .depth = 4,
+     .size = 6000,
+     .storage = writer_storage},
+    {.topic = "rt/blob",
+     .type = &type,
+     .qos = MICRO_RELIABLE,
+     .on_message = on_message,
+     .size = 6000,
+     .storage = reader_storage},
     {.topic = "rt/blob", .type = &type, .on_message = on_message},
 };
 static const struct micro_node node = {.name = "fuzzed", .ns = "/", .endpoints = endpoints, .endpoint_count = 3};
@@ -41,7 +51,9 @@ static void introduce(void) {
   uint8_t message[600] = "RTPS\2\3\1\x0f";
   uint32_t n = 20, at;
   memcpy(message + 8, prefix, 12);
-#define BYTES(...) (memcpy(message + n, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})), n += sizeof((uint8_t[]){__VA_ARGS__}))
+#define BYTES(...)                                                                  \
+  (memcpy(message + n, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})), \
+   n += sizeof((uint8_t[]){__VA_ARGS__}))
   at = n;
   BYTES(0x15, 5, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 1, 0, 0xc2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0);
   BYTES(0x32, 0, 24, 0, 1, 0, 0, 0, 0xf2, 0x1c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 9, 9, 9, 1, 0, 0, 0);
@@ -50,7 +62,8 @@ static void introduce(void) {
     at = n;
     BYTES(0x15, 5, 0, 0, 0, 0, 16, 0, 0, 0, k, 0xc7, 0, 0, k, 0xc2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0x5a, 0, 16, 0);
     memcpy(message + n, prefix, 12), n += 12;
-    BYTES(0, 0, (uint8_t)(5 - k), k, 5, 0, 12, 0, 8, 0, 0, 0, 'r', 't', '/', 'b', 'l', 'o', 'b', 0, 7, 0, 28, 0, 23, 0, 0, 0);
+    BYTES(0, 0, (uint8_t)(5 - k), k, 5, 0, 12, 0, 8, 0, 0, 0, 'r', 't', '/', 'b', 'l', 'o', 'b', 0, 7, 0, 28, 0, 23, 0,
+          0, 0);
     memcpy(message + n, "test::msg::dds_::Blob_\0", 24), n += 24;
     BYTES(0x1a, 0, 12, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0);
     message[at + 2] = (uint8_t)(n - at - 4);
@@ -66,7 +79,8 @@ static void introduce(void) {
 static void receive(const uint8_t *data, uint32_t offset, uint32_t size, uint32_t total) {
   uint8_t *exact = malloc(size ? size : 1);
   memcpy(exact, data + offset, size);
-  struct udp_piece piece = {.source = 0x0a090909, .port = 7410, .data = exact, .size = size, .offset = offset, .total = total};
+  struct udp_piece piece = {
+      .source = 0x0a090909, .port = 7410, .data = exact, .size = size, .offset = offset, .total = total};
   micro_receive(&piece);
   free(exact);
 }
@@ -78,7 +92,8 @@ static void datagram(uint8_t how, const uint8_t *data, uint32_t size) {
   uint32_t part = how & 2 ? 64 + (how & 0x38u) * 8u : size;
   if (part >= size) part = size;
   if (size == 0) receive(copy, 0, 0, 0);
-  for (uint32_t offset = 0; offset < size; offset += part) receive(copy, offset, size - offset < part ? size - offset : part, size);
+  for (uint32_t offset = 0; offset < size; offset += part)
+    receive(copy, offset, size - offset < part ? size - offset : part, size);
   free(copy);
   now_us += (how >> 2) * 1000u;
   micro_spin();

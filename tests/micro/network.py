@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks for emulated boards: a namespace with a bridge, a tap device a board and a veth pair for the host's side, shaped to 100 Mbit; or,
 without permission for that, QEMU's user networking."""
+
 import os
 import subprocess
 
@@ -53,7 +54,12 @@ class BridgedNetwork:
         self.run(f"ip tuntap add {tap} mode tap")
         self.run(f"ip link set {tap} master bridge up")
         self.run(f"tc qdisc add dev {tap} root tbf rate 100mbit burst 16kb latency 50ms")
-        return qemu(image, f"tap,ifname={tap},script=no,downscript=no,model=lan9118,mac=02:{domain:02x}:0a:4d:00:{host:02x}", *options, prefix=self.prefix)
+        return qemu(
+            image,
+            f"tap,ifname={tap},script=no,downscript=no,model=lan9118,mac=02:{domain:02x}:0a:4d:00:{host:02x}",
+            *options,
+            prefix=self.prefix,
+        )
 
     def close(self):
         subprocess.run(["ip", "netns", "del", self.name], capture_output=True)
@@ -75,8 +81,24 @@ class UserNetwork:
 
 
 def qemu(image, nic: str, *options: str, prefix=()) -> Program:
-    board = Program("qemu-system-arm", "-M", "mps2-an386", "-kernel", image, "-display", "none", "-monitor", "none", "-serial", "stdio", "-semihosting",
-                   "-nic", nic, *options, prefix=prefix)
+    board = Program(
+        "qemu-system-arm",
+        "-M",
+        "mps2-an386",
+        "-kernel",
+        image,
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+        "-serial",
+        "stdio",
+        "-semihosting",
+        "-nic",
+        nic,
+        *options,
+        prefix=prefix,
+    )
     board.ends_with_input = False
     return board
 

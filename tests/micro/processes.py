@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs under test, their output read line by line as it comes."""
+
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PATIENCE_S = 120  # for what must happen; waiting ends when it has
+PATIENCE_S = 600  # for what must happen; waiting ends when it has
 
 
 class Program:
@@ -18,8 +19,15 @@ class Program:
         self.command = [*prefix, *map(str, command)]
         self.lines = []
         self.changed = threading.Condition()
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        errors="replace", env={**os.environ, **environment})
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **environment},
+        )
         self.ended = False
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -47,7 +55,9 @@ class Program:
             while len(found := [line for line in self.lines if line.startswith(start)]) < count:
                 left = until - time.monotonic()
                 assert left > 0 and not self.ended, (
-                    f"{' '.join(self.command)}: {len(found)} lines '{start}', expected {count}; ended: {self.ended}; its last lines:\n" + "\n".join(self.lines[-15:]))
+                    f"{' '.join(self.command)}: {len(found)} lines '{start}', expected {count}; ended: {self.ended}; its last lines:\n"
+                    + "\n".join(self.lines[-15:])
+                )
                 self.changed.wait(left)
         return found
 
@@ -65,12 +75,25 @@ class Program:
             return self.process.wait()
 
 
+def missed_until_heard(late: Program, beside: Program) -> int:
+    """How many messages were published between this call and the first that `late` hears, by the count of a node that hears the same topic
+    already: a clock that stands still when the publisher does."""
+    now, first = (int(program.wait_for("got")[place].split()[1]) for program, place in ((beside, -1), (late, 0)))
+    return first - now
+
+
 class RosPeer(Program):
     """ros_peer.py in a ROS 2 environment."""
 
     def __init__(self, python: str, domain: int, prefix=(), localhost=True):
-        super().__init__(python, HERE / "ros_peer.py", prefix=prefix, ROS_DOMAIN_ID=str(domain), PYTHONUNBUFFERED="1",
-                         ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST" if localhost else "SUBNET")
+        super().__init__(
+            python,
+            HERE / "ros_peer.py",
+            prefix=prefix,
+            ROS_DOMAIN_ID=str(domain),
+            PYTHONUNBUFFERED="1",
+            ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST" if localhost else "SUBNET",
+        )
         self.wait_for('["up"')
 
     def records(self, kind: str, count: int) -> list[list]:

@@ -3,6 +3,7 @@
 
 One of the endpoints is rclpy's publisher of /parameter_events; the others are publishers and subscriptions of topics of their own, on which
 nothing is sent. Prints "up NODES ENDPOINTS" (all of them) once the last node knows every other, and ends with its standard input."""
+
 import sys
 import time
 

@@ -2,17 +2,18 @@
 """A ROS 2 node on rclpy, told by lines on its standard input what to do; what happens is printed, a JSON list a line.
 
     publish TOPIC QOS SIZE COUNT HZ    sends "N text", N from 1, once a subscriber is there
-    subscribe TOPIC QOS                prints ["got", TOPIC, text, seconds since the subscription was made]
+    subscribe TOPIC QOS                prints ["got", TOPIC, text, seconds since the subscription was made], and
+                                       ["matched", TOPIC, N] when another number of publishers is there
     events TOPIC                       prints ["event", ...] for each event of a tacho-micro node
     graph                              prints ["graph", nodes, topics, endpoints]
 
 QOS: best_effort, reliable or durable. Ends with its standard input.
 """
+
 import json
 import os
 import select
 import struct
-import sys
 import time
 
 import rclpy
@@ -45,7 +46,18 @@ def publish(node, topic, qos, size, count, hz):
 
 def subscribe(node, topic, qos):
     began = time.monotonic()
-    node.create_subscription(String, topic, lambda m: say("got", topic, m.data, time.monotonic() - began), profile(qos))
+    made = node.create_subscription(
+        String, topic, lambda m: say("got", topic, m.data, time.monotonic() - began), profile(qos)
+    )
+    matched = 0
+
+    def tick():
+        nonlocal matched
+        if (now := made.get_publisher_count()) != matched:
+            matched = now
+            say("matched", topic, matched)
+
+    node.create_timer(0.01, tick)
 
 
 def events(node, topic):
@@ -73,7 +85,12 @@ def graph(node):
         for topic in ("/chatter", "/to_micro")
         for e in node.get_publishers_info_by_topic(topic) + node.get_subscriptions_info_by_topic(topic)
     ]
-    say("graph", [f"{ns} {name}" for name, ns in node.get_node_names_and_namespaces()], dict(node.get_topic_names_and_types()), endpoints)
+    say(
+        "graph",
+        [f"{ns} {name}" for name, ns in node.get_node_names_and_namespaces()],
+        dict(node.get_topic_names_and_types()),
+        endpoints,
+    )
 
 
 def main():

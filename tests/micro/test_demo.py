@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """micro/demo, as a user runs it: what it prints, how it ends, and that nothing of it stays behind."""
+
 import os
 import re
 import signal
@@ -42,7 +43,11 @@ def test_make_micro_demo_ends_with_ros_printing_what_the_microcontroller_says():
 
 
 def test_the_demo_runs_without_permission_for_a_namespace(images, kilted):
-    done = subprocess.run([ROOT / "micro" / "demo", images / "publisher.elf", "--python", kilted, "--user"], capture_output=True, text=True)
+    done = subprocess.run(
+        [ROOT / "micro" / "demo", images / "publisher.elf", "--python", kilted, "--user"],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "through QEMU's user networking" in done.stdout and len(heard(done.stdout)) == 10
 
@@ -56,7 +61,9 @@ def silent(images, tmp_path):
 
 
 def test_no_message_is_a_failure_that_names_what_was_awaited(silent, kilted):
-    done = subprocess.run([ROOT / "micro" / "demo", silent, "--python", kilted, "--patience", "20"], capture_output=True, text=True)
+    done = subprocess.run(
+        [ROOT / "micro" / "demo", silent, "--python", kilted, "--patience", "20"], capture_output=True, text=True
+    )
     assert done.returncode == 1 and "0 lines '/chatter: ', expected 1" in done.stderr, done.stdout + done.stderr
     assert not running(silent.name)
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tacho-micro as a Linux process with unmodified ROS 2 (rclpy on Fast DDS), and with itself, on the loopback."""
-import time
 
 import pytest
-from processes import Program, RosPeer
+from processes import Program, RosPeer, missed_until_heard
 
-# What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is: on
-# a busy machine the first message may be before.
-pytestmark = pytest.mark.flaky(reruns=2)
+# What a volatile writer sends before its reader has matched it is not owed to that reader, and the writer cannot see when that is. So
+# where every message counts, the writer is held until both have said that they have matched. Its history has room for all of them: a
+# reader that the machine does not run for a while finds each.
+HELD = ("reliable", "held", "count", 20, "depth", 64)
+ENDLESS = 1_000_000  # of best effort a busy machine may lose any number
 
 HASH_OF_STRING = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 
@@ -25,15 +26,16 @@ def numbers(texts: list[str]) -> list[int]:
 def test_ros_hears_a_micro_node(programs, kilted, domain, started, qos, size):
     ros = started(RosPeer(kilted, domain))
     ros.tell(f"subscribe /chatter {qos}")
-    micro = started(node(programs, domain, "pub", *(["reliable"] if qos == "reliable" else []), "size", size, "count", 20))
+    micro = started(node(programs, domain, "pub", *(HELD if qos == "reliable" else []), "size", size))
     if qos == "reliable":
-        ros.wait_for('["got", "/chatter", "20 ')
-    got = ros.records("got", 1 if qos == "reliable" else 5)
+        micro.wait_for("matched 1")
+        ros.wait_for('["matched", "/chatter", 1]')
+        micro.tell("go")
+    got = ros.records("got", 20 if qos == "reliable" else 5)
     heard = numbers([text for _, _, text, _ in got])
     assert all(len(text) == size for _, _, text, _ in got)
     if qos == "reliable":
-        # What was sent before ROS 2 knew of the writer it drops; from the first one heard on nothing is missing.
-        assert heard == list(range(heard[0], 21)) and len(heard) >= 5
+        assert heard == list(range(1, 21))
         micro.wait_for("counters malformed 0 unsupported 0 oversized 0")  # it ends by itself: all was acknowledged
     else:
         assert heard == sorted(set(heard))
@@ -44,7 +46,7 @@ def test_ros_hears_a_micro_node(programs, kilted, domain, started, qos, size):
 def test_a_micro_node_hears_ros(programs, kilted, domain, started, qos, size):
     micro = started(node(programs, domain, "sub", *(["reliable"] if qos == "reliable" else [])))
     ros = started(RosPeer(kilted, domain))
-    ros.tell(f"publish /chatter {qos} {size} 20 50")
+    ros.tell(f"publish /chatter {qos} {size} {20 if qos == 'reliable' else ENDLESS} 50")
     got = [list(map(int, line.split()[1:])) for line in micro.wait_for("got", 20 if qos == "reliable" else 5)]
     heard = [number for _, number, _, _ in got]
     assert heard == sorted(set(heard)) and all(bytes_ == size for _, _, bytes_, _ in got)
@@ -56,7 +58,7 @@ def test_a_micro_node_hears_ros(programs, kilted, domain, started, qos, size):
 
 @pytest.mark.parametrize("micro_first", [True, False])
 def test_each_release_of_ros_both_ways_whoever_starts_first(programs, any_ros, domain, started, micro_first):
-    arguments = ("both", "reliable", "period", 20)
+    arguments = ("both", *HELD)
     if micro_first:
         micro = started(node(programs, domain, *arguments))
         micro.wait_for("up")
@@ -65,8 +67,10 @@ def test_each_release_of_ros_both_ways_whoever_starts_first(programs, any_ros, d
     ros.tell("publish /to_micro reliable 30 20 50")
     if not micro_first:
         micro = started(node(programs, domain, *arguments))
-    heard = numbers([text for _, _, text, _ in ros.records("got", 20)])
-    assert heard == list(range(heard[0], heard[0] + len(heard)))
+    micro.wait_for("matched 1")
+    ros.wait_for('["matched", "/chatter", 1]')
+    micro.tell("go")
+    assert numbers([text for _, _, text, _ in ros.records("got", 20)]) == list(range(1, 21))
     assert [int(line.split()[2]) for line in micro.wait_for("got", 20)] == list(range(1, 21))
 
 
@@ -75,12 +79,22 @@ def test_the_ros_graph_shows_the_node_as_any_other(programs, any_ros, domain, st
     ros = started(RosPeer(any_ros, domain))
     ros.tell("subscribe /chatter reliable")
     nodes, topics, endpoints = ros.graph_until(
-        lambda nodes, topics, endpoints: "/micro micro_node" in nodes and "/to_micro" in topics and sum(e["node"] == "/micro micro_node" for e in endpoints) == 2)
+        lambda nodes, topics, endpoints: (
+            "/micro micro_node" in nodes
+            and "/to_micro" in topics
+            and sum(e["node"] == "/micro micro_node" for e in endpoints) == 2
+        )
+    )
     assert topics["/chatter"] == topics["/to_micro"] == ["std_msgs/msg/String"]
     ours = {e["topic"]: e for e in endpoints if e["node"] == "/micro micro_node"}
     assert ours["/chatter"]["kind"] == "PUBLISHER" and ours["/to_micro"]["kind"] == "SUBSCRIPTION"
     for endpoint in ours.values():
-        assert (endpoint["type"], endpoint["hash"], endpoint["reliability"], endpoint["durability"]) == ("std_msgs/msg/String", HASH_OF_STRING, "RELIABLE", "VOLATILE")
+        assert (endpoint["type"], endpoint["hash"], endpoint["reliability"], endpoint["durability"]) == (
+            "std_msgs/msg/String",
+            HASH_OF_STRING,
+            "RELIABLE",
+            "VOLATILE",
+        )
 
 
 def test_a_node_that_ends_leaves_the_graph_at_once(programs, kilted, domain, started):
@@ -111,16 +125,15 @@ def test_late_micro_subscriber_gets_what_ros_sent_before(programs, kilted, domai
 def test_a_micro_node_hears_a_running_publisher_at_once(programs, kilted, domain, started):
     """Fast DDS tells a reader where its history begins every 3 s, or when it is asked; what was sent before has been acknowledged, and is gone."""
     ros = started(RosPeer(kilted, domain))
-    ros.tell("publish /chatter reliable 25 100000 50")
+    ros.tell(f"publish /chatter reliable 25 {ENDLESS} 50")
     first = started(node(programs, domain, "sub", "reliable"))
     first.wait_for("got", 20)
-    assert first.stop() == 0
     late = started(node(programs, domain, "sub", "reliable"))
-    sequence, *_, source_ns = map(int, late.wait_for("got")[0].split()[1:])
-    waited_s = time.time() - source_ns / 1e9
-    assert sequence > 20 and waited_s < 1.5, f"message {sequence} came after {waited_s:.2f} s"
-    numbers = [int(line.split()[1]) for line in late.wait_for("got", 50)]
-    assert numbers == list(range(sequence, sequence + len(numbers)))
+    late.wait_for("matched 1")
+    missed = missed_until_heard(late, first)
+    assert missed < 3 * 50 / 2, f"{missed} messages were sent after it had matched and before it heard one"
+    sequences = [int(line.split()[1]) for line in late.wait_for("got", 50)]
+    assert sequences[0] > 20 and sequences == list(range(sequences[0], sequences[0] + len(sequences)))
 
 
 def test_incompatible_qos_does_not_match_and_is_counted(programs, kilted, domain, started):
@@ -139,12 +152,14 @@ def test_events_tell_what_was_published_and_taken(programs, kilted, domain, star
     ros.tell("publish /to_micro reliable 25 5 20")
     ros.tell("subscribe /chatter reliable")
     started(node(programs, domain, "both", "reliable", "count", 5))
-    _, _, endpoints = ros.graph_until(lambda nodes, topics, endpoints: len({e["topic"] for e in endpoints if e["kind"] == "PUBLISHER"}) == 2)
+    _, _, endpoints = ros.graph_until(
+        lambda nodes, topics, endpoints: len({e["topic"] for e in endpoints if e["kind"] == "PUBLISHER"}) == 2
+    )
     gids = {e["topic"]: e["gid"][:32] for e in endpoints if e["kind"] == "PUBLISHER"}
     published, taken, count = {}, {}, 0
     while len(published) < 5 or len(taken) < 5:
         count += 1
-        for _, kind, _, time_ns, sequence, guid, dropped in ros.records("event", count)[count - 1:count]:
+        for _, kind, _, time_ns, sequence, guid, dropped in ros.records("event", count)[count - 1 : count]:
             assert dropped == 0
             if kind == 1 and guid == gids["/chatter"]:
                 published[sequence] = time_ns

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The port to lwIP: Debian's lwIP in a process of its own behind a tap device, with ROS 2, with itself on the other ports; and on an emulated board."""
+
 import os
 import subprocess
 from pathlib import Path
@@ -32,7 +33,9 @@ def on_lwip(program, bridge, domain, *arguments) -> Program:
     """At 10.77.0.100, on a tap device of the bridge."""
     bridge.run("ip tuntap add lwip mode tap")
     bridge.run("ip link set lwip master bridge up")
-    return Program(program, domain, "lwip_node", *arguments, "interface", "10.77.0.100", prefix=bridge.prefix, LWIP_TAP="lwip")
+    return Program(
+        program, domain, "lwip_node", *arguments, "interface", "10.77.0.100", prefix=bridge.prefix, LWIP_TAP="lwip"
+    )
 
 
 def numbers(lines: list[str], size: int) -> list[int]:
@@ -63,14 +66,31 @@ def test_ros_and_a_node_on_lwip_hear_each_other(lwip_node, kilted, domain, start
 def test_the_ports_to_lwip_and_to_linux_hear_each_other(lwip_node, programs, domain, started, bridge, size):
     hearing = started(on_lwip(lwip_node, bridge, domain, "sub", "reliable"))
     hearing.wait_for("up")
-    saying = started(Program(programs / "node", domain, "linux_node", "pub", "reliable", "size", size, "count", 20, "interface", "10.77.0.1", prefix=bridge.prefix))
+    saying = started(
+        Program(
+            programs / "node",
+            domain,
+            "linux_node",
+            "pub",
+            "reliable",
+            "size",
+            size,
+            "count",
+            20,
+            "interface",
+            "10.77.0.1",
+            prefix=bridge.prefix,
+        )
+    )
     assert numbers(hearing.wait_for("got", 20), size) == list(range(1, 21))
     saying.wait_for("counters malformed 0")  # it ends by itself: all was acknowledged
 
 
 def test_without_its_ports_a_node_says_so(lwip_node, domain, started, bridge):
     """All 120 pairs of ports of the domain are taken by the first lwIP that has them: here there is no interface to join the group on."""
-    done = subprocess.run([lwip_node, str(domain), "lwip_node", "sub"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [lwip_node, str(domain), "lwip_node", "sub"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     assert done.returncode == 3 and "up" not in done.stdout
 
 

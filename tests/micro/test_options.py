@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be left out of tacho-micro: the rest works without, and the table of what each costs is what the build gives."""
+
 import importlib.machinery
 import importlib.util
 import subprocess
@@ -24,7 +25,7 @@ def node(option: str, domain: int, *arguments) -> Program:
 def test_two_nodes_talk_without(domain, started, option):
     hearing = started(node(option, domain, "sub", "reliable"))
     hearing.wait_for("up")
-    started(node(option, domain, "pub", "reliable", "period", 20))
+    started(node(option, domain, "pub", "reliable", "period", 20, "depth", 64))
     numbers = [int(line.split()[2]) for line in hearing.wait_for("got", 20)]
     assert numbers == sorted(set(numbers))
     if option != "MICRO_WITH_RELIABLE=0":
@@ -34,7 +35,21 @@ def test_two_nodes_talk_without(domain, started, option):
 def test_without_fragments_a_large_message_is_refused_and_a_received_one_counted(programs, domain, started):
     hearing = started(node("MICRO_WITH_FRAGMENTS=0", domain, "sub", "reliable"))
     hearing.wait_for("up")
-    saying = started(Program(programs / "node", domain, "whole_node", "pub", "reliable", "size", 5000, "count", 5, "interface", "127.0.0.1"))
+    saying = started(
+        Program(
+            programs / "node",
+            domain,
+            "whole_node",
+            "pub",
+            "reliable",
+            "size",
+            5000,
+            "count",
+            5,
+            "interface",
+            "127.0.0.1",
+        )
+    )
     saying.wait_for("counters")  # all five were acknowledged, as they were passed over
     hearing.stop()
     assert not hearing.find("got") and "unsupported 5" in hearing.find("counters")[0]
@@ -47,6 +62,9 @@ def test_without_fragments_a_large_message_is_refused_and_a_received_one_counted
 
 
 def test_the_table_in_the_docs_is_what_the_build_gives():
-    if "12.2.1" not in subprocess.run(["arm-none-eabi-gcc", "--version"], capture_output=True, text=True, check=True).stdout:
+    if (
+        "12.2.1"
+        not in subprocess.run(["arm-none-eabi-gcc", "--version"], capture_output=True, text=True, check=True).stdout
+    ):
         pytest.skip("the table is that of arm-none-eabi-gcc 12.2.1")
     assert options.in_page() == options.table(OUT / "options"), "run micro/options --write"

@@ -3,278 +3,11 @@
  *
  *   torture LIBRARY SCENARIO [SEED]
  *
- * Each node is a copy of the library of its own (the library is one participant, all static). The network between them loses, doubles,
- * delays, cuts and splits datagrams as the scenario says. Ends with 0 when what the scenario expects came true; says what did not. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
+ * The network between them loses, doubles, delays, cuts and splits datagrams as the scenario says. Ends with 0 when what the scenario
+ * expects came true; says what did not. */
 #include <string.h>
-#include <unistd.h>
 
-#include "simulated.h"
-
-#define NODES_MAX 72
-#define FLIGHT_MAX 4096
-#define MESSAGE_MAX 20000
-
-#define EXPECT(condition, ...)                                      \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);   \
-      fprintf(stderr, __VA_ARGS__);                                 \
-      fputc('\n', stderr);                                          \
-      exit(1);                                                      \
-    }                                                               \
-  } while (0)
-
-/* One node: its copy of the library. */
-struct node {
-  void (*init)(const struct micro_node *);
-  void (*spin)(void);
-  void (*close)(void);
-  struct cdr_writer (*loan)(unsigned);
-  int (*publish)(unsigned, const struct cdr_writer *);
-  unsigned (*matched)(unsigned);
-  bool (*acknowledged)(unsigned);
-  unsigned (*peers)(void);
-  const struct micro_counters *(*counters)(void);
-  void (*receive)(const struct udp_piece *);
-  void (*set)(const struct simulated_hooks *);
-  void (*cdr_write)(struct cdr_writer *, const void *, uint32_t, uint32_t);
-  bool up;
-} nodes[NODES_MAX];
-static unsigned node_count;
-static const char *library, *library_scenario;
-
-static uint64_t now_us;
-static uint64_t state = 1;
-
-static uint32_t randomly(uint32_t below) { /* xorshift64*, the high half */
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return (uint32_t)((state * 2685821657736338717u >> 32) % below);
-}
-
-static struct {
-  uint32_t loss, twice, cut, flip; /* percent */
-  uint32_t delay_us, jitter_us;
-  bool split; /* some datagrams arrive in pieces, as IP fragments do */
-} network = {.delay_us = 200};
-
-static struct flight {
-  uint64_t at_us;
-  uint32_t from, to, size;
-  uint16_t port;
-  uint8_t *data;
-} flight[FLIGHT_MAX];
-static unsigned flying;
-static uint64_t datagrams;
-
-/* With TORTURE_KEEP=folder the first datagrams are kept: what fuzzing starts from. */
-static void keep(const uint8_t *data, uint32_t size) {
-  char path[600];
-  const char *folder = getenv("TORTURE_KEEP");
-  if (!folder || datagrams > 150) return;
-  snprintf(path, sizeof path, "%s/%s-%03llu", folder, library_scenario, (unsigned long long)datagrams);
-  FILE *file = fopen(path, "wb");
-  EXPECT(file && fputc(0, file) == 0 && fwrite(data, 1, size, file) == size && fclose(file) == 0, "%s", path);
-}
-
-static void launch(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
-  EXPECT(flying < FLIGHT_MAX, "more than %d datagrams under way: a storm", FLIGHT_MAX);
-  struct flight *f = &flight[flying++];
-  *f = (struct flight){.at_us = now_us + network.delay_us + (network.jitter_us ? randomly(network.jitter_us) : 0), .from = from, .to = to, .port = port, .size = size};
-  f->data = malloc(size + 1);
-  memcpy(f->data, data, size);
-}
-
-static void on_send(uint32_t from, uint32_t to, uint16_t port, const uint8_t *data, uint32_t size) {
-  EXPECT(size % 4 == 0, "datagram of %u bytes", size);
-  datagrams++;
-  keep(data, size);
-  for (unsigned i = 0; i < node_count; i++) {
-    uint32_t address = 0x0a000001u + i;
-    if (!nodes[i].up || (to != address && to >> 28 != 14) || address == from) continue;
-    for (unsigned copies = 1 + (randomly(100) < network.twice); copies; copies--)
-      if (randomly(100) >= network.loss) launch(from, address, port, data, size);
-  }
-}
-
-static void deliver(struct flight *f) {
-  struct node *node = &nodes[f->to - 0x0a000001u];
-  if (!node->up) return;
-  if (randomly(100) < network.cut) f->size = randomly(f->size + 1);
-  if (randomly(100) < network.flip) f->data[randomly(f->size + 1) % (f->size + 1)] ^= (uint8_t)(1 + randomly(255));
-  if (!network.split || f->size < 64 || randomly(2)) {
-    struct udp_piece piece = {.source = f->from, .port = f->port, .data = f->data, .size = f->size, .total = f->size};
-    node->receive(&piece);
-    return;
-  }
-  uint32_t total = f->size;
-  for (uint32_t offset = 0; offset < total;) {
-    uint32_t size = offset ? 8 * (1 + randomly(40)) : 24 + 8 * randomly(40);
-    if (size > total - offset) size = total - offset;
-    uint8_t *exact = malloc(size ? size : 1); /* of this size, so that the sanitizer sees every byte beyond */
-    memcpy(exact, f->data + offset, size);
-    struct udp_piece piece = {.source = f->from, .port = f->port, .data = exact, .size = size, .offset = offset, .total = total};
-    node->receive(&piece);
-    free(exact);
-    offset += size;
-  }
-}
-
-/* One step: what has arrived by now is delivered, in the order of arrival, then every node has its turn. */
-static void step(uint32_t us) {
-  uint64_t until_us = now_us + us;
-  for (;;) {
-    unsigned first = flying;
-    for (unsigned i = 0; i < flying; i++)
-      if (flight[i].at_us <= until_us && (first == flying || flight[i].at_us < flight[first].at_us)) first = i;
-    if (first == flying) break;
-    struct flight f = flight[first];
-    flight[first] = flight[--flying];
-    if (f.at_us > now_us) now_us = f.at_us;
-    deliver(&f);
-    free(f.data);
-  }
-  now_us = until_us;
-  for (unsigned i = 0; i < node_count; i++)
-    if (nodes[i].up) nodes[i].spin();
-}
-
-static void run_ms(uint32_t ms) {
-  for (uint32_t i = 0; i < ms; i++) step(1000);
-}
-
-static void *symbol(void *handle, const char *name) {
-  void *found = dlsym(handle, name);
-  EXPECT(found, "%s", dlerror());
-  return found;
-}
-
-static struct node *new_node(void) {
-  char path[] = "/tmp/tacho-micro-XXXXXX", command[600];
-  int fd = mkstemp(path);
-  EXPECT(fd >= 0, "no temporary file");
-  close(fd);
-  snprintf(command, sizeof command, "cp '%s' %s", library, path);
-  EXPECT(system(command) == 0, "%s", command);
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  EXPECT(handle, "%s", dlerror());
-  unlink(path);
-  EXPECT(node_count < NODES_MAX, "too many nodes");
-  struct node *n = &nodes[node_count++];
-  *(void **)&n->init = symbol(handle, "micro_init");
-  *(void **)&n->spin = symbol(handle, "micro_spin");
-  *(void **)&n->close = symbol(handle, "micro_close");
-  *(void **)&n->loan = symbol(handle, "micro_loan");
-  *(void **)&n->publish = symbol(handle, "micro_publish");
-  *(void **)&n->matched = symbol(handle, "micro_matched");
-  *(void **)&n->acknowledged = symbol(handle, "micro_acknowledged");
-  *(void **)&n->peers = symbol(handle, "micro_peers");
-  *(void **)&n->counters = symbol(handle, "micro_counters");
-  *(void **)&n->receive = symbol(handle, "micro_receive");
-  *(void **)&n->set = symbol(handle, "simulated_set");
-  *(void **)&n->cdr_write = symbol(handle, "cdr_write");
-  return n;
-}
-
-static void start(struct node *n, const struct micro_node *node) {
-  struct simulated_hooks hooks = {.address = 0x0a000001u + (uint32_t)(n - nodes), .entropy = randomly(UINT32_MAX), .now_us = &now_us, .send = on_send};
-  n->set(&hooks);
-  n->up = true;
-  n->init(node);
-}
-
-/* The message: its number, its size, then bytes that follow from both. */
-static const struct micro_type blob = {"test::msg::dds_::Blob_", NULL};
-
-static int publish(struct node *n, uint32_t number, uint32_t size) {
-  struct cdr_writer cdr = n->loan(0);
-  n->cdr_write(&cdr, &number, 4, 1);
-  n->cdr_write(&cdr, &size, 4, 1);
-  for (uint32_t i = 8; i < size; i++) {
-    uint8_t byte = (uint8_t)(number * 31 + i * 7);
-    n->cdr_write(&cdr, &byte, 1, 1);
-  }
-  return n->publish(0, &cdr);
-}
-
-static uint32_t heard, first_heard, last_heard, disordered, corrupt;
-static uint64_t first_heard_us, last_heard_us;
-
-static void on_message(const struct micro_message *message) {
-  const uint8_t *body = message->cdr.body;
-  uint32_t number, size;
-  EXPECT(message->cdr.little_endian, "byte order");
-  if (message->cdr.size < 8) {
-    corrupt++;
-    return;
-  }
-  memcpy(&number, body, 4);
-  memcpy(&size, body + 4, 4);
-  bool right = size >= 8 && message->cdr.size >= size && message->cdr.size < size + 4; /* the message ends on a word */
-  for (uint32_t i = 8; right && i < size; i++) right = body[i] == (uint8_t)(number * 31 + i * 7);
-  if (!right) {
-    corrupt++;
-    return;
-  }
-  if (heard++ == 0) {
-    first_heard = number;
-    first_heard_us = now_us;
-  } else if (number <= last_heard) {
-    disordered++;
-  }
-  last_heard = number;
-  last_heard_us = now_us;
-}
-
-static uint32_t writer_storage[NODES_MAX][MICRO_WRITER_WORDS(8, MESSAGE_MAX)], reader_storage[NODES_MAX][MICRO_READER_WORDS(MESSAGE_MAX)];
-static struct micro_endpoint endpoints[NODES_MAX][8];
-static struct micro_node micro_nodes[NODES_MAX];
-
-static struct node *start_writer(uint8_t qos, uint16_t depth) {
-  struct node *n = new_node();
-  long i = n - nodes;
-  endpoints[i][0] = (struct micro_endpoint){.topic = "rt/blob", .type = &blob, .qos = qos, .depth = depth, .size = MESSAGE_MAX, .storage = writer_storage[i]};
-  micro_nodes[i] = (struct micro_node){.name = "writer", .ns = "/", .endpoints = endpoints[i], .endpoint_count = 1};
-  start(n, &micro_nodes[i]);
-  return n;
-}
-
-static struct node *start_reader(uint8_t qos) {
-  struct node *n = new_node();
-  long i = n - nodes;
-  endpoints[i][0] = (struct micro_endpoint){.topic = "rt/blob", .type = &blob, .qos = qos, .on_message = on_message, .size = MESSAGE_MAX, .storage = reader_storage[i]};
-  micro_nodes[i] = (struct micro_node){.name = "reader", .ns = "/", .endpoints = endpoints[i], .endpoint_count = 1};
-  start(n, &micro_nodes[i]);
-  return n;
-}
-
-static void run_until_matched(struct node *a, struct node *b, uint32_t within_ms) {
-  for (uint32_t ms = 0; !(a->matched(0) && b->matched(0)); ms++) {
-    EXPECT(ms < within_ms, "not matched within %u ms of virtual time", within_ms);
-    step(1000);
-  }
-}
-
-/* Sends `count` messages of sizes 8 to `largest`, each when no more than 4 wait for their acknowledgement; all must be heard in order. */
-static void exchange_reliably(struct node *writer, uint32_t count, uint32_t largest) {
-  uint32_t sent = 0;
-  heard = disordered = corrupt = 0;
-  for (uint64_t ms = 0; heard < count; ms++) {
-    EXPECT(ms < 400000, "stuck: %u of %u heard, %u sent", heard, count, sent);
-    if (sent < count && (writer->acknowledged(0) || (sent % 4 && ms % 10 == 0))) {
-      sent++;
-      EXPECT(publish(writer, sent, 8 + randomly(largest - 7)) == 1, "message %u", sent);
-    }
-    step(1000);
-  }
-  EXPECT(heard == count && first_heard == 1 && last_heard == count && disordered == 0 && corrupt == 0, "heard %u of %u, first %u, last %u, %u out of order, %u corrupt",
-         heard, count, first_heard, last_heard, disordered, corrupt);
-}
+#include "torture.h"
 
 static void reliable_over(uint32_t loss, uint32_t twice, uint32_t jitter_us, bool split, uint32_t largest) {
   network.loss = loss, network.twice = twice, network.jitter_us = jitter_us, network.split = split;
@@ -294,7 +27,8 @@ static void best_effort(void) {
     run_ms(10);
   }
   /* Some are lost and those overtaken are dropped; never twice, never backwards. */
-  EXPECT(heard > 500 && heard < 2000 && disordered == 0 && corrupt == 0, "heard %u, %u out of order, %u corrupt", heard, disordered, corrupt);
+  EXPECT(heard > 500 && heard < 2000 && disordered == 0 && corrupt == 0, "heard %u, %u out of order, %u corrupt", heard,
+         disordered, corrupt);
 }
 
 static void durable(void) {
@@ -305,7 +39,8 @@ static void durable(void) {
   struct node *reader = start_reader(MICRO_RELIABLE | MICRO_TRANSIENT_LOCAL);
   run_until_matched(writer, reader, 20000);
   run_ms(5000);
-  EXPECT(heard == 5 && first_heard == 8 && last_heard == 12, "heard %u from %u to %u, expected the last 5 of 12", heard, first_heard, last_heard);
+  EXPECT(heard == 5 && first_heard == 8 && last_heard == 12, "heard %u from %u to %u, expected the last 5 of 12", heard,
+         first_heard, last_heard);
   struct node *late = start_reader(MICRO_RELIABLE); /* volatile: nothing of the past */
   heard = 0;
   for (uint32_t ms = 0; writer->matched(0) < 2 || !late->matched(0); ms++) {
@@ -326,13 +61,15 @@ static void history_overrun(void) {
   network.loss = 0;
   heard = 0;
   run_ms(1000);
-  EXPECT(heard == 4 && first_heard == 37 && last_heard == 40 && reader->counters()->lost == 26, "heard %u from %u to %u, %u told lost", heard, first_heard, last_heard, reader->counters()->lost);
+  EXPECT(heard == 4 && first_heard == 37 && last_heard == 40 && reader->counters()->lost == 26,
+         "heard %u from %u to %u, %u told lost", heard, first_heard, last_heard, reader->counters()->lost);
 }
 
 static void damage(void) {
   struct node *writer = start_writer(MICRO_RELIABLE, 8), *reader = start_reader(MICRO_RELIABLE);
   run_until_matched(writer, reader, 5000);
-  network.loss = 5, network.twice = 5, network.cut = 10, network.flip = 10, network.split = true, network.jitter_us = 3000;
+  network.loss = 5, network.twice = 5, network.cut = 10, network.flip = 10, network.split = true,
+  network.jitter_us = 3000;
   for (uint32_t i = 1; i <= 5000; i++) {
     publish(writer, i, 8 + randomly(4000));
     run_ms(5);
@@ -349,8 +86,11 @@ static void damage(void) {
 static void send_invented(uint32_t number, uint32_t to) {
   uint8_t message[400] = "RTPS\2\3\1\x0f";
   uint32_t n = 8;
-#define BYTES(...) (memcpy(message + n, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})), n += sizeof((uint8_t[]){__VA_ARGS__}))
-  uint8_t prefix[12] = {1, 15, 9, 9, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
+#define BYTES(...)                                                                  \
+  (memcpy(message + n, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})), \
+   n += sizeof((uint8_t[]){__VA_ARGS__}))
+  uint8_t prefix[12] = {
+      1, 15, 9, 9, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
   memcpy(message + n, prefix, 12), n += 12;
   BYTES(0x15, 5, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 1, 0, 0xc2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0);
   BYTES(0x32, 0, 24, 0, 1, 0, 0, 0, 0xf2, 0x1c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 9, 9, 9);
@@ -374,7 +114,8 @@ static void flood(void) {
     send_invented(i, 0x0a000001u);
     if (i % 10 == 0) step(1000);
   }
-  EXPECT(writer->peers() == MICRO_PEERS && writer->counters()->peers_refused > 0, "%u peers: the flood did not fill the table", writer->peers());
+  EXPECT(writer->peers() == MICRO_PEERS && writer->counters()->peers_refused > 0,
+         "%u peers: the flood did not fill the table", writer->peers());
   /* Those that talked before are still there, and a real one gets in while the table is full of invented ones. */
   struct node *late = start_reader(MICRO_RELIABLE);
   for (uint32_t i = 0; i < 3000; i++) {
@@ -418,8 +159,10 @@ static void crowd(void) {
   run_until_matched(writer, &nodes[49], 400);
   publish(writer, 1, 100);
   while (!heard) step(1000);
-  printf("matched and delivering after %llu us of virtual time among 50 nodes and 300 endpoints\n", (unsigned long long)(first_heard_us - from_us));
-  EXPECT(writer->peers() == 50 && writer->counters()->peers_refused == 0 && writer->counters()->matches_refused == 0, "%u peers", writer->peers());
+  printf("matched and delivering after %llu us of virtual time among 50 nodes and 300 endpoints\n",
+         (unsigned long long)(first_heard_us - from_us));
+  EXPECT(writer->peers() == 50 && writer->counters()->peers_refused == 0 && writer->counters()->matches_refused == 0,
+         "%u peers", writer->peers());
 }
 
 static void initialisation(void) {
@@ -456,12 +199,15 @@ static void steady(struct node *writer, struct node *reader, uint32_t minutes, u
     last.datagrams = datagrams - last.datagrams;
     if (minute == 1) second = last;
   }
-  printf("minutes %u, latency us in the second %llu to %llu, in the last %llu to %llu, of virtual time\n", minutes, (unsigned long long)second.least_us,
-         (unsigned long long)second.most_us, (unsigned long long)last.least_us, (unsigned long long)last.most_us);
+  printf("minutes %u, latency us in the second %llu to %llu, in the last %llu to %llu, of virtual time\n", minutes,
+         (unsigned long long)second.least_us, (unsigned long long)second.most_us, (unsigned long long)last.least_us,
+         (unsigned long long)last.most_us);
   EXPECT(heard == sent && disordered == 0, "heard %u of %u", heard, sent);
   EXPECT(last.least_us == second.least_us && last.most_us == second.most_us && last.most_us > 0, "latency changed");
-  EXPECT(last.datagrams <= second.datagrams + second.datagrams / 50 && second.datagrams <= last.datagrams + last.datagrams / 50,
-         "datagrams a minute: %llu in the second, %llu in the last", (unsigned long long)second.datagrams, (unsigned long long)last.datagrams);
+  EXPECT(last.datagrams <= second.datagrams + second.datagrams / 50 &&
+             second.datagrams <= last.datagrams + last.datagrams / 50,
+         "datagrams a minute: %llu in the second, %llu in the last", (unsigned long long)second.datagrams,
+         (unsigned long long)last.datagrams);
 }
 
 static void hour(void) {
@@ -496,22 +242,39 @@ int main(int argc, char **argv) {
   library = argv[1];
   const char *scenario = library_scenario = argv[2];
   if (argc > 3) state = strtoull(argv[3], NULL, 10) * 2 + 1;
-  if (!strcmp(scenario, "clean")) reliable_over(0, 0, 0, false, 1300);
-  else if (!strcmp(scenario, "loss")) reliable_over(15, 0, 0, false, 1300);
-  else if (!strcmp(scenario, "disorder")) reliable_over(5, 10, 20000, false, 1300);
-  else if (!strcmp(scenario, "pieces")) reliable_over(5, 5, 1000, true, 1300);
-  else if (!strcmp(scenario, "fragments")) reliable_over(15, 5, 5000, true, MESSAGE_MAX);
-  else if (!strcmp(scenario, "best-effort")) best_effort();
-  else if (!strcmp(scenario, "durable")) durable();
-  else if (!strcmp(scenario, "overrun")) history_overrun();
-  else if (!strcmp(scenario, "damage")) damage();
-  else if (!strcmp(scenario, "flood")) flood();
-  else if (!strcmp(scenario, "crowd")) crowd();
-  else if (!strcmp(scenario, "initialisation")) initialisation();
-  else if (!strcmp(scenario, "hour")) hour();
-  else if (!strcmp(scenario, "crowded-minutes")) crowded(4);
-  else if (!strcmp(scenario, "crowded-hour")) crowded(60);
-  else if (!strcmp(scenario, "farewell")) farewell();
-  else return 2;
+  if (!strcmp(scenario, "clean"))
+    reliable_over(0, 0, 0, false, 1300);
+  else if (!strcmp(scenario, "loss"))
+    reliable_over(15, 0, 0, false, 1300);
+  else if (!strcmp(scenario, "disorder"))
+    reliable_over(5, 10, 20000, false, 1300);
+  else if (!strcmp(scenario, "pieces"))
+    reliable_over(5, 5, 1000, true, 1300);
+  else if (!strcmp(scenario, "fragments"))
+    reliable_over(15, 5, 5000, true, MESSAGE_MAX);
+  else if (!strcmp(scenario, "best-effort"))
+    best_effort();
+  else if (!strcmp(scenario, "durable"))
+    durable();
+  else if (!strcmp(scenario, "overrun"))
+    history_overrun();
+  else if (!strcmp(scenario, "damage"))
+    damage();
+  else if (!strcmp(scenario, "flood"))
+    flood();
+  else if (!strcmp(scenario, "crowd"))
+    crowd();
+  else if (!strcmp(scenario, "initialisation"))
+    initialisation();
+  else if (!strcmp(scenario, "hour"))
+    hour();
+  else if (!strcmp(scenario, "crowded-minutes"))
+    crowded(4);
+  else if (!strcmp(scenario, "crowded-hour"))
+    crowded(60);
+  else if (!strcmp(scenario, "farewell"))
+    farewell();
+  else
+    return 2;
   return 0;
 }

@@ -8,12 +8,12 @@
 #include "sensor_msgs_msg_JointState.h"
 #include "std_msgs_msg_String.h"
 
-#define EXPECT(condition)                                                     \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);         \
-      exit(1);                                                                \
-    }                                                                         \
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                        \
+    }                                                                 \
   } while (0)
 
 /* ---- CDR ---- */
@@ -25,7 +25,8 @@ static void values_are_aligned_to_their_width_and_little_endian(void) {
   uint64_t b = 0x1122334455667788u;
   uint16_t c = 0x99aa;
   cdr_write(&w, &a, 1, 1), cdr_write(&w, &b, 8, 1), cdr_write(&w, &c, 2, 1);
-  static const uint8_t expected[] = {1, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xaa, 0x99};
+  static const uint8_t expected[] = {1,    0,    0,    0,    0,    0,    0,    0,    0x88,
+                                     0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xaa, 0x99};
   EXPECT(!w.overflow && w.at == sizeof expected && memcmp(body, expected, sizeof expected) == 0);
 }
 
@@ -56,8 +57,12 @@ static void strings_must_end_in_their_bounds_and_in_nul(void) {
     bool bad;
     uint32_t length;
   } cases[] = {
-      {{3, 0, 0, 0, 'a', 'b', 0}, 7, 0, false, 2}, {{3, 0, 0, 0, 'a', 'b', 'c'}, 7, 0, true, 0},       {{4, 0, 0, 0, 'a', 'b', 0}, 7, 0, true, 0},
-      {{0, 0, 0, 0}, 4, 0, false, 0},              {{0xff, 0xff, 0xff, 0xff, 0, 0, 0}, 7, 0, true, 0}, {{3, 0, 0, 0, 'a', 'b', 0}, 7, 1, true, 0},
+      {{3, 0, 0, 0, 'a', 'b', 0}, 7, 0, false, 2},
+      {{3, 0, 0, 0, 'a', 'b', 'c'}, 7, 0, true, 0},
+      {{4, 0, 0, 0, 'a', 'b', 0}, 7, 0, true, 0},
+      {{0, 0, 0, 0}, 4, 0, false, 0},
+      {{0xff, 0xff, 0xff, 0xff, 0, 0, 0}, 7, 0, true, 0},
+      {{3, 0, 0, 0, 'a', 'b', 0}, 7, 1, true, 0},
       {{3, 0, 0}, 3, 0, true, 0},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -81,9 +86,11 @@ static void a_generated_message_comes_back(void) {
   EXPECT(!w.overflow);
   struct cdr_reader r = {.body = body, .size = w.at, .little_endian = true};
   sensor_msgs_msg_JointState_read(&r, &in);
-  EXPECT(!r.bad && r.at == w.at && in.header.stamp.sec == -5 && in.name.size == 2 && in.velocity.size == 0 && in.position.data[1] == -2.25);
+  EXPECT(!r.bad && r.at == w.at && in.header.stamp.sec == -5 && in.name.size == 2 && in.velocity.size == 0 &&
+         in.position.data[1] == -2.25);
   EXPECT(in.name.data[1].size == 1 && in.name.data[1].data[0] == 'r');
-  for (uint32_t size = 0; size < w.at; size++) { /* cut anywhere: an error, and nothing read beyond (the sanitizer looks) */
+  for (uint32_t size = 0; size < w.at;
+       size++) { /* cut anywhere: an error, and nothing read beyond (the sanitizer looks) */
     uint8_t *cut = malloc(size + 1);
     memcpy(cut, body, size);
     r = (struct cdr_reader){.body = cut, .size = size, .little_endian = true};
@@ -129,9 +136,11 @@ void micro_receive(const struct udp_piece *piece) {
 static void stack_is_up(void) {
   ip_configure(0x0a000001, 0xffffff00, 0);
   EXPECT(micro_udp_open(7400, 0xefff0001) == 0);
-  EXPECT(sent_count == 2 && load16(sent[0] + 12) == 0x0806); /* says who it is, and joins the group: IGMPv2 report with router alert */
+  EXPECT(sent_count == 2 &&
+         load16(sent[0] + 12) == 0x0806); /* says who it is, and joins the group: IGMPv2 report with router alert */
   static const uint8_t group_mac[6] = {1, 0, 0x5e, 0x7f, 0, 1};
-  EXPECT(memcmp(sent[1], group_mac, 6) == 0 && sent[1][14] == 0x46 && sent[1][23] == 2 && load32(sent[1] + 38) >> 24 == 0x16);
+  EXPECT(memcmp(sent[1], group_mac, 6) == 0 && sent[1][14] == 0x46 && sent[1][23] == 2 &&
+         load32(sent[1] + 38) >> 24 == 0x16);
   EXPECT(checksum_end(checksum_add(0, sent[1] + 14, 24)) == 0 && checksum_end(checksum_add(0, sent[1] + 38, 8)) == 0);
 }
 
@@ -185,7 +194,8 @@ static void fragments_go_up_as_they_come_and_only_in_order(void) {
       memcpy(arriving + 24, &sum, 2);
       micro_udp_poll();
     }
-    if (!round) EXPECT(pieces == 3 && piece_bytes == 3000 && piece_total == 3000 && ip_counters()->checksum == checksums);
+    if (!round)
+      EXPECT(pieces == 3 && piece_bytes == 3000 && piece_total == 3000 && ip_counters()->checksum == checksums);
     if (!round) pieces = piece_bytes = 0;
   }
   EXPECT(pieces == 2 && ip_counters()->fragments == 1); /* 0, then 1; 2 came too early */
@@ -199,15 +209,20 @@ static void echo_and_arp_are_answered(void) {
   memcpy(arriving + 36, &sum, 2);
   packet(PROTOCOL_ICMP, 64, 0);
   micro_udp_poll();
-  EXPECT(sent_count == 1 && sent[0][34] == 0 && sent[0][40] == 0x5a && checksum_end(checksum_add(0, sent[0] + 34, 64)) == 0);
-  static const uint8_t request[42] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 10, 0, 0, 3, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 10, 0, 0, 3, 10, 0, 0, 3, 0, 0, 0, 0, 0, 0, 10, 0, 0, 1};
+  EXPECT(sent_count == 1 && sent[0][34] == 0 && sent[0][40] == 0x5a &&
+         checksum_end(checksum_add(0, sent[0] + 34, 64)) == 0);
+  static const uint8_t request[42] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 10, 0, 0,  3, 8, 6,
+                                      0,    1,    8,    0,    6,    4,    0, 1, 2,  0, 10, 0, 0, 3,
+                                      10,   0,    0,    3,    0,    0,    0, 0, 0,  0, 10, 0, 0, 1};
   memcpy(arriving, request, 42);
   arriving_size = 42;
   micro_udp_poll();
   EXPECT(sent_count == 2 && load16(sent[1] + 20) == 2 && load32(sent[1] + 38) == 0x0a000003);
-  EXPECT(micro_udp_send(0x0a000003, 7410, 7410, 4) && sent_count == 3 && memcmp(sent[2], request + 6, 6) == 0); /* it was learned */
-  EXPECT(!micro_udp_send(0x0a000004, 7410, 7410, 4) && sent_count == 4 && load16(sent[3] + 12) == 0x0806);      /* unknown: asked for */
-  EXPECT(!micro_udp_send(0x0b000004, 7410, 7410, 4) && sent_count == 4);                                        /* no way there */
+  EXPECT(micro_udp_send(0x0a000003, 7410, 7410, 4) && sent_count == 3 &&
+         memcmp(sent[2], request + 6, 6) == 0); /* it was learned */
+  EXPECT(!micro_udp_send(0x0a000004, 7410, 7410, 4) && sent_count == 4 &&
+         load16(sent[3] + 12) == 0x0806);                                /* unknown: asked for */
+  EXPECT(!micro_udp_send(0x0b000004, 7410, 7410, 4) && sent_count == 4); /* no way there */
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What passed the host's side of a bridged network, as Wireshark's dissectors see it."""
+
 import shutil
 import subprocess
 
@@ -25,7 +26,17 @@ class Capture:
 
     def packets(self, condition: str) -> list[str]:
         """A line for each frame that Wireshark's display filter lets through."""
-        command = ["tshark", "-r", self.file, "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", condition]
+        command = [
+            "tshark",
+            "-r",
+            self.file,
+            "-o",
+            "udp.check_checksum:TRUE",
+            "-o",
+            "ip.check_checksum:TRUE",
+            "-Y",
+            condition,
+        ]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
     def expect_well_formed(self, source: str):

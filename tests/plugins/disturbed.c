@@ -43,7 +43,7 @@ static struct tacho_subscription *subscribe(struct tacho_session *session, const
   made->drop_every = setting("TACHO_DROP_EVERY", config->node);
   made->delay_ns = 1000LL * (long long)setting("TACHO_DELAY_US", config->node);
   made->real = real->subscribe(session, config, on_data, context, handle, error);
-  if (made->real) return (struct tacho_subscription *)made; // ends with the process
+  if (made->real) return (struct tacho_subscription *)made;  // ends with the process
   free(made);
   return NULL;
 }
@@ -62,7 +62,8 @@ static void give_back(struct tacho_subscription *subscription, struct tacho_mess
 
 static void sleep_until(long long ns) {
   const struct timespec until = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+  }
 }
 
 static int take(struct tacho_subscription *subscription, struct tacho_message *message, char *error) {

@@ -15,7 +15,8 @@ extern "C" void late(void *channel, uint16_t port, void *manager) __asm__(LATE);
 void late(void *channel, uint16_t port, void *manager) {
   // The plugin that brings the library is not in the scope of a preloaded one.
   static void *const library = dlopen("libfastdds.so.3.2", RTLD_NOW | RTLD_NOLOAD);
-  static const auto real = reinterpret_cast<void (*)(void *, uint16_t, void *)>(library ? dlsym(library, LATE) : nullptr);
+  static const auto real =
+      reinterpret_cast<void (*)(void *, uint16_t, void *)>(library ? dlsym(library, LATE) : nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   real(channel, port, manager);
 }

@@ -16,10 +16,9 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
+from spinning import spin_until
 from std_msgs.msg import Int32
 from tacho_test_interfaces.action import Count
-
-from spinning import spin_until
 
 GOALS = ["succeed"] * 8 + ["reject", "abort", "cancel"]
 STEPS = 5
@@ -99,8 +98,14 @@ class Asker(Node):
 class Counter(Node):
     def __init__(self):
         super().__init__("counter")
-        self.server = ActionServer(self, Count, "count", self.on_execute, cancel_callback=lambda goal: CancelResponse.ACCEPT,
-                                   callback_group=ReentrantCallbackGroup())
+        self.server = ActionServer(
+            self,
+            Count,
+            "count",
+            self.on_execute,
+            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup(),
+        )
         self.server.register_goal_callback(self.on_goal)  # in place of rclpy's own, which accepts all
         self.waiting = []
         self.create_timer(0.004, self.on_tick, callback_group=ReentrantCallbackGroup())

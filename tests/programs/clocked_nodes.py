@@ -17,9 +17,8 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import String
-
 from spinning import spin_until
+from std_msgs.msg import String
 
 # The sink may be of another process, and come later than the first message.
 KEPT = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -32,7 +32,9 @@ def make(number):
     call("rcl_node_init", P, P, C, C)(base, base + 1, f"component_{number:02}".encode(), b"/car")
     call("rcl_publisher_init", P, P, P, C, SIZE)(base + 2, base, base + 3, f"/stage_{number:02}".encode(), 10)
     if number > 0:
-        call("rcl_subscription_init", P, P, P, C, SIZE)(base + 4, base, base + 5, f"/stage_{number - 1:02}".encode(), 10)
+        call("rcl_subscription_init", P, P, P, C, SIZE)(
+            base + 4, base, base + 5, f"/stage_{number - 1:02}".encode(), 10
+        )
         call("rclcpp_subscription_init", P, P)(base + 4, base + 6)
         call("rclcpp_subscription_callback_added", P, P)(base + 6, base + 7)
     return base
@@ -47,7 +49,7 @@ def take(base, stamp):
 
 
 bases = [make(number) for number in range(components)]
-begun, turn = time.monotonic(), 0
+begun, turn, stamp = time.monotonic(), 0, 0
 while True:
     for number, base in enumerate(bases):
         if number > 0:

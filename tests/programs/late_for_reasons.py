@@ -11,13 +11,12 @@ import sys
 import time
 
 import rclpy
+from patience import LIMIT_S, Patience
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
-
-from patience import LIMIT_S, Patience
 
 role, count = sys.argv[1], int(sys.argv[2])
 PERIOD_S = 0.15
@@ -55,7 +54,9 @@ class Driver(Node):
         if self.points.get_subscription_count() < 2 or self.log.get_subscription_count() < 1:
             return
         if self.sent == count:
-            acknowledged = all(publisher.wait_for_all_acked(Duration(seconds=LIMIT_S)) for publisher in (self.points, self.log))
+            acknowledged = all(
+                publisher.wait_for_all_acked(Duration(seconds=LIMIT_S)) for publisher in (self.points, self.log)
+            )
             sys.exit(None if acknowledged else "what was sent was not acknowledged")
         self.patience.came()
         if self.sent % 4 == 1:

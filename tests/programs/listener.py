@@ -7,17 +7,18 @@ import sys
 import time
 
 import rclpy
+from patience import Patience
 from rclpy.node import Node
 from std_msgs.msg import String
-
-from patience import Patience
 
 
 class Listener(Node):
     def __init__(self, count: int):
         super().__init__("listener")
         self.left = count
-        self.patience = Patience(lambda: f"{count - self.left} of {count} messages on {self.subscription.topic_name} were heard")
+        self.patience = Patience(
+            lambda: f"{count - self.left} of {count} messages on {self.subscription.topic_name} were heard"
+        )
         # As deep as there are messages: none is lost, however late this process gets to run.
         self.subscription = self.create_subscription(String, "chatter", self.heard, count)
 

@@ -30,7 +30,9 @@ with open(sys.argv[1]) as file:
 processes = []
 for one in wanted:
     name = one["plan"]["nodes"][0]["node"]["name"]
-    processes.append(subprocess.Popen([one["program"], name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1))
+    processes.append(
+        subprocess.Popen([one["program"], name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    )
     say(processes[-1], one["plan"])
 for process in processes:
     hear(process, "matched")

@@ -7,12 +7,11 @@ import sys
 import time
 
 import rclpy
+from patience import LIMIT_S
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
-
-from patience import LIMIT_S
 
 count = int(sys.argv[1])
 told = []

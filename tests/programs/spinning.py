@@ -2,9 +2,8 @@
 
 import sys
 
-from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
-
 from patience import LIMIT_S
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 
 
 def spin_until(done, executor_name, nodes):

@@ -1,5 +1,5 @@
 """An ordinary rclpy publisher; prints the time of each publish call by its own clock. Begins when a subscription is there, and ends when
-COUNT messages have been acknowledged.
+COUNT messages have been acknowledged and no subscription is left.
 
 usage: talker.py COUNT PERIOD_S
 """
@@ -8,11 +8,10 @@ import sys
 import time
 
 import rclpy
+from patience import LIMIT_S, Patience
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
-
-from patience import LIMIT_S, Patience
 
 
 class Talker(Node):
@@ -20,7 +19,9 @@ class Talker(Node):
         super().__init__("talker")
         self.count = count
         self.sent = 0
-        self.patience = Patience(lambda: f"{self.sent} of {count} messages on {self.publisher.topic_name} were published")
+        self.patience = Patience(
+            lambda: f"{self.sent} of {count} messages on {self.publisher.topic_name} were published"
+        )
         # As deep as there are messages: one that was not acknowledged is there to be sent again.
         self.publisher = self.create_publisher(String, "chatter", count)
         self.timer = self.create_timer(period_s, self.tick)
@@ -46,5 +47,8 @@ try:
 except SystemExit:
     if not node.publisher.wait_for_all_acked(Duration(seconds=LIMIT_S)):
         sys.exit(f"{sys.argv[0]}: {node.sent} messages were published, and not all acknowledged within {LIMIT_S} s")
+    # Fast DDS 2.14 may hang in a participant that goes while it hears that another goes.
+    while node.publisher.get_subscription_count() > 0:
+        time.sleep(0.01)
 node.destroy_node()
 rclpy.shutdown()

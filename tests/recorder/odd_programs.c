@@ -30,35 +30,32 @@
 __attribute__((weak)) void ros_trace_rcl_publish(const void *publisher_handle, const void *message);
 __attribute__((weak)) int own_preloaded(void);
 
-static void fire(uintptr_t count)
-{
+static void fire(uintptr_t count) {
   for (uintptr_t i = 0; i < count && ros_trace_rcl_publish != NULL; i++) ros_trace_rcl_publish((void *)1, (void *)i);
 }
 
 /* What a call came to, in one line; the same with the recorder and without. */
-static void say(const char *what, long result)
-{
-  if (result < 0) printf("%s: %s\n", what, strerror(errno));
-  else printf("%s: %ld\n", what, result);
+static void say(const char *what, long result) {
+  if (result < 0)
+    printf("%s: %s\n", what, strerror(errno));
+  else
+    printf("%s: %ld\n", what, result);
   fflush(stdout);
 }
 
-static void say_end(pid_t child)
-{
+static void say_end(pid_t child) {
   int status = -1;
   const pid_t ended = waitpid(child, &status, 0);
   printf("child: %s, status %#x\n", ended == child ? "ended" : strerror(errno), (unsigned)status);
   fflush(stdout);
 }
 
-static void end_by(int number)
-{
+static void end_by(int number) {
   signal(number, SIG_DFL);
   raise(number);
 }
 
-static int bad_addresses(void)
-{
+static int bad_addresses(void) {
   int pair[2];
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -66,7 +63,8 @@ static int bad_addresses(void)
   memcpy(at + page - 8, "RTPS\2\3\1\17", 8);
   socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
   struct iovec half = {at + page - 8, 100}, nowhere = {at + page, 100};
-  struct msghdr message = {.msg_iov = &half, .msg_iovlen = 1}, no_buffers = {.msg_iov = (struct iovec *)(at + page), .msg_iovlen = 1};
+  struct msghdr message = {.msg_iov = &half, .msg_iovlen = 1},
+                no_buffers = {.msg_iov = (struct iovec *)(at + page), .msg_iovlen = 1};
   struct mmsghdr many[] = {{.msg_hdr = message}};
   say("sendto", sendto(pair[0], at + page, 100, 0, NULL, 0));
   say("sendto, half", sendto(pair[0], at + page - 8, 100, 0, NULL, 0));
@@ -80,15 +78,13 @@ static int bad_addresses(void)
   return 0;
 }
 
-static int in_clone(void *nothing)
-{
+static int in_clone(void *nothing) {
   (void)nothing;
   fire(1000);
   return 3;
 }
 
-static int raw_children(void)
-{
+static int raw_children(void) {
   static char stack[1 << 16] __attribute__((aligned(64)));
   fire(1000);
   const pid_t raw = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -109,15 +105,13 @@ static int raw_children(void)
 static sigjmp_buf out;
 static volatile int jumps;
 
-static void jump_out(int number)
-{
+static void jump_out(int number) {
   (void)number;
   jumps++;
   siglongjmp(out, 1);
 }
 
-static int jump(void)
-{
+static int jump(void) {
   struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
   signal(SIGALRM, jump_out);
   if (sigsetjmp(out, 1) == 0) setitimer(ITIMER_REAL, &often, NULL);
@@ -131,8 +125,7 @@ static int jump(void)
   return 0;
 }
 
-static int daemonise(void)
-{
+static int daemonise(void) {
   int ends[2];
   char byte;
   if (pipe(ends) != 0) return 2;
@@ -150,8 +143,7 @@ static int daemonise(void)
   return 0;
 }
 
-static int without_directory(void)
-{
+static int without_directory(void) {
   char name[] = "gone-XXXXXX", path[16];
   if (mkdtemp(name) == NULL || chdir(name) != 0) return 2;
   char up[64];
@@ -162,16 +154,14 @@ static int without_directory(void)
   return 0;
 }
 
-static int limited(int resource, rlim_t most)
-{
+static int limited(int resource, rlim_t most) {
   struct rlimit limit = {most, most};
   say("setrlimit", setrlimit(resource, &limit));
   fire(1000);
   return 0;
 }
 
-static int every_descriptor(void)
-{
+static int every_descriptor(void) {
   int taken = 0;
   struct rlimit limit = {64, 64};
   say("setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
@@ -183,8 +173,7 @@ static int every_descriptor(void)
   return 0;
 }
 
-static int little_memory(void)
-{
+static int little_memory(void) {
   long pages = 0;
   FILE *statm = fopen("/proc/self/statm", "r");
   if (statm == NULL || fscanf(statm, "%ld", &pages) != 1) return 2;
@@ -194,8 +183,7 @@ static int little_memory(void)
   return 0;
 }
 
-static int high_descriptors(void)
-{
+static int high_descriptors(void) {
   fire(1000);
   for (int fd = 100; fd < 1100; fd += 100) say("dup2", dup2(1, fd));
   dprintf(1000, "written to 1000\n");
@@ -206,13 +194,9 @@ static int high_descriptors(void)
   return 0;
 }
 
-static void on_signal(int number)
-{
-  fire((uintptr_t)number);
-}
+static void on_signal(int number) { fire((uintptr_t)number); }
 
-static int small_stack(void)
-{
+static int small_stack(void) {
   const size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024;
   stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
@@ -224,14 +208,12 @@ static int small_stack(void)
   return 0;
 }
 
-static void *in_thread(void *nothing)
-{
+static void *in_thread(void *nothing) {
   fire(500);
   return nothing;
 }
 
-static int many_threads(void)
-{
+static int many_threads(void) {
   pthread_t threads[200];
   int made = 0;
   while (made < 200 && pthread_create(&threads[made], NULL, in_thread, NULL) == 0) made++;
@@ -240,8 +222,7 @@ static int many_threads(void)
   return 0;
 }
 
-static int namespaces(int chroots)
-{
+static int namespaces(int chroots) {
   say("user", unshare(CLONE_NEWUSER));
   say("mounts", unshare(CLONE_NEWNS));
   say("pids", unshare(CLONE_NEWPID));
@@ -257,8 +238,7 @@ static int namespaces(int chroots)
   return 0;
 }
 
-static int stopped(void)
-{
+static int stopped(void) {
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
     char path[64], state = '?';
@@ -278,8 +258,7 @@ static int stopped(void)
   return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc < 2) return 2;
   const char *name = argv[1];
 #define IS(text) (strcmp(name, text) == 0)

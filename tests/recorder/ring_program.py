@@ -15,7 +15,9 @@ import time
 library, rate, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 waits = sys.argv[4:] == ["wait"]
 slow_file = sys.argv[4] if len(sys.argv) > 4 and not waits else None
-ctypes.CDLL(library, ctypes.RTLD_GLOBAL)  # by it the recorder knows the release; without a recorder its functions are called
+ctypes.CDLL(
+    library, ctypes.RTLD_GLOBAL
+)  # by it the recorder knows the release; without a recorder its functions are called
 trace = ctypes.CDLL(None)
 P, I = ctypes.c_void_p, ctypes.c_int64
 
@@ -37,7 +39,9 @@ gid = (ctypes.c_uint8 * 16)(*range(16))
 
 call("rcl_node_init", P, P, ctypes.c_char_p, ctypes.c_char_p)(NODE, 0x11, b"demo", b"/")
 call("rcl_publisher_init", P, P, P, ctypes.c_char_p, ctypes.c_size_t)(PUBLISHER[0], NODE, PUBLISHER[1], b"/points", 10)
-call("rcl_subscription_init", P, P, P, ctypes.c_char_p, ctypes.c_size_t)(SUBSCRIPTION[0], NODE, SUBSCRIPTION[1], b"/points", 10)
+call("rcl_subscription_init", P, P, P, ctypes.c_char_p, ctypes.c_size_t)(
+    SUBSCRIPTION[0], NODE, SUBSCRIPTION[1], b"/points", 10
+)
 call("rclcpp_subscription_init", P, P)(SUBSCRIPTION[0], SUBSCRIPTION[2])
 call("rclcpp_subscription_callback_added", P, P)(SUBSCRIPTION[2], SUBSCRIPTION[3])
 call("rclcpp_callback_register", P, ctypes.c_char_p)(SUBSCRIPTION[3], b"on_points")

@@ -52,7 +52,8 @@ static void write_stamps() {
   const char *path = std::getenv("CLOCK");
   FILE *file = path ? std::fopen(path, "w") : nullptr;
   if (!file) return;
-  for (const Stamps &s : stamps) std::fprintf(file, "%s %lld %lld\n", s.what.c_str(), (long long)s.start, (long long)s.end);
+  for (const Stamps &s : stamps)
+    std::fprintf(file, "%s %lld %lld\n", s.what.c_str(), (long long)s.start, (long long)s.end);
   std::fclose(file);
 }
 
@@ -71,14 +72,16 @@ static boost::shared_ptr<Message> message_of(int number, size_t size) {
 
 static void wait_for_subscriber(const ros::Publisher &publisher) {
   while (ros::ok() && publisher.getNumSubscribers() == 0) usleep(1000);
-  usleep(300000); // its side is ready, too
+  usleep(300000);  // its side is ready, too
 }
 
 // Messages that somebody holds are handed over as pointers within the process.
 static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Message> &message, bool shared) {
   const int64_t start = now_ns();
-  if (shared) publisher.publish(message);
-  else publisher.publish(*message);
+  if (shared)
+    publisher.publish(message);
+  else
+    publisher.publish(*message);
   stamp("publish", start, now_ns());
 }
 
@@ -86,7 +89,7 @@ static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Mes
 static void settle() {
   roscpp::Empty empty;
   for (int i = 0; i < 3 && ros::service::exists("/reset", false); i++) ros::service::call("/reset", empty);
-  usleep(500000); // where callbacks run in several threads, and where there is no service
+  usleep(500000);  // where callbacks run in several threads, and where there is no service
 }
 
 static int talk(ros::NodeHandle &node, double hz, int count, size_t size, bool shared) {
@@ -133,9 +136,12 @@ static int do_work(ros::NodeHandle &node, const std::string &spinner, double ms,
       stamp(what, start, now_ns());
     };
   };
-  const auto timer = node.createTimer(ros::Duration(0.1), boost::function<void(const ros::TimerEvent &)>(timed("timer")));
-  const auto wall = node.createWallTimer(ros::WallDuration(0.2), boost::function<void(const ros::WallTimerEvent &)>(timed("wall")));
-  const auto steady = node.createSteadyTimer(ros::WallDuration(0.25), boost::function<void(const ros::SteadyTimerEvent &)>(timed("steady")));
+  const auto timer =
+      node.createTimer(ros::Duration(0.1), boost::function<void(const ros::TimerEvent &)>(timed("timer")));
+  const auto wall =
+      node.createWallTimer(ros::WallDuration(0.2), boost::function<void(const ros::WallTimerEvent &)>(timed("wall")));
+  const auto steady = node.createSteadyTimer(ros::WallDuration(0.25),
+                                             boost::function<void(const ros::SteadyTimerEvent &)>(timed("steady")));
   const auto service = node.advertiseService<roscpp::Empty::Request, roscpp::Empty::Response>(
       "/reset", boost::function<bool(roscpp::Empty::Request &, roscpp::Empty::Response &)>([](auto &, auto &) {
         const int64_t start = now_ns();
@@ -171,7 +177,7 @@ static void hear(const char *what) {
   const int64_t now = now_ns();
   stamp(what, now, now);
 }
-static int to_hear = 0; // 0: no end
+static int to_hear = 0;  // 0: no end
 static void heard(const Message::ConstPtr &) {
   hear("heard");
   if (--to_hear == 0) ros::requestShutdown();

@@ -10,11 +10,18 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 from waiting import wait_for
 
 HERE = Path(__file__).parent
-LIBRARIES = ["-lroscpp", "-lroscpp_serialization", "-lrosconsole", "-lrostime", "-lxmlrpcpp", "-lboost_thread", "-lpthread"]
+LIBRARIES = [
+    "-lroscpp",
+    "-lroscpp_serialization",
+    "-lrosconsole",
+    "-lrostime",
+    "-lxmlrpcpp",
+    "-lboost_thread",
+    "-lpthread",
+]
 FLAGS = ["-O1", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-DBOOST_BIND_GLOBAL_PLACEHOLDERS"]
 
 
@@ -38,7 +45,10 @@ class Ros1:
             "ROS_LOG_DIR": str(tacho.directory / "log"),
         }
         self.master = subprocess.Popen(
-            ["rosmaster", "--core", "-p", str(port)], env=tacho.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ["rosmaster", "--core", "-p", str(port)],
+            env=tacho.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         wait_for(lambda: self.answers(port), "the ROS master")
 
@@ -59,7 +69,7 @@ class Ros1:
         lines = []
         for node in others:
             name, arguments = node.split("=", 1)
-            lines.append(f"CLOCK={name}.clock {self.program} {arguments} & pids=\"$pids $!\"")
+            lines.append(f'CLOCK={name}.clock {self.program} {arguments} & pids="$pids $!"')
         name, arguments = first.split("=", 1)
         lines.append(f"CLOCK={name}.clock {self.program} {arguments}; code=$?")
         lines += ["kill -INT $pids", "wait", "exit $code"] if others else ["exit $code"]
@@ -77,14 +87,20 @@ class Ros1:
     def executions(self, node: str, **of) -> list[dict]:
         """Executions of callbacks of a node, such as topic="/topic_1"; in order of their start."""
         nodes = self.table("nodes")
-        fits = lambda c: c["node"] is not None and nodes[c["node"]]["name"] == node and all(c[k] == v for k, v in of.items())
+
+        def fits(c):
+            return c["node"] is not None and nodes[c["node"]]["name"] == node and all(c[k] == v for k, v in of.items())
+
         mine = {index for index, callback in enumerate(self.table("callbacks")) if fits(callback)}
         return sorted((e for e in self.table("executions") if e["callback"] in mine), key=lambda e: e["start_ns"])
 
     def messages(self, node: str, topic: str) -> list[dict]:
         """Rows of what a node's subscription to a topic got, or should have got."""
         nodes, endpoints = self.table("nodes"), self.table("endpoints")
-        fits = lambda e: (nodes[e["node"]]["name"], e["topic"]) == (node, topic)
+
+        def fits(e):
+            return (nodes[e["node"]]["name"], e["topic"]) == (node, topic)
+
         return [m for m in self.table("messages") if fits(endpoints[m["subscription"]])]
 
 

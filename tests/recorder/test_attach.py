@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import ROOT
 from waiting import succeeded, wait_for
 
@@ -19,13 +18,16 @@ STAND_INS = ROOT / "build" / "native" / "recorder" / "tests"
 PROGRAMS = ROOT / "tests" / "programs"
 
 pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="uprobes need root and a kernel that has them"
+    os.geteuid() != 0 or not os.path.exists("/sys/bus/event_source/devices/uprobe"),
+    reason="uprobes need root and a kernel that has them",
 )
 
 
 def loaded(pid):
     """Waits until a process that was only just started has mapped what is probed."""
-    wait_for(lambda: "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text(), f"process {pid} to load libtracetools.so")
+    wait_for(
+        lambda: "libtracetools.so" in Path(f"/proc/{pid}/maps").read_text(), f"process {pid} to load libtracetools.so"
+    )
 
 
 def attach(tacho, *pids, run, options=()):
@@ -42,13 +44,16 @@ def attach(tacho, *pids, run, options=()):
 def test_every_call_is_recorded_with_its_arguments(tacho, release):
     environment = tacho.environment | {"ROS_DISTRO": release}
     program = [STAND_INS / f"rclcpp_order_{release}", "wait"]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as stand_in:
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as stand_in:
         recording = attach(tacho, stand_in.pid, run="run")
         called = stand_in.communicate("go\n")[0].splitlines()
         succeeded(recording)
     (file,) = read_directory(tacho.directory / "run" / "events")
     recorded = [
-        " ".join([event.kind, *map(str, event.words)]) + (" | " + " ".join(event.texts) if event.texts else "") for event in file.events
+        " ".join([event.kind, *map(str, event.words)]) + (" | " + " ".join(event.texts) if event.texts else "")
+        for event in file.events
     ]
     assert len(called) > 30
     assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
@@ -60,7 +65,9 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
     tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
     command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "500", "15", "wait"]
     run, used = tacho.directory / "run", []
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment
+    ) as program:
         loaded(program.pid)
         recording = tacho.start("record", "--attach", program.pid, "--ring", "3s", "--json", "-o", run)
         for word in ("keeping the last", "attached to"):
@@ -78,7 +85,9 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
     info, figures = json.loads((run / "run.json").read_text()), json.loads(figures)
     begin = info["measured_from_ns"]
     assert seconds[5][3] < begin, "the first seconds are gone"
-    assert [(t["topic"], t["publishers"], t["subscribers"]) for t in figures["topics"]] == [("/points", ["/demo"], ["/demo"])]
+    assert [(t["topic"], t["publishers"], t["subscribers"]) for t in figures["topics"]] == [
+        ("/points", ["/demo"], ["/demo"])
+    ]
     assert [(c["node"], c["topic"]) for c in figures["callbacks"]] == [("/demo", "/points")]
     published = [row["publish_ns"] for row in parquet.read_table(run / "tables" / "publications.parquet").to_pylist()]
     # A machine that is busy with other things may lose some: then it says when.
@@ -92,7 +101,9 @@ def test_a_ring_keeps_the_last_seconds_of_an_attached_program_whole_and_named_on
 def test_what_does_not_fit_is_dropped_and_counted(tacho):
     tracetools = STAND_INS / "kilted" / "lib" / "libtracetools.so"
     command = [sys.executable, Path(__file__).parent / "ring_program.py", tracetools, "20000", "6", "wait"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment
+    ) as program:
         recording = attach(tacho, program.pid, run="run", options=["--max-mib", 1])
         program.communicate("go\n")
     _, err = succeeded(recording)
@@ -114,7 +125,9 @@ def test_a_running_talker_and_listener_are_measured_as_they_measure_themselves(t
 
     def start(printed, program, *arguments):
         with open(printed, "w") as file:  # not a pipe: nobody reads it meanwhile
-            return subprocess.Popen([ros_python, PROGRAMS / program, *map(str, arguments)], stdout=file, env=tacho.environment)
+            return subprocess.Popen(
+                [ros_python, PROGRAMS / program, *map(str, arguments)], stdout=file, env=tacho.environment
+            )
 
     listener, talker = start(hears, "listener.py", 1_000_000), start(talks, "talker.py", 1_000_000, 0.02)
     wait_for(lambda: told(hears, "heard"), "a message", listener)
@@ -125,7 +138,10 @@ def test_a_running_talker_and_listener_are_measured_as_they_measure_themselves(t
         process.wait()
     published, heard = told(talks, "published"), told(hears, "heard")
     endpoints = parquet.read_table(tacho.directory / "run" / "tables" / "endpoints.parquet").to_pylist()
-    assert sorted((e["kind"], e["topic"]) for e in endpoints) == [("publisher", "/chatter"), ("subscription", "/chatter")]
+    assert sorted((e["kind"], e["topic"]) for e in endpoints) == [
+        ("publisher", "/chatter"),
+        ("subscription", "/chatter"),
+    ]
     messages = parquet.read_table(tacho.directory / "run" / "tables" / "messages.parquet").to_pylist()
     assert len(messages) > 5
     # Each recorded publish call follows the program's own clock reading of one message, and comes before its next.

@@ -6,7 +6,6 @@ import signal
 import struct
 
 import pyarrow.parquet as parquet
-
 from places import ROOT
 
 VICTIM = (ROOT / "build" / "native" / "recorder" / "tests" / "recorder_victim").resolve()

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pyarrow.parquet as parquet
-
 from places import ROOT
 from waiting import finished, wait_for
 
@@ -29,7 +28,10 @@ def committed(path):
 def child_of(pid, program):
     """The process of `tacho record` that executes a program; it may have had others before."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
-    return wait_for(lambda: next((child for child in map(int, children.read_text().split()) if executes(child, program)), None), f"a child of {pid} that executes {program}")
+    return wait_for(
+        lambda: next((child for child in map(int, children.read_text().split()) if executes(child, program)), None),
+        f"a child of {pid} that executes {program}",
+    )
 
 
 def executes(pid, program):
@@ -47,7 +49,9 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
     for kill in range(KILLS):
         run, counts = tacho.directory / f"run-{kill}", tacho.directory / f"counts-{kill}"
         # A quarter have so little room that they drop.
-        process = tacho.start("record", "--max-mib", 2 if kill % 4 == 0 else 64, "-o", run, "--", VICTIM, "on", counts, 0)
+        process = tacho.start(
+            "record", "--max-mib", 2 if kill % 4 == 0 else 64, "-o", run, "--", VICTIM, "on", counts, 0
+        )
         pid = child_of(process.pid, VICTIM)
         if kill % 2:
             time.sleep(moments.random() * 0.01)
@@ -60,7 +64,9 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
         assert process.returncode == 128 + signal.SIGKILL, err
 
         summary = tacho.json("explain", run)
-        processes = parquet.read_table(run / "tables" / "processes.parquet").to_pylist() if (run / "tables").is_dir() else []
+        processes = (
+            parquet.read_table(run / "tables" / "processes.parquet").to_pylist() if (run / "tables").is_dir() else []
+        )
         if not processes:
             assert committed(counts) == 0 and summary["topics"] == []
             continue
@@ -71,7 +77,10 @@ def test_a_killed_process_leaves_a_readable_run_and_loses_nothing(tacho):
         # Clock readings are events, too; each writer may have been inside one more call.
         assert committed(counts) <= seen <= committed(counts) + WRITERS + 10
         if found["dropped_events"]:
-            assert any(note["name"] == "dropped-events" and note["count"] == found["dropped_events"] for note in summary["notes"])
+            assert any(
+                note["name"] == "dropped-events" and note["count"] == found["dropped_events"]
+                for note in summary["notes"]
+            )
         for path in (counts, *(run / "events").iterdir()):
             path.unlink()
     # Those that are killed by the clock may all end before their first event on a busy machine.

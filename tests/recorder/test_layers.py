@@ -7,7 +7,6 @@ import sys
 
 import pyarrow.parquet as parquet
 import pytest
-
 from waiting import LIMIT_S
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -17,8 +16,18 @@ from event_file import read_directory  # noqa: E402
 RECORDER = os.environ.get("TACHO_RECORDER", str(ROOT / "build/lib/libtacho_recorder.so"))
 PROGRAMS = ROOT / "tests/programs"
 COUNT = 40
-LAYERS = ["publish_client_library", "publish_rcl", "publish_rmw", "publish_dds", "transport", "receive_dds", "executor",
-          "take_rmw", "take_rcl", "take_client_library"]
+LAYERS = [
+    "publish_client_library",
+    "publish_rcl",
+    "publish_rmw",
+    "publish_dds",
+    "transport",
+    "receive_dds",
+    "executor",
+    "take_rmw",
+    "take_rcl",
+    "take_client_library",
+]
 OF_RCLPY = LAYERS[1:]  # nothing tells when its publish() is called
 SOCKET, SHARED_MEMORY = 1, 2
 
@@ -104,7 +113,9 @@ def test_switched_off_there_are_fewer_layers(tacho, ros_python):
 
 def test_serialised_messages_are_taken_through_the_same_layers(tacho, python):
     script = tacho.directory / "both.sh"
-    script.write_text(f'"$1" {ROOT}/tests/recorder/raw_listener.py chatter {COUNT} & "$1" {PROGRAMS}/talker.py {COUNT} 0.02 && wait $!\n')
+    script.write_text(
+        f'"$1" {ROOT}/tests/recorder/raw_listener.py chatter {COUNT} & "$1" {PROGRAMS}/talker.py {COUNT} 0.02 && wait $!\n'
+    )
     tacho("record", "-o", "run", "--", "sh", script, python)
     layers = check_sums(tacho.directory / "run")
     assert len(layers) == COUNT
@@ -152,11 +163,21 @@ def test_a_loaned_message_is_linked_though_nothing_below_traces_its_take(tacho):
 
 @pytest.mark.parametrize("middleware", ["fastdds", "cyclonedds"])
 def test_plain_dds_has_the_layers_that_it_has(tacho, middleware):
-    if (ROOT / f"build/lib/libtacho_{middleware}.missing").exists() or not (ROOT / f"build/lib/libtacho_{middleware}.so").exists():
+    if (ROOT / f"build/lib/libtacho_{middleware}.missing").exists() or not (
+        ROOT / f"build/lib/libtacho_{middleware}.so"
+    ).exists():
         pytest.skip(f"the plugin {middleware} was not built")
     _, layers = bench(tacho, middleware, "PointCloud2", "256 KiB")
     told = [known(row) for row in layers]
-    whole = ["publish_client_library", "publish_dds", "transport", "receive_dds", "executor", "take_rmw", "take_client_library"]
+    whole = [
+        "publish_client_library",
+        "publish_dds",
+        "transport",
+        "receive_dds",
+        "executor",
+        "take_rmw",
+        "take_client_library",
+    ]
     assert layers and sum(known == whole for known in told) >= 0.9 * len(told), told
 
 
@@ -165,7 +186,11 @@ def test_the_time_of_a_datagram_lies_around_that_of_the_kernel(tmp_path):
     environment = os.environ | {"LD_PRELOAD": RECORDER, "TACHO_EVENTS_DIR": str(tmp_path)}
     program = subprocess.run(
         [sys.executable, str(ROOT / "tests/recorder/rtps_sender.py"), str(COUNT)],
-        env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=True,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
     )
     kernel_ns = dict(tuple(map(int, line.split())) for line in program.stdout.splitlines())
     (file,) = read_directory(tmp_path)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from places import ROOT
 from waiting import finished
 
@@ -92,10 +91,17 @@ def programs(tmp_path_factory) -> Path:
 def said_by(tacho, odd: Odd, folder: Path, name: str, *before: object) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the program; started through `before`."""
     files = {key: str(tacho.directory / f"{name}.{key.lower()}") for key in ("OUT", "ERR")}
-    environment = tacho.environment | files | ({"LD_PRELOAD": str(folder / "own.so")} if odd.words == "own-preload" else {})
+    environment = (
+        tacho.environment | files | ({"LD_PRELOAD": str(folder / "own.so")} if odd.words == "own-preload" else {})
+    )
     process = subprocess.Popen(
         [str(word) for word in (*before, "sh", "-c", TO_FILES, "odd", folder / odd.program, *odd.words.split())],
-        cwd=tacho.directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tacho.directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     tacho.started.append(process)
     finished(process)

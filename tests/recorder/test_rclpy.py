@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
 from domains import free_domain
 from waiting import LIMIT_S
 
@@ -32,7 +31,10 @@ def recording(request, tmp_path_factory) -> tuple[EventFile, int, int]:
     }
     program = subprocess.run(
         [f"{request.param}/bin/python3", str(ROOT / "tests/recorder/talker_listener.py"), str(COUNT)],
-        env=environment, capture_output=True, text=True, timeout=LIMIT_S,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
     )
     assert program.returncode == 0, program.stderr
     assert "tacho" not in program.stdout + program.stderr

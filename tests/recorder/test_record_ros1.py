@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from places import ROOT
 from ros1_system import compiled, kill, ros1, ros1_program  # noqa: F401 (fixtures)
 from waiting import LIMIT_S, succeeded, wait_for
@@ -57,7 +56,8 @@ def test_messages_are_linked_over_processes_and_make_the_chain(ros1):
     assert (chain["instances"], chain["lost"]) == (50, 0)
     callback = next(c for c in summary["callbacks"] if c.get("node") == "/work" and c.get("topic") == "/topic_1")
     assert callback["queue_wait_us"]["count"] == 50
-    assert {n["name"] for n in summary["notes"]} <= {"services-not-linked"}
+    # What else ran on this machine meanwhile is not this program's.
+    assert {n["name"] for n in summary["notes"]} <= {"services-not-linked", "busy-machine"}
 
 
 @pytest.mark.parametrize("spinner", ["spin", "concurrent"])
@@ -66,7 +66,9 @@ def test_what_was_pushed_was_executed_or_overwritten_to_the_message(ros1, spinne
     executed = len(ros1.clock("work", "subscription"))
     found = Counter((m["delivery"], m["lost_in"]) for m in ros1.messages("/work", "/topic_1"))
     assert found[LOST] > 0
-    assert found[("in_time", None)] + found[("late", None)] == executed == len(ros1.executions("/work", topic="/topic_1"))
+    assert (
+        found[("in_time", None)] + found[("late", None)] == executed == len(ros1.executions("/work", topic="/topic_1"))
+    )
     assert executed + found[LOST] == 200 and sum(found.values()) == 200
 
 
@@ -120,8 +122,18 @@ def test_a_killed_node_leaves_what_it_had_recorded(ros1):
     (directory / "system.sh").write_text(script)
     recording = ros1.tacho.start("record", "-o", ros1.run, "--json", "--", "bash", "system.sh")
     events = ros1.run / "events"
-    pid = int(wait_for(lambda: (directory / "work.pid").exists() and (directory / "work.pid").read_text().strip(), "a pid", recording))
-    wait_for(lambda: any(path.name.startswith(f"{pid}-") for path in events.glob("*.events")), "events of the node", recording)
+    pid = int(
+        wait_for(
+            lambda: (directory / "work.pid").exists() and (directory / "work.pid").read_text().strip(),
+            "a pid",
+            recording,
+        )
+    )
+    wait_for(
+        lambda: any(path.name.startswith(f"{pid}-") for path in events.glob("*.events")),
+        "events of the node",
+        recording,
+    )
     # Some of its life: 0.3 s of CPU time, in ticks of 10 ms (proc(5)).
     wait_for(lambda: int(Path(f"/proc/{pid}/stat").read_text().split()[13]) >= 30, "CPU time of the node", recording)
     kill(pid)
@@ -193,7 +205,10 @@ def test_a_program_without_roscpp_gets_the_small_library_alone(tacho, bind_now):
 
 def test_without_a_recording_roscpp_runs_as_it_is(ros1):
     library = ROOT / "build" / "lib" / "libtacho_recorder_ros1.so"
-    environment = ros1.tacho.environment | {"LD_PRELOAD": str(library), "CLOCK": str(ros1.tacho.directory / "both.clock")}
+    environment = ros1.tacho.environment | {
+        "LD_PRELOAD": str(library),
+        "CLOCK": str(ros1.tacho.directory / "both.clock"),
+    }
     subprocess.run([ros1.program, "together", "100", "10"], env=environment, check=True, timeout=LIMIT_S)
     assert len(ros1.clock("both", "left")) == len(ros1.clock("both", "right")) == 10
 

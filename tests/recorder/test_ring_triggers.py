@@ -7,7 +7,6 @@ import signal
 
 import pyarrow.parquet as parquet
 import pytest
-
 from waiting import succeeded
 
 ERROR_NS = 10_000  # of the relation between the ticks and the clock
@@ -77,7 +76,9 @@ def test_what_a_trigger_saves_has_what_it_was_pulled_for(tacho, ros_python, by):
     succeeded(recording)
     assert json.loads((tacho.directory / saved / "run.json").read_text())["ring"]["saved_for"] == why
     assert {"late": "late /chatter", "silent": "silent /chatter", "signal": "SIGUSR1"}[by] in why
-    (topic,) = (topic for topic in tacho.json("import", saved, "-o", "tables")["topics"] if topic["topic"] == "/chatter")
+    (topic,) = (
+        topic for topic in tacho.json("import", saved, "-o", "tables")["topics"] if topic["topic"] == "/chatter"
+    )
     assert topic["sent"] > 0
     published = parquet.read_table(tacho.directory / "tables/tables/publications.parquet").to_pylist()
     instants = sorted(row["publish_ns"] for row in published)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-
 from places import ROOT
 from waiting import finished, succeeded, wait_for
 
@@ -24,8 +23,10 @@ pytestmark = [
 ]
 
 # PROC_PID_INIT_INO of the kernel. Elsewhere, as in a container, context switches are recorded in place of tracepoints.
-in_the_first_pid_namespace = pytest.mark.skipif(os.stat("/proc/self/ns/pid").st_ino != 0xEFFFFFFC,
-                                                reason="in a pid namespace tracepoints name threads by other ids than programs do")
+in_the_first_pid_namespace = pytest.mark.skipif(
+    os.stat("/proc/self/ns/pid").st_ino != 0xEFFFFFFC,
+    reason="in a pid namespace tracepoints name threads by other ids than programs do",
+)
 
 
 def rows(run, table):
@@ -53,12 +54,16 @@ def within(ours, theirs, part):
 
 def check_cpu_times(run, executions, said, may_lack=0.0):
     assert len(executions) == len(said["callbacks"])
-    known = [(ours, theirs) for ours, theirs in zip(executions.values(), said["callbacks"]) if ours["cpu_ns"] is not None]
+    known = [
+        (ours, theirs) for ours, theirs in zip(executions.values(), said["callbacks"]) if ours["cpu_ns"] is not None
+    ]
     # Some kernels do not tell all switches; what these touch is left out, and the run says so.
     notes = {note["name"]: note["text"] for note in rows(run, "notes")}
     assert len(known) == len(executions) or "kernel-switches-missing" in notes, notes
     if len(known) <= len(executions) / 2:
-        pytest.skip(f"of {len(executions)} callbacks, the CPU time of {len(known)} is known: {notes['kernel-switches-missing']}")
+        pytest.skip(
+            f"of {len(executions)} callbacks, the CPU time of {len(known)} is known: {notes['kernel-switches-missing']}"
+        )
     for ours, theirs in known:
         assert ours["start_ns"] - ERROR_NS <= theirs["from_ns"] and theirs["to_ns"] <= ours["end_ns"] + ERROR_NS
     lack = [(ours["cpu_ns"], theirs["cpu_ns"]) for ours, theirs in known if ours["cpu_ns"] < 0.95 * theirs["cpu_ns"]]
@@ -134,7 +139,9 @@ def test_programs_that_run_already_are_followed_with_the_threads_that_they_make_
     folder = tacho.directory / "program"
     folder.mkdir()
     command = [sys.executable, PROGRAM, folder, TRACETOOLS]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment) as program:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=tacho.environment
+    ) as program:
         wait_for(lambda: TRACETOOLS.name in Path(f"/proc/{program.pid}/maps").read_text(), "its tracetools", program)
         recording = tacho.start("record", "--attach", program.pid, "--scheduler", "on", "-o", "run")
         first = recording.stderr.readline()

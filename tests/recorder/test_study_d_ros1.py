@@ -4,13 +4,13 @@
 import resource
 
 import pytest
-
 from ros1_system import ros1, ros1_program  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.timing
 
-# The study's 10 Hz and 1000 repetitions take 100 s; 50 Hz leaves the callback's time as it is, and room for a busy machine.
-RATE_HZ, REPETITIONS, WORK_MS = 50, 1000, 9.3
+# The study's 10 Hz and 1000 repetitions take 100 s; 50 Hz leaves the callback's time as it is, and room for a busy machine. Half as many
+# show what is to be shown.
+RATE_HZ, REPETITIONS, WORK_MS = 50, 500, 9.3
 
 
 def median(values):
@@ -19,7 +19,9 @@ def median(values):
 
 def test_callback_times_agree_with_a_clock_inside_the_callback(ros1):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    summary = ros1.record(f"hear=hear {REPETITIONS}", f"work=work spin {WORK_MS} 1000", f"talk=talk {RATE_HZ} {REPETITIONS} 1000")
+    summary = ros1.record(
+        f"hear=hear {REPETITIONS}", f"work=work spin {WORK_MS} 1000", f"talk=talk {RATE_HZ} {REPETITIONS} 1000"
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_ms = 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
@@ -36,13 +38,13 @@ def test_callback_times_agree_with_a_clock_inside_the_callback(ros1):
     print(f"{'tacho record':40}{median(ours) / 1e6:9.3f}{sum(ours) / len(ours) / 1e6:9.3f}")
 
     assert all(our >= own for our, own in zip(ours, clock))
-    wrong = [(our, own) for our, own in zip(ours, clock) if our - own > max(0.02 * own, 20_000)]
+    wrong = [(our, own) for our, own in zip(ours, clock) if our - own > 0.02 * own]
     # One in a hundred may be preempted between its two clocks on a busy machine.
     assert len(wrong) <= REPETITIONS // 100, wrong
     figures = next(c for c in summary["callbacks"] if c.get("node") == "/work" and c.get("topic") == "/topic_1")
     assert figures["count"] == REPETITIONS
     assert figures["duration_us"]["mean"] == pytest.approx(sum(clock) / len(clock) / 1e3, rel=0.02)
     # The study's point: the rate says the period.
-    (topic, output_period_ms), = figures["output_period_ms"]
+    ((topic, output_period_ms),) = figures["output_period_ms"]
     assert topic == "/topic_2" and output_period_ms == pytest.approx(period_ms, rel=0.02)
     assert period_ms > 2 * figures["duration_us"]["min"] / 1e3

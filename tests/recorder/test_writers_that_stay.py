@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
 from command import kill
 from places import PROGRAMS, ROOT
 from waiting import wait_for
@@ -34,14 +33,20 @@ def open_place():
 
 
 def environment_of(place):
-    return {name: value for name, value in os.environ.items() if not name.startswith("TACHO")} | {"TACHO_HOME": str(place), "HOME": str(place)}
+    return {name: value for name, value in os.environ.items() if not name.startswith("TACHO")} | {
+        "TACHO_HOME": str(place),
+        "HOME": str(place),
+    }
 
 
 def goes_on(place):
     """Lets the daemon write on; whether it came to its end."""
     pid = int((place / "begun").read_text())
     (place / "go_on").touch()
-    wait_for(lambda: (place / "done").exists() or not Path(f"/proc/{pid}").exists() or is_zombie(pid), "the end of the daemon")
+    wait_for(
+        lambda: (place / "done").exists() or not Path(f"/proc/{pid}").exists() or is_zombie(pid),
+        "the end of the daemon",
+    )
     return (place / "done").exists()
 
 
@@ -74,8 +79,21 @@ def test_a_daemon_in_another_pid_namespace_lives_on(open_place):
     begin = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     run = open_place / "run"
     inside = subprocess.Popen(
-        [*begin, open_place / "tacho", "record", "-o", run, "--", "sh", "-c", f"until [ -e {open_place}/begun ]; do sleep 0.05; done"],
-        env=environment_of(open_place), cwd=open_place, stderr=subprocess.PIPE, text=True,
+        [
+            *begin,
+            open_place / "tacho",
+            "record",
+            "-o",
+            run,
+            "--",
+            "sh",
+            "-c",
+            f"until [ -e {open_place}/begun ]; do sleep 0.05; done",
+        ],
+        env=environment_of(open_place),
+        cwd=open_place,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     wait_for(lambda: (run / "events" / "clock.sync").exists(), "the recording", inside)
     outside = {"LD_PRELOAD": str(open_place / "lib/libtacho_recorder.so"), "TACHO_EVENTS_DIR": str(run / "events")}
@@ -88,8 +106,20 @@ def test_a_daemon_in_another_pid_namespace_lives_on(open_place):
 @needs_root
 def test_a_daemon_of_another_user_lives_on_and_its_events_are_read(open_place):
     run = open_place / "run"
-    command = [*NOBODY, open_place / "tacho", "record", "-o", run, "--", "sh", "-c", f"until [ -e {open_place}/begun ]; do sleep 0.05; done"]
-    recording = subprocess.Popen(command, env=environment_of(open_place), cwd=open_place, stderr=subprocess.PIPE, text=True)
+    command = [
+        *NOBODY,
+        open_place / "tacho",
+        "record",
+        "-o",
+        run,
+        "--",
+        "sh",
+        "-c",
+        f"until [ -e {open_place}/begun ]; do sleep 0.05; done",
+    ]
+    recording = subprocess.Popen(
+        command, env=environment_of(open_place), cwd=open_place, stderr=subprocess.PIPE, text=True
+    )
     wait_for(lambda: (run / "events" / "clock.sync").exists(), "the recording", recording)
     outside = {"LD_PRELOAD": str(open_place / "lib/libtacho_recorder.so"), "TACHO_EVENTS_DIR": str(run / "events")}
     subprocess.run([open_place / "stays", open_place, "secret"], env=environment_of(open_place) | outside, check=True)
@@ -105,7 +135,9 @@ def test_a_daemon_on_an_overlay_lives_on(open_place):
     for folder in (lower, upper, work, merged):
         folder.mkdir()
         folder.chmod(0o777)
-    mounted = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={work}", merged])
+    mounted = subprocess.run(
+        ["mount", "-t", "overlay", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={work}", merged]
+    )
     if mounted.returncode != 0:
         pytest.skip("no overlayfs can be mounted here")
     try:

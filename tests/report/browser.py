@@ -8,8 +8,15 @@ import subprocess
 import tempfile
 
 FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-debugging-pipe",
 ]
 
 
@@ -20,7 +27,9 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="tacho-browser-")
         program = os.environ.get("TACHO_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
         if program is None:
-            raise FileNotFoundError("chromium is not on the path: apt-get install chromium, or name it in TACHO_CHROMIUM")
+            raise FileNotFoundError(
+                "chromium is not on the path: apt-get install chromium, or name it in TACHO_CHROMIUM"
+            )
         commands_read, self.commands = os.pipe()
         self.replies, replies_write = os.pipe()
 
@@ -31,7 +40,11 @@ class Browser:
             os.dup2(high[1], 4)
 
         command = [program, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"]
-        self.process = subprocess.Popen(command, preexec_fn=pipes, close_fds=False, stderr=subprocess.DEVNULL)
+        # What it leaves in its temporary folder goes with its profile.
+        environment = {**os.environ, "TMPDIR": self.profile}
+        self.process = subprocess.Popen(
+            command, preexec_fn=pipes, close_fds=False, stderr=subprocess.DEVNULL, env=environment
+        )
         os.close(commands_read)
         os.close(replies_write)
         self.unread = b""

@@ -7,11 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["graph", "waterfall", "distributions", "proof", "objective", "layers", "tables", "provenance"]
+SECTIONS = ["graph", "waterfall", "distributions", "proof", "objective", "checks", "layers", "tables", "provenance"]
 ESCAPE, TAB = 27, 9
 
 
@@ -19,8 +18,18 @@ ESCAPE, TAB = 27, 9
 def reports(tmp_path_factory):
     """Writes reports of made-up runs with the report's own writer; gives their paths by kind."""
     directory = tmp_path_factory.mktemp("reports")
-    for kind in ("tuned", "single", "system", "hostile", "empty"):
-        command = ["cargo", "run", "--quiet", "-p", "tacho-report", "--example", "sample_report", directory / f"{kind}.html", kind]
+    for kind in ("tuned", "single", "preempted", "system", "hostile", "empty"):
+        command = [
+            "cargo",
+            "run",
+            "--quiet",
+            "-p",
+            "tacho-report",
+            "--example",
+            "sample_report",
+            directory / f"{kind}.html",
+            kind,
+        ]
         subprocess.run(command, cwd=ROOT, check=True)
     return lambda kind: directory / f"{kind}.html"
 
@@ -60,15 +69,21 @@ def assert_quiet(browser, path):
 def test_a_report_opens_from_a_file_without_complaint_or_request(browser, reports, kind, width, dark):
     browser.open(reports(kind), width=width, dark=dark)
     assert_quiet(browser, reports(kind))
-    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page is as wide as its window"
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+        "the page is as wide as its window"
+    )
 
 
 def test_every_section_is_drawn(browser, reports):
     browser.open(reports("tuned"))
     assert browser.evaluate("[...document.querySelectorAll('section')].map(s => s.id)") == ["notes", *SECTIONS]
-    undrawn = browser.evaluate("[...document.querySelectorAll('.drawing')].filter(d => d.clientWidth && !d.querySelector('svg *')).length")
+    undrawn = browser.evaluate(
+        "[...document.querySelectorAll('.drawing')].filter(d => d.clientWidth && !d.querySelector('svg *')).length"
+    )
     assert undrawn == 0
-    broken = browser.evaluate("[...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length")
+    broken = browser.evaluate(
+        "[...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))).length"
+    )
     assert broken == 0
 
 
@@ -77,7 +92,10 @@ def test_the_headline_is_what_the_summaries_say(browser, reports):
     chains = [run["summary"]["chains"][0] for run in data_of(reports("tuned"))["runs"]]
     means = [chain["end_to_end_ms"]["mean"] for chain in chains]
     title = texts(browser, "h1")[0]
-    assert f"from {three_digits(means[0])} ms to {three_digits(means[2])} ms, {three_digits(means[0] / means[2])}× faster" in title
+    assert (
+        f"from {three_digits(means[0])} ms to {three_digits(means[2])} ms, {three_digits(means[0] / means[2])}× faster"
+        in title
+    )
     rows = texts(browser, "header table.runs tbody tr")
     for row, chain, mean in zip(rows, chains, means, strict=True):
         assert f"{three_digits(mean)} ms" in row
@@ -87,27 +105,39 @@ def test_the_headline_is_what_the_summaries_say(browser, reports):
     assert f"{100 * chains[0]['alignment_ms']['mean'] / means[0]:.1f} % is alignment" in texts(browser, ".answer")[0]
 
 
-def test_bars_are_as_long_as_the_times_they_stand_for(browser, reports):
-    browser.open(reports("tuned"))
-    runs = data_of(reports("tuned"))["runs"]
+@pytest.mark.parametrize("kind", ["tuned", "preempted"])
+def test_bars_are_as_long_as_the_times_they_stand_for(browser, reports, kind):
+    browser.open(reports(kind))
+    runs = data_of(reports(kind))["runs"]
     widths = browser.evaluate("""[...document.querySelectorAll('.staircases figure')].map(f =>
-        Object.fromEntries(['computation', 'transport', 'alignment', 'queueing'].map(p =>
+        Object.fromEntries(['computation', 'preemption', 'transport', 'alignment', 'queueing'].map(p =>
             [p, [...f.querySelectorAll('rect.part.' + p)].reduce((sum, r) => sum + r.width.baseVal.value, 0)])))""")
     for run, drawn in zip(runs, widths, strict=True):
         instance = next(i for i in run["chains"][0]["instances"] if i["rank"] == "median")
+        parts = instance["parts"]
+        assert sum(parts.values()) == pytest.approx(instance["end_to_end_ms"])
+        assert ("preemption_ms" in parts) == (kind == "preempted")
         for part, width in drawn.items():
-            share = instance[f"{part}_ms"] / instance["end_to_end_ms"]
+            share = parts.get(f"{part}_ms", 0) / instance["end_to_end_ms"]
             assert width / sum(drawn.values()) == pytest.approx(share, abs=0.01), (run["label"], part)
-    ends = browser.evaluate("""[...document.querySelectorAll('#waterfall .drawing')][0].querySelectorAll('rect.part').length""")
-    assert ends > 3 * 2 * 9, "every hop of both instances of every run"
+    ends = browser.evaluate(
+        """[...document.querySelectorAll('#waterfall .drawing')][0].querySelectorAll('rect.part').length"""
+    )
+    assert ends > len(runs) * 2 * 9, "every hop of both instances of every run"
 
 
 def test_every_repeat_of_a_proof_is_drawn_with_its_gain(browser, reports):
     browser.open(reports("tuned"))
     proofs = [run["proof"] for run in data_of(reports("tuned"))["runs"] if run["proof"]]
-    gains = [pair["before"]["end_to_end_ms"] / pair["after"]["end_to_end_ms"] for proof in proofs for pair in proof["repeats"]]
+    gains = [
+        pair["before"]["end_to_end_ms"] / pair["after"]["end_to_end_ms"]
+        for proof in proofs
+        for pair in proof["repeats"]
+    ]
     assert texts(browser, ".pair .value") == [f"{three_digits(gain)}×" for gain in gains]
-    ranges = [f"{three_digits(proof['ratio']['least'])}× to {three_digits(proof['ratio']['greatest'])}×" for proof in proofs]
+    ranges = [
+        f"{three_digits(proof['ratio']['least'])}× to {three_digits(proof['ratio']['greatest'])}×" for proof in proofs
+    ]
     assert texts(browser, "table.runs .gain small") == ranges
 
 
@@ -119,7 +149,9 @@ def test_paper_holds_the_whole_width(browser, reports):
 def test_the_critical_chain_is_lit(browser, reports):
     browser.open(reports("tuned"))
     path = data_of(reports("tuned"))["runs"][0]["summary"]["chains"][0]["path"]
-    lit = browser.evaluate("[...document.querySelectorAll('.node.critical')].map(n => n.getAttribute('aria-label').split(';')[0])")
+    lit = browser.evaluate(
+        "[...document.querySelectorAll('.node.critical')].map(n => n.getAttribute('aria-label').split(';')[0])"
+    )
     assert sorted(lit) == sorted(path[::2])
     assert browser.evaluate("document.querySelectorAll('.edge.critical').length") == len(path) // 2
     assert browser.evaluate("document.querySelectorAll('.node:not(.critical)').length") > 0
@@ -134,8 +166,12 @@ def test_an_edge_tells_rate_latency_and_loss_by_keyboard_and_by_pointer(browser,
     assert browser.evaluate("document.querySelector('.tip').hidden")
     browser.key("Tab", TAB)
     assert browser.evaluate("document.activeElement.classList.contains('edge')"), "Tab steps from edge to edge"
-    browser.evaluate("document.activeElement.blur(); document.querySelector('.staircases rect.alignment').scrollIntoView({block: 'center'})")
-    at = browser.evaluate("(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.staircases rect.alignment').getBoundingClientRect())")
+    browser.evaluate(
+        "document.activeElement.blur(); document.querySelector('.staircases rect.alignment').scrollIntoView({block: 'center'})"
+    )
+    at = browser.evaluate(
+        "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.staircases rect.alignment').getBoundingClientRect())"
+    )
     browser.move(*at)
     assert re.match(r"\S+: alignment [\d.]+\sms", browser.evaluate("document.querySelector('.tip').innerText"))
 
@@ -156,7 +192,9 @@ def test_the_tables_hold_the_figures_and_sort(browser, reports):
 
 def test_what_was_not_measured_is_a_dash_and_never_zero(browser, reports):
     browser.open(reports("tuned"))
-    cells = browser.evaluate("[...document.querySelectorAll('.tables table')[0].rows[2].cells].map(c => [c.textContent, c.title])")
+    cells = browser.evaluate(
+        "[...document.querySelectorAll('.tables table')[0].rows[2].cells].map(c => [c.textContent, c.title])"
+    )
     assert [text for text, _ in cells[:4]] == ["camera_driver to image_detector", "2", "0", "40"]
     assert len(cells) > 10 and all(cell == ["–", "not measured"] for cell in cells[4:])
 
@@ -175,7 +213,9 @@ def test_services_actions_managed_nodes_and_threads_have_their_tables(browser, r
     assert rows["Executor threads"][:7] == ["7", "8", "/driver", "–", "–", "12.5", "–"]
     assert rows["Who had the CPU"] == ["none, or not known", "5", "1.500", "0.750"]
     browser.open(reports("single"))
-    assert not {"Managed nodes", "Services", "Actions", "Times of goals", "Executor threads"} & set(texts(browser, "#tables h3")), "a table without rows is left out"
+    assert not {"Managed nodes", "Services", "Actions", "Times of goals", "Executor threads"} & set(
+        texts(browser, "#tables h3")
+    ), "a table without rows is left out"
 
 
 def test_choices_change_what_is_shown(browser, reports):
@@ -196,7 +236,9 @@ def test_hostile_names_are_text(browser, reports):
     assert browser.evaluate("document.title").startswith("Tachograph: </script><img")
     assert browser.evaluate("document.querySelectorAll('img').length") == 0
     assert browser.evaluate("document.querySelectorAll('script').length") == 2, "the data and the program of the page"
-    assert browser.evaluate("[...document.querySelectorAll('*')].every(e => [...e.attributes].every(a => !a.name.startsWith('on')))")
+    assert browser.evaluate(
+        "[...document.querySelectorAll('*')].every(e => [...e.attributes].every(a => !a.name.startsWith('on')))"
+    )
     name = "</script><img src=x onerror=\"document.title='owned'\">"
     for place in ("table.runs th", "#notes b", ".tables td", "#provenance th"):
         assert name in texts(browser, place), place
@@ -218,7 +260,9 @@ def test_a_page_without_data_says_what_fills_it(browser):
 
 
 def test_the_page_stays_small_and_lets_no_other_script_run(reports):
-    template = Path(os.environ.get("TACHO_REPORT_TEMPLATE", ROOT / "build" / "web" / "report.html")).read_text(encoding="utf-8")
+    template = Path(os.environ.get("TACHO_REPORT_TEMPLATE", ROOT / "build" / "web" / "report.html")).read_text(
+        encoding="utf-8"
+    )
     assert len(template) < 600_000
     assert "script-src 'sha256-" in template and "default-src 'none'" in template
 

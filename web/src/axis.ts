@@ -32,6 +32,15 @@ export function xAxis(
   );
 }
 
+/** Thin lines at values of a vertical axis, with the values on the left and the unit above them. */
+export function yAxis(values: number[], y: (value: number) => number, [left, right]: readonly [number, number], unit: string, top: number): SVGGElement {
+  const marks = values.flatMap((value) => [
+    s("line", { class: "grid", x1: left, x2: right, y1: y(value), y2: y(value) }),
+    s("text", { class: "tick", x: left - 8, y: y(value) + 4, "text-anchor": "end" }, tickText(value)),
+  ]);
+  return s("g", { class: "axis", "aria-hidden": "true" }, ...marks, s("text", { class: "axis-title", x: 0, y: top + 2 }, unit));
+}
+
 /** A tick: as many decimals as it has, none for show. */
 export function tickText(value: number): string {
   const text = String(Number(value.toPrecision(6)));

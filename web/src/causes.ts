@@ -1,34 +1,14 @@
 // What the worst instances of a chain waited for, by name.
-import type { ChainFigures, LatePart, Page, Run } from "./data";
+import type { ChainFigures, LatePart, Page, PageRun } from "./shapes";
+import { CAUSES } from "./shapes/words";
 import { h, section } from "./dom";
 import { choice } from "./choice";
 import { ABSENT, fixed, wallClock } from "./format";
 import { sortable } from "./sortable";
 
-/** Words before by whom, as `tacho explain` has them. */
-export const KINDS: Record<string, string> = {
-  computation: "computation of",
-  preemption: "preempted by",
-  interrupt: "interrupted by",
-  transport: "transport on",
-  wake_up: "waiting for the wake-up of",
-  executor_busy: "executor busy with",
-  group_busy: "callback group busy with",
-  kept: "kept for the next",
-  overwritten: "overwritten in the",
-  lost: "lost on",
-  unmatched: "sent before it was matched with",
-  ended: "sent after the last event of",
-  pending: "on its way at the end of the run to",
-  untold: "never taken, it is not known why, by",
-  superseded: "superseded by a newer one at",
-  no_output: "no output of",
-  not_active: "not active:",
-};
-
 /** A cause in words. */
-export function words(kind: string, by: string): string {
-  return `${KINDS[kind] ?? kind} ${by}`;
+function words({ kind, by }: Pick<LatePart, "kind" | "by">): string {
+  return `${CAUSES[kind]} ${by}`;
 }
 
 /** Causes of the critical chain, or another; absent where no instance is explained. */
@@ -38,7 +18,7 @@ export function causes(page: Page): HTMLElement | undefined {
   );
   const first = chains.find(({ chain }) => chain.critical) ?? chains[0];
   if (first === undefined) return undefined;
-  const label = (run: Run, chain: ChainFigures): string =>
+  const label = (run: PageRun, chain: ChainFigures): string =>
     page.runs.length > 1 ? `${chain.name}, ${run.label}` : chain.name;
   const labels = [...new Set([first, ...chains].map(({ run, chain }) => label(run, chain)))];
   const holder = h("div", { class: "tables" });
@@ -64,9 +44,9 @@ function ofChain(chain: ChainFigures): HTMLElement[] {
     return h(
       "details",
       { open: i === 0 },
-      h("summary", {}, `${title}: ${parts[0] === undefined ? ABSENT : words(parts[0].kind, parts[0].by)}`),
+      h("summary", {}, `${title}: ${parts[0] === undefined ? ABSENT : words(parts[0])}`),
       sortable<LatePart>(parts, [
-        { title: "cause", value: (part) => words(part.kind, part.by) },
+        { title: "cause", value: words },
         { title: "took", unit: "ms", decimals: 3, value: (part) => part.ms },
         { title: "usual", unit: "ms", decimals: 3, value: (part) => part.usual_ms },
         { title: "at", value: (part) => (part.nodes.length === 1 ? part.nodes[0] : `${part.nodes.length} nodes`) },
@@ -75,7 +55,7 @@ function ofChain(chain: ChainFigures): HTMLElement[] {
   });
   if (chain.lost_inputs.length === 0) return instances;
   const lost = sortable(chain.lost_inputs, [
-    { title: "inputs that led to no output", value: (row) => words(row.kind, row.by) },
+    { title: "inputs that led to no output", value: words },
     { title: "at", value: (row) => row.node },
     { title: "inputs", value: (row) => row.inputs },
   ]);

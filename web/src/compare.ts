@@ -1,12 +1,12 @@
-// Which chain the report is about, and what became of it in each run.
-import type { ChainFigures, DrawnChain, Page, Run } from "./data";
+// Which chain the report is about, and what became of it in each run, as the page's data says.
+import type { ChainFigures, Page, PageChain, PageRun } from "./shapes";
 
 export interface Compared {
-  run: Run;
+  run: PageRun;
   /** The chain's figures in this run; absent where this run does not have it. */
   figures: ChainFigures | undefined;
   /** What of it is drawn. */
-  drawn: DrawnChain | undefined;
+  drawn: PageChain | undefined;
   /** Mean of the first run over the mean of this one. */
   gain: number | undefined;
   /** Another chain is critical here. */
@@ -18,25 +18,23 @@ export interface Comparison {
   runs: Compared[];
 }
 
-/** The critical chain of the first run, followed by its path through all runs; absent where no chain is critical. */
+/** The critical chain of the first run in all runs; absent where no chain is critical. */
 export function compare(page: Page): Comparison | undefined {
-  const chain = page.runs[0]?.summary.chains.find((candidate) => candidate.critical);
-  if (chain === undefined) return undefined;
-  const before = chain.end_to_end_ms?.mean;
-  const runs = page.runs.map((run): Compared => {
-    const figures = run.summary.chains.find((candidate) => samePath(candidate.path, chain.path));
-    const after = figures?.end_to_end_ms?.mean;
-    return {
-      run,
-      figures,
-      drawn: run.chains.find((candidate) => samePath(candidate.path, chain.path)),
-      gain: before !== undefined && after !== undefined && after > 0 ? before / after : undefined,
-      otherCritical: run.summary.chains.find(
-        (candidate) => candidate.critical && !samePath(candidate.path, chain.path),
-      ),
-    };
+  const runs = page.runs.flatMap((run): Compared[] => {
+    if (run.compared === null) return [];
+    const { chain, drawn, gain, other_critical } = run.compared;
+    return [
+      {
+        run,
+        figures: at(run.summary.chains, chain),
+        drawn: at(run.chains, drawn),
+        gain,
+        otherCritical: at(run.summary.chains, other_critical),
+      },
+    ];
   });
-  return { chain, runs };
+  const chain = runs[0]?.figures;
+  return chain === undefined ? undefined : { chain, runs };
 }
 
 /** First and last node. */
@@ -44,6 +42,6 @@ export function ends(chain: { path: string[] }): { first: string; last: string }
   return { first: chain.path[0] ?? "", last: chain.path[chain.path.length - 1] ?? "" };
 }
 
-function samePath(one: string[], other: string[]): boolean {
-  return one.length === other.length && one.every((name, i) => name === other[i]);
+function at<T>(all: readonly T[], index: number | undefined): T | undefined {
+  return index === undefined ? undefined : all[index];
 }

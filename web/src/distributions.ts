@@ -3,10 +3,10 @@ import { scaleLinear, scaleLog } from "d3-scale";
 import { curveStepAfter, line } from "d3-shape";
 import { logTicks, xAxis } from "./axis";
 import type { Comparison } from "./compare";
-import type { DrawnDistribution } from "./data";
+import type { Drawn } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { count, ms, percent, significant } from "./format";
-import { legend, MEANING, meanParts, partsOf } from "./parts";
+import { laidOut, legend, MEANING, meanParts, partsOf } from "./parts";
 import { repeatsOf, type Repeats } from "./repeats";
 import { withTip } from "./tip";
 import { fit } from "./waterfall";
@@ -14,7 +14,7 @@ import { fit } from "./waterfall";
 interface Spread {
   label: string;
   index: number;
-  drawn: DrawnDistribution;
+  drawn: Drawn;
   mean: number | undefined;
   repeats: Repeats;
   whole: number;
@@ -230,13 +230,12 @@ function shares({ runs }: Comparison): HTMLElement {
       svg.append(
         s("text", { class: "row-label", x: left - 10, y: y + 15, "text-anchor": "end" }, fit(label, left - 14)),
       );
-      let from = 0;
-      for (const { part, mean } of parts) {
-        const share = mean / whole;
+      for (const { part, ms: mean, from } of laidOut(parts)) {
+        const [share, begin] = [mean / whole, x(from / whole)];
         const size = x(share) - x(0);
         svg.append(
           withTip(
-            s("rect", { class: `part ${part}`, x: x(from), y, width: size, height: 22 }),
+            s("rect", { class: `part ${part}`, x: begin, y, width: size, height: 22 }),
             [`${label}: ${part}`, `${percent(share)} of the mean, ${ms(mean)}`, MEANING[part]],
             true,
           ),
@@ -245,11 +244,10 @@ function shares({ runs }: Comparison): HTMLElement {
           svg.append(
             s(
               "text",
-              { class: `share ${part}`, x: x(from) + size / 2, y: y + 15, "text-anchor": "middle" },
+              { class: `share ${part}`, x: begin + size / 2, y: y + 15, "text-anchor": "middle" },
               percent(share),
             ),
           );
-        from += share;
       }
     });
     return svg;

@@ -1,5 +1,5 @@
 // What lints found: evidence, cost, next step.
-import type { Finding, FindingCase, Page } from "./data";
+import type { Finding, FindingCase, Page } from "./shapes";
 import { h, section } from "./dom";
 
 /** Cases of a finding that are shown at once, where there are more; the others unfold. */

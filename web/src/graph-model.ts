@@ -1,6 +1,6 @@
 // The graph of nodes and topics, and where its nodes and edges stand, left to right.
 import { Graph, layout } from "@dagrejs/dagre";
-import type { Run } from "./data";
+import type { PageRun } from "./shapes";
 
 export interface Edge {
   from: string;
@@ -48,7 +48,7 @@ const CHARACTER_WIDTH = 7.1;
 const LINE_HEIGHT = 15;
 
 /** Nodes and edges of all runs together, the critical chain's first. */
-export function graphModel(runs: Run[], criticalPath: string[]): GraphModel {
+export function graphModel(runs: PageRun[], criticalPath: string[]): GraphModel {
   const nodes = new Set<string>(criticalPath.filter((_, i) => i % 2 === 0));
   const edges = new Map<string, Edge>();
   const add = (from: string, to: string, topic: string, critical: boolean): void => {

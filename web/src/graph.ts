@@ -1,7 +1,7 @@
 // Nodes and topics, the critical chain lit.
 import { curveBasis, line } from "d3-shape";
 import type { Comparison } from "./compare";
-import type { Page } from "./data";
+import type { Page } from "./shapes";
 import { drawing, h, s, section } from "./dom";
 import { ABSENT, count, fixed, significant } from "./format";
 import { graphModel, HOUSEKEEPING, place, type GraphModel, type Placed, type PlacedEdge } from "./graph-model";

@@ -1,11 +1,11 @@
 // The answer first: what ran, where the time goes, and what became of it.
 import { scaleLinear } from "d3-scale";
 import { compare, ends, type Comparison, type Compared } from "./compare";
-import type { Page } from "./data";
+import type { Page } from "./shapes";
 import { canvas, drawing, h, s } from "./dom";
 import { count, factor, ms, percent, significant } from "./format";
-import { legend, MEANING, meanParts, partsOf } from "./parts";
-import { proofOf } from "./proof";
+import { machineOf } from "./machine";
+import { laidOut, legend, MEANING, meanParts, partsOf } from "./parts";
 import { withTip } from "./tip";
 
 /** Title, answer, and one line a run. */
@@ -38,7 +38,7 @@ export function headline(page: Page): HTMLElement {
         h("code", {}, first.info.command.join(" ")),
         machine === undefined
           ? ""
-          : ` on ${machine.host}: ${machine.cpu}, ${machine.cpus} CPUs, Linux ${machine.kernel} ${machine.preemption}`,
+          : ` on ${machine.host}: ${machineOf(machine)}`,
       ),
     );
   }
@@ -81,10 +81,10 @@ function answer({ chain, runs }: Comparison): HTMLElement[] {
 /** Parts by size: the largest with its meaning, the others after it. */
 function shareSentence(whole: number | undefined, parts: ReturnType<typeof meanParts>): string {
   if (whole === undefined || whole <= 0 || parts.length === 0) return "Its parts were not measured.";
-  const [most, ...rest] = [...parts].sort((a, b) => b.mean - a.mean);
+  const [most, ...rest] = [...parts].sort((a, b) => b.ms - a.ms);
   if (most === undefined) return "";
-  const others = rest.map(({ part, mean }) => `${part} ${percent(mean / whole)}`).join(", ");
-  return `${percent(most.mean / whole)} is ${most.part}: ${MEANING[most.part]}. ${others === "" ? "" : `The rest: ${others}.`}`;
+  const others = rest.map(({ part, ms }) => `${part} ${percent(ms / whole)}`).join(", ");
+  return `${percent(most.ms / whole)} is ${most.part}: ${MEANING[most.part]}. ${others === "" ? "" : `The rest: ${others}.`}`;
 }
 
 function fastest(runs: Compared[]): Compared | undefined {
@@ -137,7 +137,7 @@ function repeatRange({ figures }: Compared): HTMLElement | false {
 
 /** Least and greatest gain of a single pair of repeats, where the run was proved. */
 function gainRange({ run, gain }: Compared): HTMLElement | false {
-  const ratio = gain === undefined ? undefined : proofOf(run)?.ratio;
+  const ratio = gain === undefined ? undefined : run.proof?.ratio;
   return ratio !== undefined && h("small", {}, `${factor(ratio.least)} to ${factor(ratio.greatest)}`);
 }
 
@@ -145,8 +145,7 @@ function strip(entry: Compared, longest: number): HTMLElement {
   return drawing(`mean of ${entry.run.label} by part`, (width) => {
     const svg = canvas(width, 20);
     const x = scaleLinear([0, longest], [0, width]);
-    let from = 0;
-    for (const { part, mean } of entry.figures === undefined ? [] : meanParts(entry.figures)) {
+    for (const { part, ms: mean, from } of entry.figures === undefined ? [] : laidOut(meanParts(entry.figures))) {
       const rect = s("rect", { class: `part ${part}`, x: x(from), y: 2, width: x(mean), height: 16 });
       svg.append(
         withTip(rect, [
@@ -155,7 +154,6 @@ function strip(entry: Compared, longest: number): HTMLElement {
           MEANING[part],
         ]),
       );
-      from += mean;
     }
     return svg;
   });
@@ -183,10 +181,9 @@ function remarks(page: Page, { chain, runs }: Comparison): string[] {
 
 /** Why figures are absent: messages of a run could not be linked to their publications. */
 export function inDoubt(page: Page): string[] {
-  const of = ({ label, notes }: Page["runs"][number]): string[] => {
+  const of = ({ label, in_doubt }: Page["runs"][number]): string[] => {
     const which = page.runs.length > 1 ? ` in ${label}` : "";
-    const doubts = notes.filter(({ name }) => name === "not-linked");
-    return doubts.map((note) => `In doubt${which}: ${note.count} ${note.text}.`);
+    return in_doubt.map((note) => `In doubt${which}: ${note.count} ${note.text}.`);
   };
   return page.runs.flatMap(of);
 }

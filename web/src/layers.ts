@@ -1,24 +1,29 @@
 // Where the latency of messages goes, layer by layer (study A, figure 12): a bar a topic, or a point of a sweep.
 import { scaleLinear } from "d3-scale";
-import type { LayerFigures, Page, SweepPoint } from "./data";
+import type { LayerFigures, Page, SweepPoint } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { count, percent, significant } from "./format";
+import { LAYERS } from "./shapes/words";
 import { sortable, type SortColumn } from "./sortable";
+import { label } from "./sweep/model";
 import { withTip } from "./tip";
 
-/** The layers in the order in which a message passes them, crates/analysis/src/layers.rs, and what each is. */
-const LAYERS: readonly (readonly [string, string])[] = [
-  ["publish_client_library", "publish call of the application to rcl_publish"],
-  ["publish_rcl", "to the call of rmw_publish"],
-  ["publish_rmw", "to the middleware's write call"],
-  ["publish_dds", "serialisation and history, until handed to the transport"],
-  ["transport", "until the subscriber's process has the whole message"],
-  ["receive_dds", "until the reader has it"],
-  ["executor", "waking, and waiting for other callbacks"],
-  ["take_rmw", "reading from the DDS, deserialisation"],
-  ["take_rcl", "to rcl_take"],
-  ["take_client_library", "to the first line of the callback"],
-];
+/** What each layer is. */
+const MEANING: Record<(typeof LAYERS)[number], string> = {
+  publish_client_library: "publish call of the application to rcl_publish",
+  publish_rcl: "to the call of rmw_publish",
+  publish_rmw: "to the middleware's write call",
+  publish_dds: "serialisation and history, until handed to the transport",
+  transport: "until the subscriber's process has the whole message",
+  receive_dds: "until the reader has it",
+  executor: "waking, and waiting for other callbacks",
+  take_rmw: "reading from the DDS, deserialisation",
+  take_rcl: "to rcl_take",
+  take_client_library: "to the first line of the callback",
+};
+/** Name and meaning of a layer. */
+type Layer = readonly [string, string];
+const MEANT: readonly Layer[] = LAYERS.map((name) => [name, MEANING[name]]);
 /** More bars than these would bury the rest of the page; the table has them all. */
 const MOST_BARS = 16;
 
@@ -31,7 +36,7 @@ interface Row {
 export function layers({ runs }: Page): HTMLElement | undefined {
   return panel(
     runs.flatMap(({ label, summary }) =>
-      (summary.layers ?? []).map((figures) => ({
+      summary.layers.map((figures) => ({
         name: [runs.length > 1 ? label : "", figures.topic ?? ""].filter((word) => word !== "").join(" "),
         figures,
       })),
@@ -40,20 +45,34 @@ export function layers({ runs }: Page): HTMLElement | undefined {
   );
 }
 
-/** The layers of each point of a sweep: of its messages those of which most is known. */
+/** The layers of each point of a sweep. */
 export function pointLayers(points: readonly SweepPoint[]): HTMLElement | undefined {
   return panel(
-    points.flatMap(({ name, figures }) => {
-      const [most] = [...(figures?.layers ?? [])].sort((a, b) => b.layers.length - a.layers.length || b.messages - a.messages);
-      return most === undefined ? [] : [{ name, figures: most }];
-    }),
+    points.flatMap((point) => mostKnown(point, point.name)),
     "point",
   );
 }
 
+/** Bars of the publishing side alone, up to the transport, a point each; none where its layers are not known. */
+export function publishingLayers(points: readonly SweepPoint[]): HTMLElement[] {
+  const rows = points.flatMap((point) => mostKnown(point, label(point))).flatMap(({ name, figures }) => {
+    const layers = figures.layers.filter(({ layer }) => layer.startsWith("publish_"));
+    return layers.length < 2 ? [] : [{ name, figures: { ...figures, layers } }];
+  });
+  if (rows.length === 0) return [];
+  const there = MEANT.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
+  return [legend(there), h("table", { class: "runs" }, h("tbody", {}, ...rows.map((row) => bar(row))))];
+}
+
+/** Of a point's messages those of which most is known. */
+function mostKnown({ figures }: SweepPoint, name: string): Row[] {
+  const [most] = [...(figures?.layers ?? [])].sort((a, b) => b.layers.length - a.layers.length || b.messages - a.messages);
+  return most === undefined ? [] : [{ name, figures: most }];
+}
+
 function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
   if (rows.length === 0) return undefined;
-  const there = LAYERS.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
+  const there = MEANT.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
   const slowest = [...rows].sort((a, b) => b.figures.latency_us.mean - a.figures.latency_us.mean).slice(0, MOST_BARS);
   return section(
     "layers",
@@ -67,7 +86,7 @@ function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
   );
 }
 
-function legend(there: typeof LAYERS): HTMLElement {
+function legend(there: readonly Layer[]): HTMLElement {
   const items = there.map(([name, meaning]) =>
     h(
       "li",
@@ -80,7 +99,7 @@ function legend(there: typeof LAYERS): HTMLElement {
 }
 
 function bar({ name, figures }: Row): HTMLElement {
-  const whole = figures.latency_us.mean;
+  const whole = figures.layers.reduce((sum, { duration_us }) => sum + duration_us.mean, 0);
   const strip = drawing(`latency of ${name} by layer`, (width) => {
     const svg = canvas(width, 20);
     const x = scaleLinear([0, whole], [0, width]);
@@ -92,7 +111,7 @@ function bar({ name, figures }: Row): HTMLElement {
         withTip(rect, [
           `${name}: ${words(layer)}`,
           `mean ${us(duration_us.mean)}, ${percent(duration_us.mean / whole)}; median ${us(duration_us.median)}, p99 ${us(duration_us.p99)}`,
-          LAYERS.find(([known]) => known === layer)?.[1] ?? "",
+          MEANT.find(([known]) => known === layer)?.[1] ?? "",
           ...(includes === undefined ? [] : [`with ${includes.map(words).join(", ")}`]),
         ]),
       );
@@ -120,7 +139,7 @@ function included(rows: readonly Row[]): string[] {
   return once.length === 0 ? [] : [`Where not recorded apart: ${once.join("; ")}.`];
 }
 
-function columns(there: typeof LAYERS, what: string): SortColumn<Row>[] {
+function columns(there: readonly Layer[], what: string): SortColumn<Row>[] {
   const mean = ({ figures }: Row, name: string): number | undefined =>
     figures.layers.find(({ layer }) => layer === name)?.duration_us.mean;
   return [

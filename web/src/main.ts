@@ -1,6 +1,7 @@
 // The page: the answer, then what it rests on.
 import "./style.css";
 import { causes } from "./causes";
+import { checks } from "./checks";
 import { compare } from "./compare";
 import { parse } from "./data";
 import { distributions } from "./distributions";
@@ -14,6 +15,7 @@ import { proofs } from "./proof";
 import { notes, provenance } from "./provenance";
 import { layers } from "./layers";
 import { studyOfRuns } from "./study-of-runs";
+import { laidOver } from "./sweep/laid-over";
 import { sweepSections } from "./sweep/page";
 import { tables } from "./tables";
 import { waterfall } from "./waterfall";
@@ -21,9 +23,9 @@ import { waterfall } from "./waterfall";
 function show(report: HTMLElement): void {
   const page = parse(document.getElementById("tacho-data")?.textContent ?? "");
   document.title = `Tachograph: ${page.runs.map(({ label }) => label).join(", ")}`;
-  const sweep = page.runs[0]?.sweep;
-  if (page.runs[0] !== undefined && sweep) {
-    report.replaceChildren(patterns(), ...sweepSections(page, page.runs[0], sweep));
+  const sweep = laidOver(page.runs);
+  if (sweep !== undefined) {
+    report.replaceChildren(patterns(), ...sweepSections(page, sweep));
     return;
   }
   const comparison = compare(page);
@@ -38,6 +40,7 @@ function show(report: HTMLElement): void {
     findings(page),
     proofs(page.runs),
     objective(page.runs),
+    checks(page.runs),
     layers(page),
     tables(page),
     provenance(page),

@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { area, line } from "d3-shape";
 import { logTicks, tickText, xAxis } from "./axis";
-import type { Objective, ObjectivePoint, Run } from "./data";
+import type { ObjectiveCurve, ObjectivePoint, PageRun } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { ms, significant } from "./format";
 import { legend, type Part } from "./parts";
@@ -12,13 +12,13 @@ import { withTip } from "./tip";
 const STACK = ["computation", "alignment", "preemption"] as const satisfies readonly Part[];
 
 /** The objective curve of the first run that has one. */
-export function objective(runs: Run[]): HTMLElement | undefined {
+export function objective(runs: PageRun[]): HTMLElement | undefined {
   const run = runs.find((candidate) => (candidate.objective?.points.length ?? 0) > 1);
   const curve = run?.objective;
   if (run === undefined || curve == null) return undefined;
   const points = [...curve.points].sort((a, b) => a.hz - b.hz);
   const best = points.find(({ hz }) => hz === curve.best_hz);
-  const diverging = curve.diverging_hz ?? [];
+  const diverging = curve.diverging_hz;
   const published = publishedRate(run);
   const near = best === undefined ? [] : points.filter(({ response_ms }) => response_ms <= 3 * best.response_ms);
   return section(
@@ -42,7 +42,7 @@ export function objective(runs: Run[]): HTMLElement | undefined {
   );
 }
 
-function panel(name: string, points: ObjectivePoint[], { best_hz }: Objective, published: number | undefined): HTMLElement {
+function panel(name: string, points: ObjectivePoint[], { best_hz }: ObjectiveCurve, published: number | undefined): HTMLElement {
   const top = Math.max(...points.map(({ response_ms }) => response_ms));
   const [low, high] = [points[0]?.hz ?? 1, points[points.length - 1]?.hz ?? 1];
   return drawing(`response time against spin rate, ${name}`, (width) => {

@@ -1,7 +1,7 @@
 // The parts of an end-to-end time: order, meaning, and how each is drawn. Work is solid, waiting is hatched, so that they
 // can be told apart without colour.
 import { h, s } from "./dom";
-import type { ChainFigures } from "./data";
+import type { ChainFigures, Parts } from "./shapes";
 
 export type Part = "computation" | "transport" | "alignment" | "queueing" | "undivided" | "preemption" | "kept";
 
@@ -28,19 +28,35 @@ export function partsOf(chains: readonly (ChainFigures | undefined)[]): Part[] {
   return CHAIN_PARTS.filter((part) => (part !== "preemption" && part !== "kept") || has[part]);
 }
 
-/** Mean of each part that was measured. */
-export function meanParts(chain: ChainFigures): { part: Part; mean: number }[] {
-  const figures = {
-    computation: chain.computation_ms,
-    preemption: chain.preemption_ms,
-    transport: chain.transport_ms,
-    alignment: chain.alignment_ms,
-    queueing: chain.queueing_ms,
-    kept: chain.kept_ms,
-  };
+/** A part and how long it took, or its mean. */
+export interface Time {
+  part: Part;
+  ms: number;
+}
+
+/** The parts that are told. */
+export function timesOf(parts: Parts): Time[] {
   return CHAIN_PARTS.flatMap((part) => {
-    const mean = figures[part]?.mean;
-    return mean === undefined ? [] : [{ part, mean }];
+    const ms = parts[`${part}_ms`];
+    return ms === undefined ? [] : [{ part, ms }];
+  });
+}
+
+/** Mean of each part that was measured. */
+export function meanParts(chain: ChainFigures): Time[] {
+  return CHAIN_PARTS.flatMap((part) => {
+    const ms = chain[`${part}_ms`]?.mean;
+    return ms === undefined ? [] : [{ part, ms }];
+  });
+}
+
+/** Parts one after another: the last ends at their sum after `from`. */
+export function laidOut(times: readonly Time[], from = 0): (Time & { from: number; to: number })[] {
+  let to = from;
+  return times.map((time) => {
+    const begin = to;
+    to += time.ms;
+    return { ...time, from: begin, to };
   });
 }
 

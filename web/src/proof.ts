@@ -1,28 +1,14 @@
 // A tuning proved: before and after in turns, each pair of repeats with the same phases.
 import { scaleLinear, scaleLog } from "d3-scale";
 import { logTicks, xAxis } from "./axis";
-import type { Proof, Run } from "./data";
+import type { PageProof, PageRun } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { factor, ms } from "./format";
 import { withTip } from "./tip";
 
-/** `proof.json` of a run as crates/tune writes it; absent where there is none or it is of another shape. */
-export function proofOf({ proof }: Run): Proof | undefined {
-  const candidate = proof as Partial<Proof> | null;
-  const whole =
-    candidate !== null &&
-    typeof candidate === "object" &&
-    typeof candidate.ratio?.mean === "number" &&
-    Array.isArray(candidate.repeats);
-  return whole ? (candidate as Proof) : undefined;
-}
-
 /** A drawing for each run that has a proof. */
-export function proofs(runs: Run[]): HTMLElement | undefined {
-  const found = runs.flatMap((run) => {
-    const proof = proofOf(run);
-    return proof === undefined ? [] : [{ label: run.label, proof }];
-  });
+export function proofs(runs: PageRun[]): HTMLElement | undefined {
+  const found = runs.flatMap(({ label, proof }) => (proof === null ? [] : [{ label, proof }]));
   if (found.length === 0) return undefined;
   return section(
     "proof",
@@ -35,12 +21,12 @@ export function proofs(runs: Run[]): HTMLElement | undefined {
         `${label}: ${factor(proof.ratio.mean)}, ${factor(proof.ratio.least)} to ${factor(proof.ratio.greatest)} in single repeats`,
       ),
       pairs(label, proof),
-      ...(proof.notes ?? []).map((note) => h("p", { class: "remark" }, note)),
+      ...proof.notes.map((note) => h("p", { class: "remark" }, note)),
     ]),
   );
 }
 
-function pairs(label: string, { repeats }: Proof): HTMLElement {
+function pairs(label: string, { repeats, gains }: PageProof): HTMLElement {
   const values = repeats
     .flatMap(({ before, after }) => [before.end_to_end_ms, after.end_to_end_ms])
     .filter((value) => value !== undefined);
@@ -68,7 +54,7 @@ function pairs(label: string, { repeats }: Proof): HTMLElement {
     repeats.forEach(({ repeat, before, after }, i) => {
       const y = i * step + 12;
       const [from, to] = [before.end_to_end_ms, after.end_to_end_ms];
-      const gain = from !== undefined && to !== undefined && to > 0 ? from / to : undefined;
+      const gain = gains[i] ?? undefined;
       const row = s(
         "g",
         { class: "pair" },

@@ -1,8 +1,8 @@
 // What is missing or doubtful, and what everything ran on.
-import type { Page, Run } from "./data";
+import type { Page, PageRun } from "./shapes";
 import { h, section } from "./dom";
 import { ABSENT, bytes, count, fixed } from "./format";
-import { proofOf } from "./proof";
+import { ends } from "./processes";
 
 /** Notes of all runs, each text once; absent when there is none. */
 export function notes(page: Page): HTMLElement | undefined {
@@ -35,8 +35,8 @@ export function notes(page: Page): HTMLElement | undefined {
   );
 }
 
-function runNotes(run: Run): { name: string; count: number; text: string }[] {
-  const { info, notes, summary, proof } = run;
+function runNotes(run: PageRun): { name: string; count: number; text: string }[] {
+  const { info, notes, summary } = run;
   const dropped = summary.points.reduce((sum, point) => sum + point.dropped_events, 0);
   return [
     ...(info.cut_short
@@ -57,29 +57,14 @@ function runNotes(run: Run): { name: string; count: number; text: string }[] {
           },
         ]
       : []),
-    ...info.processes
-      .filter(({ code, signal }) => signal !== undefined || (code ?? 0) !== 0)
-      .map(({ name, pid, code, signal }) => ({
-        name: "process",
-        count: 0,
-        text: `${name} (${pid}) ended by ${signal === undefined ? `exit code ${code ?? ABSENT}` : `signal ${signal}`}`,
-      })),
-    ...(proof !== null && proofOf(run) === undefined
-      ? [
-          {
-            name: "proof",
-            count: 0,
-            text: "proof.json of this run has another shape than this report reads, and is left out",
-          },
-        ]
-      : []),
+    ...ends(info.processes),
     ...notes,
   ];
 }
 
 /** Machine and versions, a column a run. */
 export function provenance(page: Page): HTMLElement {
-  const rows: [string, (run: Run) => string][] = [
+  const rows: [string, (run: PageRun) => string][] = [
     ["run directory", ({ directory }) => directory],
     ["command", ({ info }) => info.command.join(" ")],
     ["started", ({ info }) => info.started_at || ABSENT],
@@ -95,19 +80,19 @@ export function provenance(page: Page): HTMLElement {
     ["tacho", ({ info }) => info.tacho_version],
     ...[...new Set(page.runs.flatMap(({ info }) => Object.keys(info.versions)))]
       .sort()
-      .map((name): [string, (run: Run) => string] => [
+      .map((name): [string, (run: PageRun) => string] => [
         name,
         ({ info }) => new Map(Object.entries(info.versions)).get(name) ?? ABSENT,
       ]),
   ];
-  const same = (value: (run: Run) => string): boolean => new Set(page.runs.map(value)).size === 1;
+  const same = (value: (run: PageRun) => string): boolean => new Set(page.runs.map(value)).size === 1;
   const body = rows.map(([name, value]) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, name),
       ...(same(value)
-        ? [fact(value(page.runs[0] as Run), page.runs.length)]
+        ? [fact(value(page.runs[0] as PageRun), page.runs.length)]
         : page.runs.map((run) => fact(value(run), 1))),
     ),
   );

@@ -1,5 +1,5 @@
 // Spread over repeats: nodes that spin at one rate keep the phases they started with, so that one repeat is one draw.
-import type { Distribution } from "./data";
+import type { Distribution } from "./shapes";
 
 /** Means of the repeats as far as their distribution tells them. */
 export interface Repeats {

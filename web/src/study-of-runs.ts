@@ -1,5 +1,5 @@
 // Ours beside what a study published, of runs that are no sweep: studies D and E.
-import type { CallbackFigures, Measure, Objective, Page, Run } from "./data";
+import type { CallbackFigures, CommonRate, Measure, ObjectiveCurve, Page, PageRun } from "./shapes";
 import { ms, significant } from "./format";
 import { statements, type Ours } from "./study";
 
@@ -7,37 +7,42 @@ import { statements, type Ours } from "./study";
 export function studyOfRuns({ runs }: Page): HTMLElement | undefined {
   const first = runs.find((run) => run.study !== null);
   if (first?.study == null) return undefined;
-  return statements(first.study, first.info, (measure) => oursOf(runs, measure));
+  return statements(first.study, runs.map(({ info }) => info), (measure) => oursOf(runs, measure));
 }
 
 /** Our figures of a measure, a line a run; without any, why there are none. */
-export function oursOf(runs: readonly Run[], measure: Measure): Ours[] {
+export function oursOf(runs: readonly PageRun[], measure: Measure): Ours[] {
   switch (measure.kind) {
     case "callback":
       return lines(runs, measure.title, (run) => callbackFigure(run, measure), `no callback of ${measure.node} was measured so`);
     case "chain":
       return lines(runs, measure.title, (run) => chainFigure(run, measure), `chain ${measure.chain} was not measured`);
     case "objective":
-      return lines(runs, measure.title, ({ objective }) => objective && best(objective), "tacho tune --method common-rate searches it");
+      return lines(runs, measure.title, ({ objective }) => (objective === null ? undefined : { text: best(objective) }), "tacho tune --method common-rate searches it");
     default:
       return [{ group: "", text: "this is asked of a sweep" }];
   }
 }
 
-function lines(runs: readonly Run[], title: string, of: (run: Run) => string | null | undefined, why: string): Ours[] {
+interface Found {
+  text: string;
+  value?: number;
+}
+
+function lines(runs: readonly PageRun[], title: string, of: (run: PageRun) => Found | undefined, why: string): Ours[] {
   const found = runs.flatMap((run) => {
-    const text = of(run);
-    return text == null ? [] : [{ group: runs.length > 1 ? `${title}, ${run.label}` : title, text }];
+    const one = of(run);
+    return one === undefined ? [] : [{ title, group: runs.length > 1 ? run.label : "", ...one }];
   });
   return found.length > 0 ? found : [{ group: "", text: why }];
 }
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
-function callbackFigure(run: Run, { node, figure, unit, scale }: Of<"callback">): string | undefined {
+function callbackFigure(run: PageRun, { node, figure, unit, scale }: Of<"callback">): Found | undefined {
   const callback = run.summary.callbacks.find((of) => of.node === node && of.kind === "subscription");
   const value = figure === "in_node_clock_ms" ? run.in_node_clock_ms[node] : callback && figureOf(callback, figure);
-  return value === undefined ? undefined : `${significant(value * scale)} ${unit}`;
+  return value === undefined ? undefined : { text: `${significant(value * scale)} ${unit}`, value: value * scale };
 }
 
 function figureOf(callback: CallbackFigures, figure: string): number | undefined {
@@ -48,9 +53,9 @@ function figureOf(callback: CallbackFigures, figure: string): number | undefined
   return numberAt(callback, figure);
 }
 
-function chainFigure(run: Run, { chain, figure, unit }: Of<"chain">): string | undefined {
+function chainFigure(run: PageRun, { chain, figure, unit }: Of<"chain">): Found | undefined {
   const value = numberAt(run.summary.chains.find(({ name }) => name === chain), figure);
-  return value === undefined ? undefined : `${significant(value)} ${unit}`;
+  return value === undefined ? undefined : { text: `${significant(value)} ${unit}`, value };
 }
 
 function numberAt(of: unknown, path: string): number | undefined {
@@ -59,24 +64,23 @@ function numberAt(of: unknown, path: string): number | undefined {
 }
 
 /** The best rate, and the checks and cores that it was searched with. */
-function best({ best_hz, input }: Objective): string {
-  if (input === undefined) return `${significant(best_hz)} Hz`;
+function best({ best_hz, input }: ObjectiveCurve): string {
   const { usual, others } = checksOf(input);
   const named = others.map(({ name, check_ms }) => `, of ${name} ${ms(check_ms)}`);
   return `${significant(best_hz)} Hz, with checks of ${ms(usual)}${named.join("")} on ${input.cores} cores`;
 }
 
 /** The callback check that most nodes have, and those with another. */
-function checksOf({ chain }: NonNullable<Objective["input"]>) {
+function checksOf({ chain }: CommonRate) {
   const checks = chain.map(({ check_ms }) => check_ms).sort((a, b) => a - b);
   const usual = checks[Math.floor(checks.length / 2)] ?? 0;
   return { usual, others: chain.filter(({ check_ms }) => check_ms !== usual) };
 }
 
 /** The published best rate of a search like this one: with the same check of one node, where one has a check of its own. */
-export function publishedRate({ study, objective }: Run): number | undefined {
+export function publishedRate({ study, objective }: PageRun): number | undefined {
   const measure = study?.statements.map((statement) => statement.measure).find(({ kind }) => kind === "objective");
-  if (measure?.kind !== "objective" || objective?.input === undefined) return undefined;
+  if (measure?.kind !== "objective" || objective === null) return undefined;
   const { others } = checksOf(objective.input);
   if (others.length > 1) return undefined;
   return measure.published_hz.find(({ one_check_ms }) => one_check_ms === others[0]?.check_ms)?.hz;

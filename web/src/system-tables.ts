@@ -1,5 +1,5 @@
 // What not every run knows: services, actions, managed nodes, threads, and who had the CPU. A table without rows is left out.
-import type { ActionFigures, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures, Summary } from "./data";
+import type { ActionFigures, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures, Summary } from "./shapes";
 import { toMs } from "./format";
 import { sortable, titled } from "./sortable";
 

@@ -1,5 +1,5 @@
 // All figures, as tables.
-import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, Run, TopicFigures } from "./data";
+import type { BagTopicFigures, CallbackFigures, ChainFigures, Page, PageRun, TopicFigures } from "./shapes";
 import { h, section } from "./dom";
 import { toMs } from "./format";
 import { choice } from "./choice";
@@ -26,7 +26,7 @@ export function tables(page: Page): HTMLElement {
   );
 }
 
-function runTables({ summary }: Run): HTMLElement[] {
+function runTables({ summary }: PageRun): HTMLElement[] {
   const severalEvidences = new Set(summary.chains.map(({ evidence }) => evidence)).size > 1;
   return [
     ...titled(

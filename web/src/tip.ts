@@ -1,7 +1,19 @@
 // One tip for all drawings: shown by pointer and by keyboard focus, and read out as the label of what it is about.
 import { h } from "./dom";
 
-const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+let made: HTMLElement | undefined;
+
+/** The tip; made when it is first asked for. */
+function tipOfPage(): HTMLElement {
+  if (made === undefined) {
+    made = h("div", { class: "tip", role: "tooltip", hidden: true });
+    document.body.append(made);
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+    });
+  }
+  return made;
+}
 
 /** Gives an element of a drawing a tip of some lines, the first being its title. */
 export function withTip<E extends SVGElement>(element: E, lines: string[], focusable = false): E {
@@ -22,7 +34,7 @@ export function withTip<E extends SVGElement>(element: E, lines: string[], focus
 }
 
 function show(lines: string[], at: DOMRect): void {
-  if (!tip.isConnected) document.body.append(tip);
+  const tip = tipOfPage();
   tip.replaceChildren(...lines.map((line, i) => h("div", { class: i === 0 ? "tip-title" : "tip-line" }, line)));
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
@@ -34,9 +46,5 @@ function show(lines: string[], at: DOMRect): void {
 }
 
 function hide(): void {
-  tip.hidden = true;
+  if (made !== undefined) made.hidden = true;
 }
-
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hide();
-});

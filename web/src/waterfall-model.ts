@@ -1,6 +1,6 @@
 // One instance of a chain as stretches of time, one after another.
-import type { Hop, Instance } from "./data";
-import type { Part } from "./parts";
+import type { PageHop, PageInstance } from "./shapes";
+import { laidOut, timesOf, type Part } from "./parts";
 
 export interface Stretch {
   part: Part;
@@ -13,24 +13,20 @@ export interface Stretch {
   by?: string;
 }
 
+/** Before a callback, in this order: when a node is woken behind other callbacks, it slept first. */
+const WAITING: readonly Part[] = ["transport", "undivided", "alignment", "queueing", "kept"];
+
 /** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is kept for this one, is computed on, but for when others had the CPU. */
-export function stretches(hop: Hop, position: number): Stretch[] {
+export function stretches(hop: PageHop, position: number): Stretch[] {
   const found: Stretch[] = [];
   const add = (part: Part, from: number, to: number): void => {
     if (to > from) found.push({ part, from, to, position });
   };
-  // When a node is woken behind other callbacks, it slept first: alignment, then queueing.
-  const began = hop.start_ms - (hop.kept_ms ?? 0);
-  const queued = began - hop.queueing_ms;
-  if (hop.published_ms !== null && hop.arrival_ms !== null) {
-    add("transport", hop.published_ms, hop.arrival_ms);
-    add("alignment", hop.arrival_ms, queued);
-  } else if (hop.published_ms !== null) {
-    add("undivided", hop.published_ms, queued);
-  }
   if (hop.published_ms !== null) {
-    add("queueing", queued, began);
-    add("kept", began, hop.start_ms);
+    const told = hop.parts.alignment_ms !== undefined;
+    const times = timesOf(hop.parts).map(({ part, ms }) => ({ part: part === "transport" && !told ? "undivided" : part, ms }) as const);
+    const waiting = WAITING.flatMap((part) => times.filter((time) => time.part === part));
+    for (const { part, from, to } of laidOut(waiting, hop.published_ms)) add(part, from, to);
   }
   let from = hop.start_ms;
   for (const { from_ms, to_ms, by } of [...(hop.preemptions ?? [])].sort((a, b) => a.from_ms - b.from_ms)) {
@@ -43,11 +39,11 @@ export function stretches(hop: Hop, position: number): Stretch[] {
 }
 
 /** All stretches of an instance. */
-export function waterfallOf(instance: Instance): Stretch[] {
+export function waterfallOf(instance: PageInstance): Stretch[] {
   return instance.hops.flatMap(stretches);
 }
 
 /** Time before the callback of a hop, from publication on; absent for the first. */
-export function waited(hop: Hop): number | undefined {
+export function waited(hop: PageHop): number | undefined {
   return hop.published_ms === null ? undefined : hop.start_ms - hop.published_ms;
 }

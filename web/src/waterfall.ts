@@ -2,7 +2,7 @@
 import { scaleLinear } from "d3-scale";
 import { xAxis } from "./axis";
 import type { Comparison } from "./compare";
-import type { Hop, Instance, Rank } from "./data";
+import type { HopMeans, PageHop, PageInstance, Rank } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { ABSENT, fixed, ms } from "./format";
 import { legend, MEANING, partsOf, type Part } from "./parts";
@@ -13,7 +13,7 @@ import { stretches, waited, waterfallOf, type Stretch } from "./waterfall-model"
 
 interface Shown {
   label: string;
-  instance: Instance;
+  instance: PageInstance;
 }
 
 /** The waterfall as a section; absent where no run has an instance with its hops. */
@@ -140,7 +140,7 @@ function staircase({ label, instance }: Shown): HTMLElement {
 
 function bar(
   stretch: Stretch,
-  instance: Instance,
+  instance: PageInstance,
   x: (value: number) => number,
   y: number,
   height: number,
@@ -165,7 +165,7 @@ function told({ part, from, to, by }: Stretch): string {
   return `${by === undefined ? part : `preempted by ${by}`} ${ms(to - from)}`;
 }
 
-function hopTip(hop: Hop, position: number): string[] {
+function hopTip(hop: PageHop, position: number): string[] {
   return [
     hop.node,
     ...(hop.topic === null ? [] : [`input ${hop.topic}`]),
@@ -186,15 +186,21 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
         sortable(drawn?.hops ?? [], [
           { title: "node", value: (hop) => hop.node },
           { title: "waits", unit: "ms", decimals: 3, value: (hop) => hop.waited_ms },
-          { title: "transport", unit: "ms", decimals: 3, value: (hop) => hop.transport_ms },
-          { title: "alignment", unit: "ms", decimals: 3, value: (hop) => hop.alignment_ms },
-          { title: "queueing", unit: "ms", decimals: 3, value: (hop) => hop.queueing_ms },
-          { title: "kept", unit: "ms", decimals: 3, value: (hop) => hop.kept_ms },
-          { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.computation_ms },
-          { title: "preemption", unit: "ms", decimals: 3, value: (hop) => hop.preemption_ms },
+          { title: "transport", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "transport") },
+          { title: "alignment", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "alignment") },
+          { title: "queueing", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "queueing") },
+          { title: "kept", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "kept") },
+          { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.parts.computation_ms },
+          { title: "preemption", unit: "ms", decimals: 3, value: (hop) => hop.parts.preemption_ms },
         ]),
       ),
     );
+}
+
+/** A part of the wait for a callback: the first node has none, and where alignment is not told, neither is transport. */
+function waitedFor({ waited_ms, parts }: HopMeans, part: "transport" | "alignment" | "queueing" | "kept"): number | undefined {
+  const untold = part === "transport" && parts.alignment_ms === undefined;
+  return waited_ms === null || untold ? undefined : parts[`${part}_ms`];
 }
 
 /** A label shortened in the middle to about `width` pixels of 13 px type. */

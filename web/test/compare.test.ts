@@ -4,27 +4,26 @@ import { chain, run } from "./sample";
 
 const page = (...runs: ReturnType<typeof run>[]) => ({ format: 1, tacho_version: "", runs });
 
-test("a chain is followed by its path, and the gain is that of the means", () => {
+test("a chain is that of each run which the data names, with its gain", () => {
+  const after = run("after", [chain("x /y z", true, 50), chain("a /t b", false, 10, 30)]);
   const compared = compare(
     page(
-      run("before", [chain("a /t b", true, 100, 300)]),
-      run("after", [chain("x /y z", true, 50), chain("a /t b", false, 10, 30)]),
+      { ...run("before", [chain("a /t b", true, 100, 300)]), compared: { chain: 0, gain: 1 } },
+      { ...after, compared: { chain: 1, gain: 10, other_critical: 0 } },
     ),
   );
-  expect(compared?.runs.map(({ gain }) => gain)).toEqual([1, 10]);
+  expect(compared?.chain.name).toBe("a /t b");
+  expect(compared?.runs.map(({ gain, figures }) => [gain, figures?.name])).toEqual([
+    [1, "a /t b"],
+    [10, "a /t b"],
+  ]);
   expect(compared?.runs[1]?.otherCritical?.name).toBe("x /y z");
 });
 
-test("a run without the chain has no gain", () => {
-  const compared = compare(
-    page(run("before", [chain("a /t b", true, 100)]), run("after", [chain("a /other b", true, 10)])),
-  );
-  expect(compared?.runs[1]).toMatchObject({ figures: undefined, gain: undefined });
-});
-
-test("an after of no time at all is no infinite gain", () => {
-  const compared = compare(page(run("before", [chain("a /t b", true, 100)]), run("after", [chain("a /t b", true, 0)])));
-  expect(compared?.runs[1]?.gain).toBeUndefined();
+test("a run without the chain has no figures and no gain", () => {
+  const [before, after] = [run("before", [chain("a /t b", true, 100)]), run("after", [])];
+  const compared = compare(page({ ...before, compared: { chain: 0, gain: 1 } }, { ...after, compared: {} }));
+  expect(compared?.runs[1]).toMatchObject({ figures: undefined, gain: undefined, drawn: undefined });
 });
 
 test("without a critical chain there is nothing to compare", () => {

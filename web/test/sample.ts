@@ -1,5 +1,5 @@
 // Small runs for tests.
-import type { ChainFigures, Distribution, Run, TopicFigures } from "../src/data";
+import type { ChainFigures, Distribution, PageRun, TopicFigures } from "../src/shapes";
 
 export function distribution(...values: number[]): Distribution {
   const sorted = [...values].sort((a, b) => a - b);
@@ -40,18 +40,20 @@ export function topic(name: string, publishers: string[], subscribers: string[])
   return { topic: name, publishers, subscribers, sent: 1, received: 1 };
 }
 
-export function run(label: string, chains: ChainFigures[], topics: TopicFigures[] = []): Run {
+export function run(label: string, chains: ChainFigures[], topics: TopicFigures[] = []): PageRun {
   return {
     label,
     directory: label,
     notes: [],
+    in_doubt: [],
     chains: [],
     objective: null,
     proof: null,
+    compared: null,
     sweep: null,
     study: null,
     in_node_clock_ms: {},
-    summary: { points: [], callbacks: [], topics, chains },
+    summary: { points: [], callbacks: [], topics, layers: [], chains, notes: [] },
     info: {
       verb: "bench",
       command: [],

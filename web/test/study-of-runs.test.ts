@@ -1,26 +1,26 @@
 import { expect, test } from "vitest";
-import type { Measure, Run } from "../src/data";
+import type { Measure, PageRun } from "../src/shapes";
 import { oursOf, publishedRate } from "../src/study-of-runs";
 import { run } from "./sample";
 
-const callback = (figure: string, scale = 1, unit = "s"): Measure => ({ kind: "callback", node: "/b", figure, title: "time", unit, scale });
+const callback = (figure: string, scale = 1, unit = "s"): Measure => ({ kind: "callback", node: "/b", figure, title: "time", unit, scale, published: [] });
 
-function ofD(): Run {
+function ofD(): PageRun {
   const one = run("study d", []);
   const mean = { count: 9, min: 1, q1: 1, median: 1, q3: 1, mean: 9300, p99: 1, max: 1 };
   const of = { kind: "subscription", count: 9, duration_us: mean, output_period_ms: [["/out", 100]] };
-  one.summary.callbacks = [{ ...of, node: "/b" }] as unknown as Run["summary"]["callbacks"];
+  one.summary.callbacks = [{ ...of, node: "/b" }] as unknown as PageRun["summary"]["callbacks"];
   one.in_node_clock_ms = { "/b": 9.25 };
   return one;
 }
 
-function ofE(checks: number[]): Run {
+function ofE(checks: number[]): PageRun {
   const one = run("common rate", []);
-  const chain = checks.map((check_ms, i) => ({ name: `n${i}`, check_ms }));
-  one.objective = { points: [], best_hz: 270, input: { chain, cores: 2 } };
+  const chain = checks.map((check_ms, i) => ({ name: `n${i}`, check_ms, execution_ms: 1 }));
+  one.objective = { points: [], best_hz: 270, diverging_hz: [], input: { chain, others: [], cores: 2 } };
   const published_hz = [{ hz: 300 }, { hz: 220, one_check_ms: 0.5 }];
   const measure: Measure = { kind: "objective", title: "best rate", published_hz };
-  one.study = { id: "e", title: "", citation: "", setting: "", statements: [{ source: "", says: "", measure }] };
+  one.study = { id: "e", title: "", citation: "", setting: "", figures: [], statements: [{ source: "", says: "", measure }] };
   return one;
 }
 
@@ -34,7 +34,7 @@ test("figures of a callback stand beside those of study D", () => {
 });
 
 test("the best rate names its checks, and the published one is that of the same search", () => {
-  const asked = (of: Run) => oursOf([of], { kind: "objective", title: "best rate", published_hz: [] })[0]?.text;
+  const asked = (of: PageRun) => oursOf([of], { kind: "objective", title: "best rate", published_hz: [] })[0]?.text;
   expect(asked(ofE([0.05, 0.05, 0.05]))).toBe("270 Hz, with checks of 0.0500\u202fms on 2 cores");
   expect(asked(ofE([0.05, 0.5, 0.05]))).toBe("270 Hz, with checks of 0.0500\u202fms, of n1 0.500\u202fms on 2 cores");
   expect(publishedRate(ofE([0.05, 0.05, 0.05]))).toBe(300);

@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Measure, Point, SweepPoint } from "../src/data";
+import type { Measure, PageRun, Point, SweepPoint } from "../src/shapes";
 import { received, sent } from "../src/sweep/shares";
+import { columns } from "../src/sweep/columns";
+import { laidOver } from "../src/sweep/laid-over";
+import { marksOf, reach } from "../src/sweep/marks";
 import { ours } from "../src/sweep/measures";
-import { dimensions, grouped, matching, numberOf, valueOf, valuesOf } from "../src/sweep/model";
-import { distribution } from "./sample";
+import { arranged } from "../src/sweep/study-figures";
+import { dimensions, grouped, label, matching, numberOf, valueOf, valuesOf } from "../src/sweep/model";
+import { distribution, run } from "./sample";
 
 function point(figures: Partial<Point> | null, parameters: Record<string, string> = {}): SweepPoint {
   const whole: Point = {
@@ -18,6 +22,7 @@ function point(figures: Partial<Point> | null, parameters: Record<string, string
     lost: 0,
     in_time: 10,
     late: 0,
+    layers: [],
     publishing: [],
     subscribing: [],
     dropped_events: 0,
@@ -68,7 +73,84 @@ describe("values of points", () => {
   it("tell points apart only where they differ, and a parameter that is an identity is not told twice", () => {
     const points = [10, 20].map((size_bytes) => point({ size_bytes }, { size: `${size_bytes} B`, durability: "volatile" }));
     expect(dimensions(points, ["size", "durability"])).toEqual(["size_bytes"]);
+    const via = [point({ middleware: "ros1", transport: "tcpros" }, { via: "ROS 1" }), point({ middleware: "cyber" }, { via: "Cyber" })];
+    expect(dimensions(via, ["via"])).toEqual(["middleware/transport"]);
+    // One middleware twice: then the parameter says more, and the middleware follows from it.
+    const pairs = [...via, point({ middleware: "cyber" }, { via: "Cyber across" })];
+    expect(dimensions(pairs, ["via"])).toEqual(["via"]);
+    const independent = via.flatMap((of) => ["any", "one"].map((cpus) => ({ ...of, parameters: { ...of.parameters, cpus } })));
+    expect(dimensions(independent, ["via", "cpus"])).toEqual(["middleware/transport", "cpus"]);
     expect(grouped(points, ["middleware", "size_bytes"]).map(({ name }) => name)).toEqual(["10 B", "20 B"]);
+  });
+});
+
+describe("columns", () => {
+  const points = [7, 31].flatMap((subscribers) => [16, 64].map((size_bytes) => point({ subscribers, size_bytes, rate_hz: size_bytes })));
+  const arrangement = { across: ["subscribers", "size_bytes"], panels: [] };
+
+  it("stand in the order of their values, the outer ones together", () => {
+    const { placed, labels, outer } = columns([...points].reverse(), arrangement, [undefined], [0, 400]);
+    expect(labels.map(({ text }) => text)).toEqual(["16 B", "64 B", "16 B", "64 B"]);
+    expect(outer.map(({ text }) => text)).toEqual(["7 subscribers", "31 subscribers"]);
+    expect(placed.map(({ point: of }) => of)).toEqual(points);
+    expect(placed.every(({ from, wide }, i) => i === 0 || from > (placed[i - 1]?.from ?? 0) + wide - 1e-9)).toBe(true);
+  });
+
+  it("have a place for each colour, and points that nothing tells apart share one", () => {
+    const twice = [point({ middleware: "a" }), point({ middleware: "b" }), point({ middleware: "b" })];
+    const { placed } = columns(twice, { across: [], colour: "middleware", panels: [] }, ["a", "b"], [0, 90]);
+    expect(placed.map(({ colour }) => colour)).toEqual([0, 1, 1]);
+    expect(placed[2]?.from).toBeCloseTo((placed[1]?.from ?? 0) + (placed[1]?.wide ?? 0));
+  });
+});
+
+describe("what was published", () => {
+  const at = (middleware: string, size_bytes: number, us: number): SweepPoint => point({ middleware, size_bytes, latency_us: distribution(us) });
+  const points = [at("socket", 1, 100), at("ros2", 1, 130), at("socket", 2, 400), at("ros2", 2, 900), at("ros2", 3, 1)];
+
+  it("stands beside the points that are meant alone", () => {
+    const marks = marksOf([{ says: "s", where: { size_bytes: { least: 2 }, middleware: "ros2" }, values: [7] }], points, points, "latency_us.mean", 1);
+    expect(marks.map(({ point: of, values: found }) => [of, found])).toEqual([[points[3], [7]], [points[4], [7]]]);
+    expect(reach(marks)).toEqual([7, 7]);
+  });
+
+  it("is a multiple of ours where the study says so, and absent without ours", () => {
+    const times = { of: { middleware: "socket" }, by: ["size_bytes"] };
+    const marks = marksOf([{ says: "s", where: { middleware: "ros2" }, times, from: 1, to: 1.5 }], points, points, "latency_us.mean", 0.001);
+    expect(marks.map(({ from, to }) => [from, to])).toEqual([
+      [0.1, expect.closeTo(0.15)],
+      [0.4, expect.closeTo(0.6)],
+    ]);
+  });
+});
+
+describe("several runs of a sweep", () => {
+  const swept = (label: string, kernel: string): PageRun => ({
+    ...run(label, []),
+    sweep: { parameters: ["size"], points: [point({ size_bytes: 1 })], study: null },
+    info: { ...run(label, []).info, machine: { host: "h", cpu: "c", cpus: 2, memory_bytes: 1, kernel, preemption: "voluntary", clocksource: "tsc" } },
+  });
+
+  it("are laid over each other, and told apart by run and kernel", () => {
+    const sweep = laidOver([swept("a", "6.1"), swept("a", "6.1-rt")]);
+    expect(sweep?.points.map(({ parameters }) => parameters["run"])).toEqual(["a (Linux 6.1 voluntary)", "a (Linux 6.1-rt voluntary)"]);
+    expect(dimensions(sweep?.points ?? [], sweep?.parameters ?? [])).toEqual(["run"]);
+    expect(laidOver([swept("a", "6.1"), swept("a", "6.1")])?.points.map(({ name }) => name)).toEqual(["1: a/000", "2: a/000"]);
+  });
+
+  it("have the free colour of a study's figure, else panels of their own, and their name at each point", () => {
+    const figure = { source: "", title: "", draw: "boxes", unit: "", scale: 1, where: {}, across: ["size_bytes"], panels: ["rate_hz"], published: [] } as const;
+    const of = (colour: string | undefined, several: boolean) =>
+      arranged({ ...figure, across: [...figure.across], panels: [...figure.panels], published: [], ...(colour === undefined ? {} : { colour }) }, several);
+    expect([of(undefined, true).colour, of(undefined, false).colour]).toEqual(["run", undefined]);
+    expect(of("many", true)).toEqual({ across: ["size_bytes"], colour: "many", panels: ["rate_hz", "run"] });
+    expect(of("run", true).panels).toEqual(["rate_hz"]);
+    expect(label(point({ size_bytes: 16 }, { run: "rt" }))).toBe("rt: ros2 16 B");
+  });
+
+  it("are one sweep as it is where there is one", () => {
+    expect(laidOver([swept("a", "6.1")])?.parameters).toEqual(["size"]);
+    expect(laidOver([run("a", [])])).toBeUndefined();
   });
 });
 
@@ -76,7 +158,7 @@ describe("ours beside published", () => {
   it("counts points below a bound, of those that measured it", () => {
     const points = [point({ latency_us: distribution(5) }), point({ latency_us: distribution(50) }), point({})];
     const measure: Measure = { kind: "count", figure: "latency_us.median", title: "below 10", below: 10 };
-    expect(ours(points, measure)).toEqual([{ group: "below 10", text: "1 of 2" }]);
+    expect(ours(points, measure)).toEqual([{ title: "below 10", group: "", text: "1 of 2" }]);
   });
 
   it("gives the range of each group, scaled", () => {
@@ -84,8 +166,8 @@ describe("ours beside published", () => {
     points.push(point({ middleware: "b", latency_us: distribution(8000) }));
     const measure = { ...values("latency_us.mean", {}, ["middleware"]), unit: "ms", scale: 0.001 } as Measure;
     expect(ours(points, measure)).toEqual([
-      { group: "t: a", text: "2.00 to 3.00 ms" },
-      { group: "t: b", text: "8.00 ms" },
+      { title: "t", group: "a", text: "2.00 to 3.00 ms" },
+      { title: "t", group: "b", text: "8.00 ms" },
     ]);
   });
 
@@ -103,8 +185,8 @@ describe("ours beside published", () => {
       each: [],
     };
     expect(ours(points, measure)).toEqual([
-      { group: "t: 1 B", text: "0.500×" },
-      { group: "t: 2 B", text: "3.00×" },
+      { title: "t", group: "1 B", text: "0.500×" },
+      { title: "t", group: "2 B", text: "3.00×" },
     ]);
   });
 

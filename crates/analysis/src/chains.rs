@@ -11,33 +11,34 @@ mod told;
 pub(crate) mod usage;
 mod wait;
 
-use crate::Options;
 use crate::graph::Path;
-use crate::in_order::{in_order, threads};
-use crate::link::Linked;
-use crate::observe::{Observed, INTERNAL};
-use crate::observe::lifecycle::{state_at, ACTIVE};
-use crate::observe::preemption::Scheduled;
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Chain, ChainInput, Hop, Instance, Link, LinkRule, Note};
+use crate::observe::lifecycle::state_at;
+use crate::observe::{PublicationSeen, INTERNAL};
+use crate::stages::Ways;
+use busy::Busy;
+use follow::{Output, PublishedOutside};
 use std::collections::HashSet;
 use std::ops::Range;
+use tacho_tables::in_order::{in_order, threads};
+use tacho_tables::row::Row;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 use ties::{Pair, Tie, Ties};
 use usage::Usage;
-use busy::Busy;
-use follow::{Output, PublishedOutside};
 use wait::Arrival;
 
 pub use bounds::bound_paths;
 
+/// Traced that a note names; of more it says how many.
+const NAMED: usize = 3;
 /// Paths a thread that are followed in one round.
 const ROUND: usize = 4;
 
 /// Rows of the tables of chains.
 #[derive(Default)]
-pub(crate) struct Chains {
+pub(crate) struct Traced {
     pub chains: Vec<Chain>,
     pub instances: Rows<Instance>,
     pub hops: Rows<Hop>,
@@ -48,15 +49,17 @@ pub(crate) struct Chains {
     pub left_out: u64,
     /// What each chain was made of.
     pub made_of: Vec<MadeOf>,
+    /// Traced with outputs that pass through a publish call outside of any callback, and how many.
+    outside: Vec<(String, u64)>,
 }
 
 /// The path of a chain, its ties, and its inputs that led to nothing (publications of its first node).
 pub(crate) struct MadeOf {
     pub path: Path,
     pub ties: Vec<Tie>,
-    pub lost: Vec<u32>,
+    pub lost: Vec<Row<PublicationSeen>>,
     /// Those that do not count as lost, since they may still be on their way.
-    pub on_their_way: Vec<u32>,
+    pub on_their_way: Vec<Row<PublicationSeen>>,
     /// Rows of its instances.
     pub instances: Range<u32>,
     /// Row of their first hop; each that has hops has one a node.
@@ -79,31 +82,21 @@ impl MadeOf {
 
 /// Follows links through one run.
 pub(crate) struct Tracer<'a> {
-    pub seen: &'a Observed,
-    pub linked: &'a Linked,
-    pub options: &'a Options,
+    pub seen: &'a Ways,
     pub usage: &'a Usage,
-    scheduled: &'a Scheduled,
     pub ties: Ties<'a>,
     pub busy: Busy,
 }
 
 impl<'a> Tracer<'a> {
-    pub fn new(
-        seen: &'a Observed,
-        linked: &'a Linked,
-        usage: &'a Usage,
-        scheduled: &'a Scheduled,
-        options: &'a Options,
-        workload: Option<&'a Workload>,
-        stated: &'a Links,
-    ) -> Self {
-        Tracer { seen, linked, options, usage, scheduled, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
+    pub fn new(seen: &'a Ways, usage: &'a Usage, workload: Option<&'a Workload>, stated: &'a Links) -> Self {
+        Tracer { seen, usage, ties: Ties::new(seen, usage, workload, stated), busy: Busy::new(seen) }
     }
 
-    /// All instances of all paths, and the hops of all of them or, once there are too many, of those that are told one by one.
-    pub fn trace(&mut self, paths: Vec<Path>) -> Chains {
-        let mut tables = Chains::default();
+    /// All instances of all paths, and the hops of all of them or, once there are too many, of those that are told one
+    /// by one.
+    pub fn trace(&mut self, paths: Vec<Path>) -> Traced {
+        let mut tables = Traced::default();
         let (mut without, mut asked) = (0, HashSet::new());
         let (paths, cut) = bounds::followed(self, paths);
         tables.notes.extend(cut);
@@ -111,17 +104,23 @@ impl<'a> Tracer<'a> {
         // In rounds, since ties are inferred one after the other: each pair of an input and an output once.
         while paths.peek().is_some() {
             let full = bounds::is_full(&tables.hops);
-            let round: Vec<_> = paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
+            let round: Vec<_> =
+                paths.by_ref().take(ROUND * threads()).map(|path| (self.ties_of(&path), path)).collect();
             let this = &*self;
-            in_order(round.into_iter(), |(ties, path)| this.trace_path(path, ties, full), |mut traced| {
-                if !traced.path.named && bounds::is_full(&tables.hops) {
-                    traced.leave_told();
-                }
-                without += u64::from(traced.is_sampled());
-                asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
-                traced.append_to(&mut tables);
-            });
+            in_order(
+                round.into_iter(),
+                |(ties, path)| this.trace_path(path, ties, full),
+                |mut traced| {
+                    if !traced.path.named && bounds::is_full(&tables.hops) {
+                        traced.leave_told();
+                    }
+                    without += u64::from(traced.is_sampled());
+                    asked.extend((1..traced.path.nodes.len()).map(|i| traced.pair(i)));
+                    traced.append_to(&mut tables);
+                },
+            );
         }
+        tables.notes.extend(published_outside(&tables.outside));
         tables.notes.extend(bounds::note(without, tables.hops.len()));
         tables.links = self.ties.links(&asked);
         let mut worst = vec![None; tables.chains.len()];
@@ -129,7 +128,8 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of the event files.
+        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of
+        // the event files.
         if let Some(most) = worst.iter().flatten().max() {
             let worst = (0..worst.len()).filter(|row| worst[*row].as_ref() == Some(most));
             let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
@@ -150,19 +150,19 @@ impl<'a> Tracer<'a> {
     }
 
     /// All instances of one path. `full`: there is no room for the hops of all, if nobody asked for it.
-    fn trace_path(&self, path: Path, ties: Vec<Tie>, full: bool) -> Traced {
+    fn trace_path(&self, path: Path, ties: Vec<Tie>, full: bool) -> OnePath {
         let last = path.nodes.len() - 1;
         if ties.iter().any(|tie| tie.rule == LinkRule::Unrelated) {
-            return Traced { path, of: None };
+            return OnePath { path, of: None };
         }
-        let mut tables = Chains::default();
+        let mut tables = Traced::default();
         let chain = 0;
         let (mut outside, mut weakest) = (0u64, None);
         let outputs = self.outputs(&path, ties[last - 1].rule).sorted_by(|a, b| a.time.cmp(&b.time));
         let keeps_all = path.named || !full;
         let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
-        let mut descents: Rows<(u32, i64)> = Rows::new();
+        let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
         for output in far_apart(outputs.iter()) {
             let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
@@ -175,7 +175,7 @@ impl<'a> Tracer<'a> {
             let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
             worst = worst.max(end.output_ns - first.start_ns);
             descents.extend(trail.origin.map(|origin| (origin, output.time)));
-            if !self.options.measures(first.start_ns) {
+            if !self.seen.options.measures(first.start_ns) {
                 continue;
             }
             // An input that was not recorded would make it an older one's.
@@ -199,15 +199,14 @@ impl<'a> Tracer<'a> {
             }
         }
         if outside > 0 {
-            tables.notes.push(Note { name: "published-outside-callbacks".into(), count: outside, text: format!(
-                "outputs of chain {} that pass through a publish call outside of any callback: its input cannot be told", path.name) });
+            tables.outside.push((path.name.clone(), outside));
         }
-        let named = |node: u32| self.seen.nodes[node as usize].name.clone();
+        let named = |node: Row<Node>| self.seen.nodes[node].name.clone();
         let mut words = vec![named(path.nodes[0])];
         for (topic, node) in path.topics.iter().zip(&path.nodes[1..]) {
-            words.extend([self.seen.topics.names[*topic as usize].clone(), named(*node)]);
+            words.extend([self.seen.topics.names[*topic].clone(), named(*node)]);
         }
-        words.extend(path.output.map(|topic| self.seen.topics.names[topic as usize].clone()));
+        words.extend(path.output.map(|topic| self.seen.topics.names[topic].clone()));
         let origins = self.origins(&path);
         tables.inputs.extend(reaction::inputs(self, chain, &origins, &descents, &outputs));
         let until_ns = self.served_until(&path);
@@ -223,15 +222,16 @@ impl<'a> Tracer<'a> {
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
-        Traced { path, of: Some(tables) }
+        OnePath { path, of: Some(tables) }
     }
 
-    /// Fills in the time inside the callbacks of an instance's hops without a CPU, of all or, where it is not known of all, of none.
+    /// Fills in the time inside the callbacks of an instance's hops without a CPU, of all or, where it is not known of
+    /// all, of none.
     fn preempt(&self, hops: &mut [Hop]) {
         let of = |hop: &Hop| match hop.execution {
             // It has parts, and while the one before awaited, it had no need of a CPU.
-            Some(e) if hop.start_ns < self.seen.executions[e as usize].start_ns => None,
-            Some(e) => self.scheduled.preempted_ns(e, self.seen.execution_stream[e as usize], hop.start_ns, hop.output_ns),
+            Some(e) if hop.start_ns < self.seen.executions[e].start_ns => None,
+            Some(e) => self.seen.scheduled.preempted_ns(e, self.seen.stream_of(e), hop.start_ns, hop.output_ns),
             None => (hop.start_ns == hop.output_ns).then_some(0),
         };
         let known: Option<Vec<i64>> = hops.iter().map(of).collect();
@@ -241,30 +241,33 @@ impl<'a> Tracer<'a> {
     }
 
     /// Publications of a path's first node on its first topic, in order.
-    fn origins(&self, path: &Path) -> Rows<u32> {
-        let of = &self.linked.topics[path.topics[0] as usize];
+    fn origins(&self, path: &Path) -> Rows<Row<PublicationSeen>> {
+        let of = &self.seen.by_topic[path.topics[0]];
         let endpoints = &self.seen.endpoints;
-        let mine = |p: &&u32| {
-            self.seen.publications[**p as usize].endpoint.is_some_and(|e| endpoints[e as usize].node == path.nodes[0])
+        let mine = |p: &&Row<PublicationSeen>| {
+            self.seen.publications[**p].endpoint.is_some_and(|e| endpoints[e].node == path.nodes[0])
         };
         far_apart(of.publications.iter()).filter(mine).copied().collect()
     }
 
-    /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on the topic that
-    /// is stated where one is, else the end of each callback that took a message.
+    /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on
+    /// the topic that is stated where one is, else the end of each callback that took a message.
     fn outputs(&self, path: &Path, rule: LinkRule) -> Rows<Output> {
         let seen = self.seen;
         let (node, topic) = (path.nodes[path.nodes.len() - 1], path.topics[path.topics.len() - 1]);
-        let of_node =
-            |p: &u32| seen.publications[*p as usize].endpoint.filter(|e| *e != INTERNAL).is_some_and(|e| {
-                let endpoint = &seen.endpoints[e as usize];
-                endpoint.node == node && path.output.map_or(!seen.legs.is_leg(endpoint.topic), |output| endpoint.topic == output)
-            });
+        let of_node = |p: &Row<PublicationSeen>| {
+            seen.publications[*p].endpoint.filter(|e| *e != INTERNAL).is_some_and(|e| {
+                let endpoint = &seen.endpoints[e];
+                endpoint.node == node
+                    && path.output.map_or(!seen.legs.is_leg(endpoint.topic), |output| endpoint.topic == output)
+            })
+        };
         let mut outputs = Rows::new();
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
-                let time = seen.publications[*last as usize].time;
-                if rule != LinkRule::SameCallback || self.usage.taken_in(seen, *execution, node, topic, time).is_some() {
+                let time = seen.publications[*last].time;
+                if rule != LinkRule::SameCallback || self.usage.taken_in(seen, *execution, node, topic, time).is_some()
+                {
                     outputs.push(Output { execution: Some(*execution), publication: Some(*last), time });
                 }
             }
@@ -274,53 +277,61 @@ impl<'a> Tracer<'a> {
         }
         let takes = self.usage.takes(node, topic);
         let mut before = None;
-        let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].execution);
+        let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t].execution);
         let executions = executions.filter(|e| before.replace(*e) != Some(*e));
-        let ends = executions.filter_map(|e| Some((e, seen.executions[e as usize].end_ns?)));
+        let ends = executions.filter_map(|e| Some((e, seen.executions[e].end_ns?)));
         ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
-    /// When the first executor or process on a path had ended, but for those that were killed: what was published from then
-    /// on need not reach the end.
+    /// When the first executor or process on a path had ended, but for those that were killed: what was published from
+    /// then on need not reach the end.
     fn served_until(&self, path: &Path) -> Option<i64> {
         let seen = self.seen;
-        let ended = |endpoints: &[u32], node: u32| {
-            let own = endpoints.iter().filter(|e| seen.endpoints[**e as usize].node == node);
-            own.filter_map(|e| seen.executor_ended.get(*e as usize).copied().flatten()).max()
+        let ended = |endpoints: &[Row<Endpoint>], node: Row<Node>| {
+            let own = endpoints.iter().filter(|e| seen.endpoints[**e].node == node);
+            own.filter_map(|e| seen.ended.of(*e)).max()
         };
-        let from = |i: usize| &self.linked.topics[path.topics[i] as usize];
+        let from = |i: usize| &self.seen.by_topic[path.topics[i]];
         let read = ended(&from(0).publishers, path.nodes[0]);
         let taken = (1..path.nodes.len()).map(|i| ended(&from(i - 1).subscriptions, path.nodes[i]));
-        let processes = path.nodes.iter().map(|node| seen.nodes[*node as usize].process);
-        let in_order = processes.filter(|process| seen.processes[*process as usize].ended != Some(false));
+        let processes = path.nodes.iter().map(|node| seen.nodes[*node].process);
+        let in_order = processes.filter(|process| seen.processes[*process].ended != Some(false));
         taken.chain([read]).flatten().chain(in_order.map(|process| seen.alive_until(process))).min()
     }
 
-    /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the last one that did may still be on their way for as long as
-    /// the slowest instance took, and are not counted; nor, in programs that are not ours, those before the first one that the second
-    /// node took, when the two may not have found each other yet.
-    fn without_descendant(&self, path: &Path, origins: &Rows<u32>, descents: &Rows<(u32, i64)>,
-        (worst, until_ns): (i64, Option<i64>)) -> (Vec<u32>, Vec<u32>) {
+    /// Publications of the first node that led to nothing: those that count, and those on their way. Those after the
+    /// last one that did may still be on their way for as long as the slowest instance took, and are not counted; nor,
+    /// in programs that are not ours, those before the first one that the second node took, when the two may not have
+    /// found each other yet.
+    fn without_descendant(
+        &self,
+        path: &Path,
+        origins: &Rows<Row<PublicationSeen>>,
+        descents: &Rows<(Row<PublicationSeen>, i64)>,
+        (worst, until_ns): (i64, Option<i64>),
+    ) -> (Vec<Row<PublicationSeen>>, Vec<Row<PublicationSeen>>) {
         let seen = self.seen;
-        let descended = Numbers::of(descents.iter().map(|(origin, _)| *origin));
+        let descended = Publications::of(descents.iter().map(|(origin, _)| *origin));
         let last = origins.iter().rposition(|p| descended.has(*p));
         let takes = self.usage.takes(path.nodes[1], path.topics[0]);
-        let taken = Numbers::of(far_apart(takes.iter()).filter_map(|t| seen.takes[*t as usize].publication));
+        let taken = Publications::of(far_apart(takes.iter()).filter_map(|t| seen.takes[*t].publication));
         let first = origins.iter().position(|p| taken.has(*p));
-        let ours = seen.ours[seen.nodes[path.nodes[0] as usize].process as usize];
+        let ours = seen.ours[seen.nodes[path.nodes[0]].process];
         let matched_from = if ours { 0 } else { first.unwrap_or(origins.len()) };
         let in_flight_from = seen.end_ns().saturating_sub(worst);
         // What a node that was not active had before its executor ended was dropped there, and is on no way.
-        let state = |node: &u32, time: i64| state_at(&seen.lifecycle.states, *node, time);
-        let dropped = |time: i64| path.nodes[1..].iter().any(|node| state(node, time).is_some_and(|state| state != ACTIVE));
+        let state = |node: &Row<Node>, time: i64| state_at(&seen.lifecycle.states, *node, time);
+        let dropped = |time: i64| {
+            path.nodes[1..].iter().any(|node| state(node, time).is_some_and(|state| state != NodeState::ACTIVE))
+        };
         let cut_off = |time: i64| {
             until_ns.is_some_and(|until| time >= until || time >= until.saturating_sub(worst) && !dropped(time))
         };
         let (mut lost, mut on_their_way) = (Vec::new(), Vec::new());
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
-            let time = seen.publications[*publication as usize].time;
+            let time = seen.publications[*publication].time;
             let unknown = seen.lacks(time, time.saturating_add(worst));
-            if descended.has(*publication) || !self.options.measures(time) || unknown {
+            if descended.has(*publication) || !self.seen.options.measures(time) || unknown {
                 continue;
             }
             let on_its_way = last.is_none_or(|l| position > l) && (time >= in_flight_from || cut_off(time));
@@ -333,15 +344,22 @@ impl<'a> Tracer<'a> {
         let Some(arrival) = arrival else { return "no instance came through".into() };
         let at = |rule: LinkRule| -> Vec<&str> {
             let nodes = ties.iter().zip(&path.nodes[1..]).filter(|(tie, _)| tie.rule == rule);
-            nodes.map(|(_, node)| self.seen.nodes[*node as usize].name.as_str()).collect()
+            nodes.map(|(_, node)| self.seen.nodes[*node].name.as_str()).collect()
         };
-        let (latest, matched) = (at(LinkRule::Latest), at(LinkRule::Match));
+        let (latest, once, matched) = (at(LinkRule::Latest), at(LinkRule::LatestOnce), at(LinkRule::Match));
+        let stamped = at(LinkRule::HeaderStamp);
         let mut words = Vec::new();
-        if latest.len() + matched.len() < ties.len() {
+        if latest.len() + once.len() + matched.len() + stamped.len() < ties.len() {
             words.push("published in the callback that took the input".to_string());
+        }
+        if !stamped.is_empty() {
+            words.push(format!("with the stamp of the input in its header, at {}", stamped.join(", ")));
         }
         if !latest.is_empty() {
             words.push(format!("latest message taken before, at {}", latest.join(", ")));
+        }
+        if !once.is_empty() {
+            words.push(format!("latest message taken before, each used once, at {}", once.join(", ")));
         }
         if !matched.is_empty() {
             words.push(format!("matched by a message filter, at {}", matched.join(", ")));
@@ -351,13 +369,29 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// One path, and what became of it: tables that it has alone; `None` where nothing ties its topics together.
-struct Traced {
-    path: Path,
-    of: Option<Chains>,
+/// One note for all chains that the same stands against.
+fn published_outside(chains: &[(String, u64)]) -> Option<Note> {
+    let mut names: Vec<&str> = chains.iter().map(|(name, _)| name.as_str()).collect();
+    names.dedup(); // several paths have one name
+    let of = if names.len() > 1 { "chains" } else { "chain" };
+    let named = named(&names, NAMED);
+    let text = format!(
+        "outputs of {of} {named} that pass through a publish call outside of any callback: their inputs cannot be told"
+    );
+    (!chains.is_empty()).then(|| Note {
+        name: "published-outside-callbacks".into(),
+        count: chains.iter().map(|(_, count)| count).sum(),
+        text,
+    })
 }
 
-impl Traced {
+/// One path, and what became of it: tables that it has alone; `None` where nothing ties its topics together.
+struct OnePath {
+    path: Path,
+    of: Option<Traced>,
+}
+
+impl OnePath {
     /// The input and the output of the node at a position.
     fn pair(&self, position: usize) -> Pair {
         (self.path.nodes[position], self.path.topics[position - 1], self.path.output_of(position))
@@ -380,7 +414,7 @@ impl Traced {
     }
 
     /// Puts its rows behind those of other paths.
-    fn append_to(self, tables: &mut Chains) {
+    fn append_to(self, tables: &mut Traced) {
         let Some(own) = self.of else { return };
         let (chain, instances, hops) = (tables.chains.len() as u32, tables.instances.len() as u32, tables.hops.len());
         tables.chains.extend(own.chains);
@@ -388,6 +422,7 @@ impl Traced {
         tables.hops.extend(own.hops.into_iter().map(|row| Hop { instance: row.instance + instances, ..row }));
         tables.inputs.extend(own.inputs.into_iter().map(|row| ChainInput { chain, ..row }));
         tables.notes.extend(own.notes);
+        tables.outside.extend(own.outside);
         tables.left_out += own.left_out;
         let moved = |of: MadeOf| MadeOf {
             instances: of.instances.start + instances..of.instances.end + instances,
@@ -398,15 +433,15 @@ impl Traced {
     }
 }
 
-/// A set of rows in as little memory as they take.
-struct Numbers(Rows<u32>);
+/// A set of publications in as little memory as they take.
+struct Publications(Rows<Row<PublicationSeen>>);
 
-impl Numbers {
-    fn of(numbers: impl Iterator<Item = u32>) -> Numbers {
-        Numbers(numbers.collect::<Rows<u32>>().sorted_by(Ord::cmp))
+impl Publications {
+    fn of(rows: impl Iterator<Item = Row<PublicationSeen>>) -> Publications {
+        Publications(rows.collect::<Rows<_>>().sorted_by(Ord::cmp))
     }
 
-    fn has(&self, number: u32) -> bool {
-        self.0.binary_search(&number).is_ok()
+    fn has(&self, row: Row<PublicationSeen>) -> bool {
+        self.0.binary_search(&row).is_ok()
     }
 }

@@ -2,12 +2,14 @@
 
 mod between;
 
-use crate::link::Linked;
-use crate::observe::{is_called, Observed};
-use crate::observe::legs::Legs;
-use crate::tables::Note;
+use crate::calls::Legs;
+use crate::observe::{Seen, Topic};
+use crate::stages::Ways;
 use std::collections::BTreeSet;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{Endpoint, Node, Note};
 use tacho_workload::links::Links;
+use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
 
 /// Source-to-sink paths looked at; systems with more are cut, and a note says so.
@@ -19,10 +21,10 @@ const MOST_STEPS: u32 = 100_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
     pub name: String,
-    pub nodes: Vec<u32>,
-    pub topics: Vec<u32>,
+    pub nodes: Vec<Row<Node>>,
+    pub topics: Vec<Row<Topic>>,
     /// What its last node publishes, where that is stated; else whatever it publishes, or the end of its callback.
-    pub output: Option<u32>,
+    pub output: Option<Row<Topic>>,
     /// Whether somebody asked for it.
     pub named: bool,
     /// By when an instance must be through.
@@ -31,31 +33,30 @@ pub(crate) struct Path {
 
 impl Path {
     /// What the node at a position publishes on the way.
-    pub fn output_of(&self, position: usize) -> Option<u32> {
+    pub fn output_of(&self, position: usize) -> Option<Row<Topic>> {
         self.topics.get(position).copied().or(self.output)
     }
 }
 
-/// Edges between nodes: a topic that one publishes and another subscribes to, and the two ways of services that were called.
+/// A topic, and who subscribes to it.
+type Way = (Row<Topic>, Row<Node>);
+
+/// Edges between nodes: a topic that one publishes and another subscribes to, and the two ways of services that were
+/// called.
 struct Graph<'a> {
     /// By node: (topic, subscriber), in order.
-    out: Vec<Vec<(u32, u32)>>,
+    out: Column<Node, Vec<Way>>,
     legs: &'a Legs,
 }
 
 /// Named chains of the workload first, then every other source-to-sink path.
-pub(crate) fn paths(
-    seen: &Observed,
-    linked: &Linked,
-    workload: Option<&Workload>,
-    stated: &Links,
-) -> (Vec<Path>, Vec<Note>) {
-    let graph = Graph::new(seen, linked, workload);
+pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) -> (Vec<Path>, Vec<Note>) {
+    let graph = Graph::new(seen, workload);
     let mut notes = Vec::new();
     let mut paths = named(&graph, seen, workload, stated, &mut notes);
     for chain in &stated.chains {
         if let Some(ends) = &chain.between {
-            let (found, note) = between::between(&graph, seen, linked, &chain.name, ends);
+            let (found, note) = between::between(&graph, seen, &chain.name, ends);
             paths.extend(found);
             notes.extend(note);
         }
@@ -66,7 +67,9 @@ pub(crate) fn paths(
         let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are looked at, the others are not: name a chain in the workload or a links file");
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
-    let known = |p: &Path, paths: &[Path]| paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics && k.output == p.output);
+    let known = |p: &Path, paths: &[Path]| {
+        paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics && k.output == p.output)
+    };
     for path in all {
         if !known(&path, &paths) {
             paths.push(path);
@@ -94,7 +97,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
 
 fn named(
     graph: &Graph<'_>,
-    seen: &Observed,
+    seen: &Seen,
     workload: Option<&Workload>,
     stated: &Links,
     notes: &mut Vec<Note>,
@@ -103,14 +106,14 @@ fn named(
     let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes));
     let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes));
     for (chain, wanted) in of_workload.chain(of_links) {
-        let nodes: Option<Vec<u32>> = wanted
+        let nodes: Option<Vec<Row<Node>>> = wanted
             .iter()
-            .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(|n| n as u32))
+            .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(Row::behind))
             .collect();
-        let mut found: Vec<Vec<u32>> = vec![Vec::new()];
+        let mut found: Vec<Vec<Row<Topic>>> = vec![Vec::new()];
         for pair in nodes.iter().flat_map(|n| n.windows(2)) {
-            let mut between: Vec<u32> =
-                graph.out[pair[0] as usize].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
+            let mut between: Vec<Row<Topic>> =
+                graph.out[pair[0]].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
             if between.iter().any(|topic| !graph.legs.is_leg(*topic)) {
                 between.retain(|topic| !graph.legs.is_leg(*topic));
             }
@@ -121,10 +124,16 @@ fn named(
                 let several = found.len() > 1;
                 for topics in found.into_iter().take(MOST_PATHS) {
                     // Two topics between the same nodes: two paths, told apart by what they run over.
-                    let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t as usize].as_str()).collect();
-                    let name =
-                        if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
-                    paths.push(Path { name, nodes: nodes.clone(), topics, output: None, named: true, deadline_ns: None });
+                    let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t].as_str()).collect();
+                    let name = if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
+                    paths.push(Path {
+                        name,
+                        nodes: nodes.clone(),
+                        topics,
+                        output: None,
+                        named: true,
+                        deadline_ns: None,
+                    });
                 }
             }
             _ => notes.push(Note {
@@ -148,33 +157,34 @@ struct Search {
 }
 
 impl<'a> Graph<'a> {
-    fn new(seen: &'a Observed, linked: &Linked, workload: Option<&Workload>) -> Graph<'a> {
-        let mut out = vec![BTreeSet::new(); seen.nodes.len()];
-        for (topic, of) in linked.topics.iter().enumerate() {
+    fn new(seen: &'a Ways, workload: Option<&Workload>) -> Graph<'a> {
+        let mut out: Column<Node, BTreeSet<Way>> = Column::of(vec![BTreeSet::new(); seen.nodes.len()]);
+        for (topic, of) in seen.by_topic.numbered() {
             // Simulated time is no data; a workload may use the name as it likes.
-            if workload.is_none() && seen.topics.names[topic] == crate::observe::simulated::CLOCK {
+            if workload.is_none() && seen.topics.names[topic] == tacho_tables::CLOCK_TOPIC {
                 continue;
             }
-            let node = |e: &u32| seen.endpoints[*e as usize].node;
+            let node = |e: &Row<Endpoint>| seen.endpoints[*e].node;
             for (from, to) in
                 of.publishers.iter().flat_map(|p| of.subscriptions.iter().map(move |s| (node(p), node(s))))
             {
                 if from != to {
-                    out[from as usize].insert((topic as u32, to));
+                    out[from].insert((topic, to));
                 }
             }
         }
-        Graph { out: out.into_iter().map(|edges| edges.into_iter().collect()).collect(), legs: &seen.legs }
+        Graph { out: Column::of(out.iter().map(|edges| edges.iter().copied().collect())), legs: &seen.legs }
     }
 
     /// The request that a topic brings something back of to a node; `None` where it brings it there like any other.
-    fn returns(&self, (topic, to): (u32, u32)) -> Option<u32> {
+    fn returns(&self, (topic, to): Way) -> Option<Row<Topic>> {
         let leg = self.legs.of(topic).filter(|leg| leg.is_response)?;
-        self.out[to as usize].iter().any(|way| way.0 == leg.service).then_some(leg.service)
+        self.out[to].iter().any(|way| way.0 == leg.service).then_some(leg.service)
     }
 
-    /// Where a path may go on. No node twice, but for a client that a response comes back to: to the last request that none came to yet.
-    fn ways(&self, nodes: &[u32], topics: &[u32]) -> Vec<(u32, u32)> {
+    /// Where a path may go on. No node twice, but for a client that a response comes back to: to the last request that
+    /// none came to yet.
+    fn ways(&self, nodes: &[Row<Node>], topics: &[Row<Topic>]) -> Vec<Way> {
         let mut open = Vec::new();
         for (topic, from) in topics.iter().zip(nodes) {
             match self.legs.of(*topic) {
@@ -183,29 +193,31 @@ impl<'a> Graph<'a> {
                 None => {}
             }
         }
-        let may = |way: &&(u32, u32)| match self.returns(**way) {
+        let may = |way: &&Way| match self.returns(**way) {
             Some(service) => open.last() == Some(&(service, way.1)),
             None => !nodes.contains(&way.1),
         };
-        self.out[nodes[nodes.len() - 1] as usize].iter().filter(may).copied().collect()
+        self.out[nodes[nodes.len() - 1]].iter().filter(may).copied().collect()
     }
 
-    /// Whether a path ends at its last node: a response came back to it, or nothing is published there and no request waits for its response.
-    fn ends(&self, nodes: &[u32], topics: &[u32], ways: &[(u32, u32)]) -> bool {
+    /// Whether a path ends at its last node: a response came back to it, or nothing is published there and no request
+    /// waits for its response.
+    fn ends(&self, nodes: &[Row<Node>], topics: &[Row<Topic>], ways: &[Way]) -> bool {
         let Some(last) = topics.last() else { return false };
-        let response = |way: (u32, u32)| self.returns(way).is_some();
-        let publishes = self.out[nodes[nodes.len() - 1] as usize].iter().any(|way| !self.legs.is_leg(way.0));
+        let response = |way: Way| self.returns(way).is_some();
+        let publishes = self.out[nodes[nodes.len() - 1]].iter().any(|way| !self.legs.is_leg(way.0));
         let answers = self.legs.is_leg(*last) && ways.iter().any(|way| response(*way));
         response((*last, nodes[nodes.len() - 1])) || !(publishes || answers)
     }
 
-    /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes to the next.
-    fn source_to_sink(&self, seen: &Observed, found: &mut Vec<Path>) -> bool {
-        let mut has_input = vec![false; self.out.len()];
-        let comes_in = |way: &&(u32, u32)| self.returns(**way).is_none();
-        self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to as usize] = true);
-        let is_source = |n: &u32| !has_input[*n as usize] && !self.out[*n as usize].is_empty();
-        let sources: Vec<u32> = (0..self.out.len() as u32).filter(is_source).collect();
+    /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes
+    /// to the next.
+    fn source_to_sink(&self, seen: &Seen, found: &mut Vec<Path>) -> bool {
+        let mut has_input: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
+        let comes_in = |way: &&Way| self.returns(**way).is_none();
+        self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to] = true);
+        let is_source = |n: &Row<Node>| !has_input[*n] && !self.out[*n].is_empty();
+        let sources: Vec<Row<Node>> = self.out.rows().filter(is_source).collect();
         let mut whole = true;
         for (position, source) in sources.iter().enumerate() {
             let left = sources.len() - position;
@@ -218,9 +230,9 @@ impl<'a> Graph<'a> {
 
     fn extend(
         &self,
-        seen: &Observed,
-        nodes: &mut Vec<u32>,
-        topics: &mut Vec<u32>,
+        seen: &Seen,
+        nodes: &mut Vec<Row<Node>>,
+        topics: &mut Vec<Row<Topic>>,
         found: &mut Vec<Path>,
         search: &mut Search,
     ) -> bool {
@@ -234,7 +246,7 @@ impl<'a> Graph<'a> {
             if found.len() >= search.most {
                 return false;
             }
-            let name = |n: u32| seen.nodes[n as usize].name.trim_start_matches('/').to_string();
+            let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
             let to = if here == nodes[0] { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
             found.push(Path {
                 name: format!("{} to {to}", name(nodes[0])),

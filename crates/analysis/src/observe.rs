@@ -9,7 +9,6 @@ pub(crate) mod groups;
 pub(crate) mod handles;
 pub(crate) mod interrupts;
 pub(crate) mod intra_process;
-pub(crate) mod legs;
 pub(crate) mod lifecycle;
 pub(crate) mod preemption;
 pub(crate) mod rclpy;
@@ -18,28 +17,32 @@ pub(crate) mod services;
 pub(crate) mod serving;
 pub(crate) mod simulated;
 
-use crate::rows::Rows;
-use crate::tables::{is_feedback, Callback, EndpointKind, Execution, LinkRule, Node, Note, Process};
 use std::collections::{HashMap, HashSet};
 use tacho_events::Gid;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::Rows;
+use tacho_tables::{is_feedback, Callback, Endpoint, EndpointKind, Execution, LinkRule, Node, Note, Process};
 
+use crate::link::ros1::Found;
 use board_clock::BoardClock;
 use dds::Dds;
 
 /// Endpoint of a topic that the middleware or the client library keeps for itself: no row, no figures.
-pub(crate) const INTERNAL: u32 = u32::MAX;
+pub(crate) const INTERNAL: Row<Endpoint> = Row::new(u32::MAX);
 
 #[derive(Default)]
-pub(crate) struct Observed {
+pub(crate) struct Seen {
     pub processes: Vec<Process>,
     /// Whether it is one of our own nodes, by process.
-    pub ours: Vec<bool>,
-    /// Whether the last event of a process is a reading of its clock, as the recorder takes one when its process ends, by process.
-    pub ends_with_reading: Vec<bool>,
+    pub ours: Column<Process, bool>,
+    /// Whether the last event of a process is a reading of its clock, as the recorder takes one when its process ends,
+    /// by process.
+    pub ends_with_reading: Column<Process, bool>,
     /// Clock that a process's times are on, after hosts were related: times of two groups do not compare.
-    pub clock_group: Vec<u32>,
+    pub clock_group: Column<Process, u32>,
     pub nodes: Vec<Node>,
-    pub endpoints: Vec<EndpointSeen>,
+    /// Those of topics have a row in the table; those of calls, which come behind them, have none.
+    pub endpoints: Column<Endpoint, EndpointSeen>,
     pub topics: Topics,
     pub callbacks: Vec<Callback>,
     pub executions: Rows<Execution>,
@@ -53,37 +56,36 @@ pub(crate) struct Observed {
     /// Stretches of time in which events were lost, from and to, in order.
     pub gaps: Vec<(i64, i64)>,
     /// Publication and subscription of each message that was overwritten or thrown away in an intra-process buffer.
-    pub overwritten: HashSet<(u32, u32)>,
+    pub overwritten: HashSet<(Row<PublicationSeen>, Row<Endpoint>)>,
     /// The same of each message that lay in one when the events ended.
-    pub lying: HashSet<(u32, u32)>,
+    pub lying: HashSet<(Row<PublicationSeen>, Row<Endpoint>)>,
     pub dds: Dds,
-    /// Topics that stand for service calls; only when chains are looked for.
-    pub legs: legs::Legs,
-    pub ros1: ros1::Found,
+    pub roscpp: ros1::Roscpp,
     pub rclpy: rclpy::Hooked,
     pub groups: groups::Groups,
     pub lifecycle: lifecycle::Lifecycle,
     /// Clocks of microcontrollers, by process.
-    pub board_clocks: HashMap<u32, BoardClock>,
+    pub board_clocks: HashMap<Row<Process>, BoardClock>,
     /// Link annotations: subscription, publisher, what they say; each once.
-    pub annotations: Vec<(u32, u32, LinkRule)>,
+    pub annotations: Vec<(Row<Endpoint>, Row<Endpoint>, LinkRule)>,
     pub counters: Counters,
-    /// By endpoint, see [`serving::ended`].
-    pub executor_ended: Vec<Option<i64>>,
 }
+
+/// A topic: what its rows are rows of.
+pub(crate) struct Topic;
 
 /// Names of topics as numbers.
 #[derive(Default)]
 pub(crate) struct Topics {
-    pub names: Vec<String>,
-    feedback: Vec<bool>,
-    numbers: HashMap<String, u32>,
+    pub names: Column<Topic, String>,
+    feedback: Column<Topic, bool>,
+    numbers: HashMap<String, Row<Topic>>,
 }
 
 pub(crate) struct EndpointSeen {
-    pub node: u32,
+    pub node: Row<Node>,
     pub kind: EndpointKind,
-    pub topic: u32,
+    pub topic: Row<Topic>,
     pub depth: Option<u64>,
     pub created_ns: i64,
     /// node_data_available, in order.
@@ -99,12 +101,14 @@ pub(crate) struct EndpointSeen {
 #[derive(Clone, Copy)]
 pub(crate) struct PublicationSeen {
     pub time: i64,
-    pub process: u32,
+    pub process: Row<Process>,
     /// `None`: its publisher's creation was not seen.
-    pub endpoint: Option<u32>,
-    pub execution: Option<u32>,
+    pub endpoint: Option<Row<Endpoint>>,
+    pub execution: Option<Row<Execution>>,
     /// rmw_publish.timestamp; 0 where the release has none.
     pub source_timestamp: i64,
+    /// Of the message's header; 0: it has none, or it was not recorded.
+    pub header_stamp: i64,
     /// rcl_publish, where a layer above was seen before.
     pub rcl_ns: Option<i64>,
     /// rmw was entered.
@@ -117,7 +121,7 @@ pub(crate) struct PublicationSeen {
     /// When it was due by the clock; of our own nodes.
     pub due_ns: Option<i64>,
     /// Whose publish call failed; it is then of nobody ([`INTERNAL`]), as nothing was sent.
-    pub refused_to: Option<u32>,
+    pub refused_to: Option<Row<Endpoint>>,
     /// Handed over inside its process, whether or not it was sent as well.
     pub is_within: bool,
     /// The client library began it, and no layer above did.
@@ -128,13 +132,14 @@ pub(crate) struct PublicationSeen {
 
 impl PublicationSeen {
     /// A publish call of which nothing more is known yet.
-    pub fn new(time: i64, process: u32, execution: Option<u32>) -> Self {
+    pub fn new(time: i64, process: Row<Process>, execution: Option<Row<Execution>>) -> Self {
         PublicationSeen {
             time,
             process,
             endpoint: None,
             execution,
             source_timestamp: 0,
+            header_stamp: 0,
             rcl_ns: None,
             rmw_called_ns: None,
             rmw_ns: None,
@@ -148,8 +153,8 @@ impl PublicationSeen {
         }
     }
 
-    /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it was due, so that
-    /// what was due in the window is what was sent, refused and skipped, to the message.
+    /// The instant by which it belongs to the measured window or not. A send that comes late still belongs to when it
+    /// was due, so that what was due in the window is what was sent, refused and skipped, to the message.
     pub fn belongs_ns(&self) -> i64 {
         self.due_ns.unwrap_or(self.time)
     }
@@ -158,7 +163,7 @@ impl PublicationSeen {
 /// Sends that were due and did not happen, as the publisher said when it noticed.
 pub(crate) struct SkipSeen {
     pub noticed_ns: i64,
-    pub endpoint: u32,
+    pub endpoint: Row<Endpoint>,
     pub count: u64,
     /// Publications seen before: which of them the skip lies between.
     pub publications_before: u32,
@@ -166,7 +171,7 @@ pub(crate) struct SkipSeen {
 
 /// A publish call that failed.
 pub(crate) struct RefusalSeen {
-    pub publication: u32,
+    pub publication: Row<PublicationSeen>,
     /// What the middleware calls the reason.
     pub code: u64,
     pub reason: String,
@@ -175,14 +180,16 @@ pub(crate) struct RefusalSeen {
 #[derive(Clone, Copy)]
 pub(crate) struct TakeSeen {
     pub time: i64,
-    pub endpoint: u32,
+    pub endpoint: Row<Endpoint>,
     pub source_timestamp: i64,
+    /// As of a publication.
+    pub header_stamp: i64,
     pub id: Option<(u64, u64)>,
     /// Known at once for intra-process messages; all others are linked in the end.
-    pub publication: Option<u32>,
+    pub publication: Option<Row<PublicationSeen>>,
     /// Enqueueing of an intra-process message; for others node_data_available, in the end.
     pub arrival: Option<i64>,
-    pub execution: Option<u32>,
+    pub execution: Option<Row<Execution>>,
     pub first_line: Option<i64>,
     /// The executor turned to it: rmw was entered, else rclcpp_executor_execute.
     pub called_ns: Option<i64>,
@@ -194,18 +201,18 @@ pub(crate) struct TakeSeen {
 /// One thread.
 #[derive(Default)]
 pub(crate) struct StreamSeen {
-    pub process: u32,
+    pub process: Row<Process>,
     pub tid: u32,
     /// First and last event.
     pub first_ns: i64,
     pub last_ns: i64,
     /// Times inside rclcpp_executor_wait_for_work, in order.
     pub waits: Rows<(i64, i64)>,
-    /// From the end of a callback until the executor goes on, in order: a thread of an executor of several stands by then while another
-    /// waits. Absent where no other thread of the process executes.
+    /// From the end of a callback until the executor goes on, in order: a thread of an executor of several stands by
+    /// then while another waits. Absent where no other thread of the process executes.
     pub standbys: Rows<(i64, i64)>,
     /// Outermost executions, in order.
-    pub executions: Rows<u32>,
+    pub executions: Rows<Row<Execution>>,
     /// Absent where it is part of no executor.
     pub executing: Option<serving::Executing>,
 }
@@ -220,51 +227,54 @@ pub(crate) struct Counters {
     pub intra_unlinked: u64,
     /// Publish calls that rcl did not take, of a context that is shut down.
     pub after_shutdown: u64,
-    /// Service requests of which only the callback is seen.
-    pub requests: u64,
     pub unknown_annotation: u64,
 }
 
 impl Topics {
-    pub fn intern(&mut self, name: &str) -> u32 {
+    pub fn intern(&mut self, name: &str) -> Row<Topic> {
         if let Some(known) = self.numbers.get(name) {
             return *known;
         }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_string());
+        let number = self.names.push(name.to_string());
         self.feedback.push(is_feedback(name));
         self.numbers.insert(name.to_string(), number);
         number
     }
 
     /// Whether it is the feedback of an action.
-    pub fn is_feedback(&self, topic: u32) -> bool {
-        self.feedback[topic as usize]
+    pub fn is_feedback(&self, topic: Row<Topic>) -> bool {
+        self.feedback[topic]
     }
 }
 
 /// Topics of the client library and the middleware: every node has them, no chain runs through them.
 pub(crate) fn is_internal(topic: &str) -> bool {
-    const NAMES: [&str; 5] = ["/rosout", "/rosout_agg", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
+    const NAMES: [&str; 5] =
+        ["/rosout", "/rosout_agg", "/parameter_events", "ros_discovery_info", "/ros_discovery_info"];
     NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.ends_with("/_action/status")
 }
 
-impl Observed {
+impl Seen {
     /// Topic of an endpoint that has a row.
-    pub fn topic_of(&self, endpoint: u32) -> u32 {
-        self.endpoints[endpoint as usize].topic
+    pub fn topic_of(&self, endpoint: Row<Endpoint>) -> Row<Topic> {
+        self.endpoints[endpoint].topic
+    }
+
+    /// Stream of an execution.
+    pub fn stream_of(&self, execution: Row<Execution>) -> u32 {
+        self.execution_stream[execution.index()]
     }
 
     /// Process of an endpoint that has a row.
-    pub fn process_of(&self, endpoint: u32) -> u32 {
-        self.nodes[self.endpoints[endpoint as usize].node as usize].process
+    pub fn process_of(&self, endpoint: Row<Endpoint>) -> Row<Process> {
+        self.nodes[self.endpoints[endpoint].node].process
     }
 
     /// Whether one execution is another, or goes on with what it began, as parts of one coroutine do.
-    pub fn continues(&self, execution: u32, began: u32) -> bool {
+    pub fn continues(&self, execution: Row<Execution>, began: Row<Execution>) -> bool {
         let mut part = Some(execution);
         while part.is_some_and(|part| part > began) {
-            part = part.and_then(|part| self.executions[part as usize].resumes);
+            part = part.and_then(|part| self.executions[part].resumes);
         }
         part == Some(began)
     }
@@ -275,8 +285,8 @@ impl Observed {
     }
 
     /// Whether times of two processes compare.
-    pub fn related(&self, one: u32, other: u32) -> bool {
-        self.clock_group[one as usize] == self.clock_group[other as usize]
+    pub fn related(&self, one: Row<Process>, other: Row<Process>) -> bool {
+        self.clock_group[one] == self.clock_group[other]
     }
 
     /// When the last event of all programs was.
@@ -284,34 +294,28 @@ impl Observed {
         self.processes.iter().filter(|p| p.events > 0 && p.pid != 0).map(|p| p.last_ns).max().unwrap_or(i64::MIN)
     }
 
-    /// Until when a process was there to take messages: to its last event if that tells when it ended or it was killed, else (it ended in
-    /// order, when is not known) to the end of all.
-    pub fn alive_until(&self, process: u32) -> i64 {
-        let row = &self.processes[process as usize];
-        if row.ended == Some(true) && !self.ends_with_reading[process as usize] {
+    /// Until when a process was there to take messages: to its last event if that tells when it ended or it was killed,
+    /// else (it ended in order, when is not known) to the end of all.
+    pub fn alive_until(&self, process: Row<Process>) -> i64 {
+        let row = &self.processes[process];
+        if row.ended == Some(true) && !self.ends_with_reading[process] {
             self.end_ns()
         } else {
             row.last_ns
         }
     }
 
-    /// Until when messages to a subscription could be taken: while its process was there, and its executor had not ended.
-    pub fn served_until(&self, subscription: u32) -> i64 {
-        let ended = self.executor_ended.get(subscription as usize).copied().flatten();
-        self.alive_until(self.process_of(subscription)).min(ended.unwrap_or(i64::MAX))
-    }
-
     /// Whether a process is an emulated board.
-    pub fn is_emulated(&self, process: u32) -> bool {
-        self.processes[process as usize].is_emulated()
+    pub fn is_emulated(&self, process: Row<Process>) -> bool {
+        self.processes[process].is_emulated()
     }
 
     /// How far a time of a process may be off from this machine's clock, beyond what all times may.
-    pub fn clock_error_ns(&self, process: u32) -> i64 {
-        self.processes[process as usize].clock_error_ns.unwrap_or(0)
+    pub fn clock_error_ns(&self, process: Row<Process>) -> i64 {
+        self.processes[process].clock_error_ns.unwrap_or(0)
     }
 
-    pub fn notes(&self) -> Vec<Note> {
+    pub fn notes(&self, ros1: &Found) -> Vec<Note> {
         let counters = &self.counters;
         let mut notes = Vec::new();
         let mut add = |name: &str, count: u64, text: &str| {
@@ -343,7 +347,7 @@ impl Observed {
         );
         add(
             "services-not-linked",
-            counters.requests,
+            ros1.requests,
             "service requests: in the callback times, but not in messages or chains",
         );
         add(
@@ -351,9 +355,9 @@ impl Observed {
             counters.unknown_annotation,
             "link annotations that name a subscription or publisher whose creation was not recorded; left out",
         );
-        add("latched", self.ros1.latched.len() as u64,
+        add("latched", ros1.latched.len() as u64,
             "messages that a latched publisher had published before their subscriber came: received, without publication and latency");
-        add("alike-over-udpros", self.ros1.alike,
+        add("alike-over-udpros", ros1.alike,
             "messages that came over UDPROS and are like others of the same connection: which publications they are cannot be told; without \
              latency, and what that connection lost is not told");
         add("published-after-shutdown", counters.after_shutdown,
@@ -388,9 +392,4 @@ impl Observed {
         }
         notes
     }
-}
-
-/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
-pub(crate) fn is_called(full_name: &str, name: &str) -> bool {
-    full_name == name || full_name.strip_prefix('/') == Some(name)
 }

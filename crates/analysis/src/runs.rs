@@ -1,23 +1,15 @@
-//! Run directories in, tables and summaries out and beside them.
+//! Run directories in, tables out.
 
-pub mod bag;
-mod points;
-
-pub use points::{figures_of_tables, merge_points};
-
-use crate::{Analysis, Options};
-use crate::figures::Repeat;
 use crate::link::clocks::Clocks;
-use crate::store;
-use crate::summarise::summarise;
-use crate::summary::Summary;
-use crate::tables::{Note, Tables};
+use crate::{Analysis, Options};
 use std::cmp::Reverse;
 use std::io;
 use std::path::PathBuf;
-use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_events::kept::LINKED_BEFORE_NS;
 use tacho_events::run::{EventGap, RunInfo};
+use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
+use tacho_tables::row::Row;
+use tacho_tables::{store, Note, Tables};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
@@ -49,96 +41,25 @@ pub fn analyse(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Tables, Error> {
-    Ok(analyse_one(run, workload, &Links::default(), progress)?.tables)
-}
-
-/// The figures of a run directory, over everything below `repeats/` where it has any. Writes nothing.
-pub fn figures_of(
-    run: &RunDirectory,
-    workload: Option<&Workload>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Summary, Error> {
-    figures(run, workload, &Links::default(), progress, |_, _| Ok(()))
-}
-
-/// The same, with what a links file states. Writes nothing.
-pub fn figures_with(
-    run: &RunDirectory,
-    workload: Option<&Workload>,
-    stated: &Links,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Summary, Error> {
-    figures(run, workload, stated, progress, |_, _| Ok(()))
-}
-
-/// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
-pub fn analyse_and_store(
-    run: &RunDirectory,
-    workload: Option<&Workload>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Summary, Error> {
-    let summary = figures(run, workload, &Links::default(), progress, |directory, repeat| {
-        store::write(&directory.tables(), repeat.tables)?;
-        if directory != run {
-            store::write_summary(directory, &summarise(&[repeat], workload))?;
-        }
-        Ok(())
-    })?;
-    store::write_summary(run, &summary)?;
-    Ok(summary)
-}
-
-/// Analyses a run or each of its repeats, hands each to `each`, then sums up.
-fn figures(
-    run: &RunDirectory,
-    workload: Option<&Workload>,
-    stated: &Links,
-    progress: &mut dyn FnMut(Progress),
-    each: impl Fn(&RunDirectory, Repeat<'_>) -> Result<(), Error> + Sync,
-) -> Result<Summary, Error> {
-    let mut directories = run.repeats().map_err(Error::Info)?;
-    if directories.is_empty() {
-        directories.push(run.clone());
-    }
-    let mut analysed = Vec::new();
-    let (last, before) = directories.split_last().expect("the run itself, if it has no repeats");
-    let mut analyse = |directory: &RunDirectory| match directory.events().is_dir() {
-        true => analyse_one(directory, workload, stated, progress),
-        false => Err(Error::NoRun(directory.path().to_path_buf())),
-    };
-    for directory in before {
-        let one = analyse(directory)?;
-        each(directory, one.repeat())?;
-        analysed.push(one);
-    }
-    analysed.push(analyse(last)?);
-    let repeats: Vec<Repeat<'_>> = analysed.iter().map(Analysed::repeat).collect();
-    // Both only read the tables, and take about as long: side by side where there are two CPUs.
-    let (summary, done) = std::thread::scope(|scope| {
-        let of_last = scope.spawn(|| each(last, repeats[repeats.len() - 1]));
-        (summarise(&repeats, workload), of_last.join())
-    });
-    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    Ok(summary)
+    Ok(analyse_with(run, workload, &Links::default(), progress)?.tables)
 }
 
 /// One run, analysed.
-struct Analysed {
-    tables: Tables,
-    options: Options,
-    info: Option<RunInfo>,
-}
-
-impl Analysed {
-    fn repeat(&self) -> Repeat<'_> {
-        Repeat { tables: &self.tables, options: self.options, info: self.info.as_ref() }
-    }
+#[derive(Debug)]
+pub struct Analysed {
+    /// Its tables.
+    pub tables: Tables,
+    /// The options they were made with.
+    pub options: Options,
+    /// Its `run.json`, where there is one.
+    pub info: Option<RunInfo>,
 }
 
 /// Times are only as good as the clocks' readings; from here on that is said.
 const CLOCK_ERROR_TO_NOTE_NS: i64 = 1_000;
 
-fn analyse_one(
+/// The same with what a links file states, and with what the tables were made of.
+pub fn analyse_with(
     run: &RunDirectory,
     workload: Option<&Workload>,
     stated: &Links,
@@ -159,7 +80,10 @@ fn analyse_one(
     let clock_error_ns = reader.clock_error().as_ns();
     let kept_from_ns = reader.kept_from_ns();
     let options = Options {
-        measured_from_ns: info.as_ref().and_then(|i| i.measured_from_ns).max(kept_from_ns.map(|from| from + LINKED_BEFORE_NS)),
+        measured_from_ns: info
+            .as_ref()
+            .and_then(|i| i.measured_from_ns)
+            .max(kept_from_ns.map(|from| from + LINKED_BEFORE_NS)),
         measured_to_ns: info.as_ref().and_then(|i| i.measured_to_ns),
         realtime_offset_ns: (!reader.processes().is_empty())
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
@@ -178,7 +102,7 @@ fn analyse_one(
         Some(clocks) => {
             analysis.set_clocks(clocks);
             let on_first = |event: &Event| {
-                let ns = clocks.on_first(event.process.0, event.time.as_ns());
+                let ns = clocks.on_first(Row::new(event.process.0), event.time.as_ns());
                 Event { time: Time::from_monotonic_ns(ns), ..*event }
             };
             reader.for_each(|event, texts| analysis.push(&on_first(event), texts), progress);
@@ -189,7 +113,9 @@ fn analyse_one(
     }
     let mut tables = analysis.finish_with(workload, stated);
     if let (Some(from), Some(measured)) = (kept_from_ns, options.measured_from_ns) {
-        let to = options.measured_to_ns.unwrap_or_else(|| tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(from));
+        let to = options
+            .measured_to_ns
+            .unwrap_or_else(|| tables.processes.iter().map(|process| process.last_ns).max().unwrap_or(from));
         let text = format!(
             "of a ring: all figures are of the last {:.1} s, older events were let go of; what was made before has its name",
             (to - measured).max(0) as f64 / 1e9);
@@ -208,7 +134,8 @@ fn analyse_one(
         notes.push(Note { name: "clock-error".into(), count: 1, text });
     }
     for clock in &tables.clocks[tables.clocks.len().min(1)..] {
-        if let (Some(offset), Some(drift), Some(uncertainty)) = (clock.offset_ns, clock.drift_ppm, clock.uncertainty_ns) {
+        if let (Some(offset), Some(drift), Some(uncertainty)) = (clock.offset_ns, clock.drift_ppm, clock.uncertainty_ns)
+        {
             let text = format!(
                 "the clock of {} was {:.3} ms ahead of that of {} and gained {drift:.2} us a second; its times are corrected, within +- {:.1} us",
                 clock.host, offset as f64 / 1e6, tables.clocks[0].host, uncertainty as f64 / 1e3);
@@ -227,7 +154,8 @@ fn unknown_events(info: &RunInfo) -> Option<Note> {
     let mut most: Vec<(&String, u64)> = info.unknown_events.iter().map(|(name, count)| (name, *count)).collect();
     most.sort_by_key(|(name, count)| (Reverse(*count), *name));
     let named: Vec<String> = most.iter().take(UNKNOWN_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
-    let text = format!(
+    let text =
+        format!(
         "events of ROS whose name or fields are not known, of a release that is newer or was changed; no figure has \
          them: {}", named.join(", "));
     let count = most.iter().map(|(_, count)| count).sum();
@@ -238,15 +166,16 @@ fn unknown_events(info: &RunInfo) -> Option<Note> {
 fn relate(gaps: &mut [EventGap], clocks: &Clocks, boots: &[&str]) {
     for gap in gaps.iter_mut() {
         let of_it = |boot: &&str| gap.boot_id.as_deref() == Some(*boot);
-        if let Some(process) = boots.iter().position(of_it) {
-            (gap.from_ns, gap.to_ns) = (clocks.on_first(process as u32, gap.from_ns), clocks.on_first(process as u32, gap.to_ns));
+        if let Some(process) = boots.iter().position(of_it).map(Row::behind) {
+            (gap.from_ns, gap.to_ns) = (clocks.on_first(process, gap.from_ns), clocks.on_first(process, gap.to_ns));
             gap.boot_id = None;
         }
     }
     gaps.sort_by_key(|gap| (gap.from_ns, gap.to_ns));
 }
 
-/// The clocks of a run on several hosts, related by the messages between them: the events are read once for that. `None`: one host.
+/// The clocks of a run on several hosts, related by the messages between them: the events are read once for that.
+/// `None`: one host.
 fn clocks(run: &RunDirectory, reader: &Reader, options: Options) -> Result<Option<Clocks>, Error> {
     let hosts: Vec<(String, String)> =
         reader.processes().iter().map(|p| (p.header.boot_id.clone(), p.header.host.clone())).collect();

@@ -3,8 +3,9 @@
 mod scene;
 
 use scene::*;
-use tacho_analysis::tables::{LinkEvidence, LinkRule, Tables};
 use tacho_events::testing::FileBuilder;
+use tacho_tables::row::Row;
+use tacho_tables::{LinkEvidence, LinkRule, Tables};
 
 const CLIENT: u64 = 0x60;
 const SERVICE: u64 = 0x70;
@@ -55,15 +56,28 @@ impl Calls for FileBuilder {
 /// camera --/image--> planner --/get_map--> map, and back; planner --/plan--> wheels.
 fn system() -> FileBuilder {
     FileBuilder::new()
-        .node(1, "camera").publisher("/image").timer(1_000)
-        .node(2, "planner").subscription("/image").publisher("/plan").client()
-        .node(3, "map").service()
-        .node(4, "wheels").subscription("/plan")
+        .node(1, "camera")
+        .publisher("/image")
+        .timer(1_000)
+        .node(2, "planner")
+        .subscription("/image")
+        .publisher("/plan")
+        .client()
+        .node(3, "map")
+        .service()
+        .node(4, "wheels")
+        .subscription("/plan")
 }
 
 /// The one chain of this name and path.
 fn chain(tables: &Tables, name: &str, path: &[&str]) -> u32 {
-    let found: Vec<usize> = tables.chains.iter().enumerate().filter(|(_, c)| c.name == name && c.path == path).map(|(row, _)| row).collect();
+    let found: Vec<usize> = tables
+        .chains
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.name == name && c.path == path)
+        .map(|(row, _)| row)
+        .collect();
     assert_eq!(found.len(), 1, "{name} in {:?}", paths(tables));
     found[0] as u32
 }
@@ -77,12 +91,46 @@ const ROUND: [&str; 7] = ["/camera", "/image", "/planner", "/get_map request", "
 /// An image, the call for it, and a plan in the callback of the response.
 fn driven() -> FileBuilder {
     system()
-        .process(3).at(400).rclcpp_executor_wait_for_work(-1)
-        .process(1).at(1_000).start_timer().at(1_020).publish(1).at(1_030).end_timer()
-        .process(2).at(1_100).start_taking(1).at(1_150).ask(1).at(1_160).end_taking().at(1_170).rclcpp_executor_wait_for_work(-1)
-        .process(3).at(1_180).start_answering(1).at(1_250).callback_end(SERVICE_CALLBACK).at(1_260).answer(1).at(1_270).rclcpp_executor_wait_for_work(-1)
-        .process(2).at(1_290).response(1).at(1_330).publish(2).at(1_340).rclcpp_executor_get_next_ready()
-        .process(4).at(1_400).start_taking(2).at(1_410).end_taking()
+        .process(3)
+        .at(400)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(1)
+        .at(1_000)
+        .start_timer()
+        .at(1_020)
+        .publish(1)
+        .at(1_030)
+        .end_timer()
+        .process(2)
+        .at(1_100)
+        .start_taking(1)
+        .at(1_150)
+        .ask(1)
+        .at(1_160)
+        .end_taking()
+        .at(1_170)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(3)
+        .at(1_180)
+        .start_answering(1)
+        .at(1_250)
+        .callback_end(SERVICE_CALLBACK)
+        .at(1_260)
+        .answer(1)
+        .at(1_270)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(2)
+        .at(1_290)
+        .response(1)
+        .at(1_330)
+        .publish(2)
+        .at(1_340)
+        .rclcpp_executor_get_next_ready()
+        .process(4)
+        .at(1_400)
+        .start_taking(2)
+        .at(1_410)
+        .end_taking()
 }
 
 #[test]
@@ -97,16 +145,27 @@ fn a_chain_runs_out_with_the_request_and_back_with_its_response() {
     // 20 + 50 + 80 (to the response, though the callback ended before) + 40 + 10.
     assert_eq!(i.computation_ns, 200);
     assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
-    let hops: Vec<_> = tables.hops.iter().filter(|h| h.instance == of(whole) as u32).map(|h| (h.published_ns, h.arrival_ns, h.start_ns, h.output_ns)).collect();
-    assert_eq!(hops, [
-        (None, None, 1_000, 1_020),
-        (Some(1_020), None, 1_100, 1_150),
-        (Some(1_150), Some(1_180), 1_180, 1_260),
-        (Some(1_260), Some(1_290), 1_290, 1_330),
-        (Some(1_330), None, 1_400, 1_410),
-    ]);
+    let hops: Vec<_> = tables
+        .hops
+        .iter()
+        .filter(|h| h.instance == of(whole) as u32)
+        .map(|h| (h.published_ns, h.arrival_ns, h.start_ns, h.output_ns))
+        .collect();
+    assert_eq!(
+        hops,
+        [
+            (None, None, 1_000, 1_020),
+            (Some(1_020), None, 1_100, 1_150),
+            (Some(1_150), Some(1_180), 1_180, 1_260),
+            (Some(1_260), Some(1_290), 1_290, 1_330),
+            (Some(1_330), None, 1_400, 1_410),
+        ]
+    );
     let answer = tables.links.iter().find(|l| l.input == "/get_map request").expect("the link at the server");
-    assert_eq!((answer.output.as_deref(), answer.rule, answer.evidence, answer.confidence), (Some("/get_map response"), LinkRule::SameCallback, LinkEvidence::Observed, 1.0));
+    assert_eq!(
+        (answer.output.as_deref(), answer.rule, answer.evidence, answer.confidence),
+        (Some("/get_map response"), LinkRule::SameCallback, LinkEvidence::Observed, 1.0)
+    );
 }
 
 #[test]
@@ -119,24 +178,65 @@ fn calls_are_in_no_other_table() {
 #[test]
 fn the_response_is_handled_until_the_executor_goes_on() {
     let tables = tables(&driven());
-    let row = tables.callbacks.iter().position(|c| c.topic.as_deref() == Some("/get_map response")).expect("its callback");
-    let of: Vec<_> = tables.executions.iter().filter(|e| e.callback == row as u32).map(|e| (e.start_ns, e.end_ns)).collect();
+    let row =
+        tables.callbacks.iter().position(|c| c.topic.as_deref() == Some("/get_map response")).expect("its callback");
+    let of: Vec<_> =
+        tables.executions.iter().filter(|e| e.callback == Row::behind(row)).map(|e| (e.start_ns, e.end_ns)).collect();
     assert_eq!(of, [(1_290, Some(1_340))]);
 }
 
 #[test]
 fn what_a_timer_publishes_does_not_follow_from_the_last_response() {
-    let tables = tables(&system()
-        .process(2).timer(1_000)
-        .process(1).at(1_000).start_timer().at(1_020).publish(1).at(1_030).end_timer()
-        .process(2).at(1_100).start_taking(1).at(1_150).ask(1).at(1_160).end_taking().at(1_170).rclcpp_executor_wait_for_work(-1)
-        .process(3).at(1_180).start_answering(1).at(1_250).callback_end(SERVICE_CALLBACK).at(1_260).answer(1)
-        .process(2).at(1_290).response(1).at(1_340).rclcpp_executor_get_next_ready()
-        .at(1_400).start_timer().at(1_410).publish(2).at(1_420).end_timer()
-        .process(4).at(1_500).start_taking(2).at(1_510).end_taking());
+    let tables = tables(
+        &system()
+            .process(2)
+            .timer(1_000)
+            .process(1)
+            .at(1_000)
+            .start_timer()
+            .at(1_020)
+            .publish(1)
+            .at(1_030)
+            .end_timer()
+            .process(2)
+            .at(1_100)
+            .start_taking(1)
+            .at(1_150)
+            .ask(1)
+            .at(1_160)
+            .end_taking()
+            .at(1_170)
+            .rclcpp_executor_wait_for_work(-1)
+            .process(3)
+            .at(1_180)
+            .start_answering(1)
+            .at(1_250)
+            .callback_end(SERVICE_CALLBACK)
+            .at(1_260)
+            .answer(1)
+            .process(2)
+            .at(1_290)
+            .response(1)
+            .at(1_340)
+            .rclcpp_executor_get_next_ready()
+            .at(1_400)
+            .start_timer()
+            .at(1_410)
+            .publish(2)
+            .at(1_420)
+            .end_timer()
+            .process(4)
+            .at(1_500)
+            .start_taking(2)
+            .at(1_510)
+            .end_taking(),
+    );
     let found = paths(&tables);
     assert!(found.contains(&("camera to planner", ROUND.to_vec())), "{found:?}");
-    assert!(found.contains(&("camera to wheels", vec!["/camera", "/image", "/planner", "/plan", "/wheels"])), "{found:?}");
+    assert!(
+        found.contains(&("camera to wheels", vec!["/camera", "/image", "/planner", "/plan", "/wheels"])),
+        "{found:?}"
+    );
     assert_eq!(found.len(), 2, "no plan is made of a response: {found:?}");
     assert!(tables.links.iter().all(|l| l.rule != LinkRule::Unrelated), "{:?}", tables.links);
 }
@@ -144,64 +244,200 @@ fn what_a_timer_publishes_does_not_follow_from_the_last_response() {
 #[test]
 fn a_response_that_nobody_asked_for_by_this_path_goes_to_no_other_client() {
     let both = driven()
-        .node(5, "other").rmw_client_init(CLIENT + 1, [9, 9]).rcl_client_init(CLIENT, NODE, CLIENT + 1, "/get_map").timer(5_000)
-        .process(5).at(2_000).start_timer().at(2_010).ask(1).at(2_020).end_timer().at(2_030).rclcpp_executor_wait_for_work(-1)
-        .process(3).at(2_050).rclcpp_executor_get_next_ready().rmw_take_request(SERVICE + 1, 0x91, [9, 9], 1, true).callback_start(SERVICE_CALLBACK, false)
-        .at(2_100).callback_end(SERVICE_CALLBACK).rmw_send_response(SERVICE + 1, 0x92, [9, 9], 1, 0)
-        .process(5).at(2_150).response(1).at(2_160).rclcpp_executor_wait_for_work(-1);
+        .node(5, "other")
+        .rmw_client_init(CLIENT + 1, [9, 9])
+        .rcl_client_init(CLIENT, NODE, CLIENT + 1, "/get_map")
+        .timer(5_000)
+        .process(5)
+        .at(2_000)
+        .start_timer()
+        .at(2_010)
+        .ask(1)
+        .at(2_020)
+        .end_timer()
+        .at(2_030)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(3)
+        .at(2_050)
+        .rclcpp_executor_get_next_ready()
+        .rmw_take_request(SERVICE + 1, 0x91, [9, 9], 1, true)
+        .callback_start(SERVICE_CALLBACK, false)
+        .at(2_100)
+        .callback_end(SERVICE_CALLBACK)
+        .rmw_send_response(SERVICE + 1, 0x92, [9, 9], 1, 0)
+        .process(5)
+        .at(2_150)
+        .response(1)
+        .at(2_160)
+        .rclcpp_executor_wait_for_work(-1);
     let tables = tables(&both);
-    let other = chain(&tables, "other to map and back", &["/other", "/get_map request", "/map", "/get_map response", "/other"]);
-    assert!(paths(&tables).iter().all(|(_, path)| path[0] == "/other" || !path.contains(&"/other")), "{:?}", paths(&tables));
-    let of_other: Vec<_> = tables.instances.iter().filter(|i| i.chain == other).map(|i| (i.start_ns, i.end_ns)).collect();
+    let other =
+        chain(&tables, "other to map and back", &["/other", "/get_map request", "/map", "/get_map response", "/other"]);
+    assert!(
+        paths(&tables).iter().all(|(_, path)| path[0] == "/other" || !path.contains(&"/other")),
+        "{:?}",
+        paths(&tables)
+    );
+    let of_other: Vec<_> =
+        tables.instances.iter().filter(|i| i.chain == other).map(|i| (i.start_ns, i.end_ns)).collect();
     assert_eq!(of_other, [(2_000, 2_160)]);
 }
 
 #[test]
 fn a_request_that_was_taken_before_its_event_was_written_was_sent_by_then() {
-    let early = FileBuilder::new().node(2, "planner").client().timer(1_000).node(3, "map").service()
+    let early = FileBuilder::new()
+        .node(2, "planner")
+        .client()
+        .timer(1_000)
+        .node(3, "map")
+        .service()
         .process(2)
-        .at(1_100).start_timer().at(1_150).ask(1).at(1_160).end_timer().at(1_170).rclcpp_executor_wait_for_work(-1)
-        .process(3).at(1_140).start_answering(1).at(1_250).callback_end(SERVICE_CALLBACK).at(1_260).answer(1)
-        .process(2).at(1_290).response(1).at(1_340).rclcpp_executor_get_next_ready();
+        .at(1_100)
+        .start_timer()
+        .at(1_150)
+        .ask(1)
+        .at(1_160)
+        .end_timer()
+        .at(1_170)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(3)
+        .at(1_140)
+        .start_answering(1)
+        .at(1_250)
+        .callback_end(SERVICE_CALLBACK)
+        .at(1_260)
+        .answer(1)
+        .process(2)
+        .at(1_290)
+        .response(1)
+        .at(1_340)
+        .rclcpp_executor_get_next_ready();
     let tables = tables(&early);
-    let round = chain(&tables, "planner to map and back", &["/planner", "/get_map request", "/map", "/get_map response", "/planner"]);
-    let found: Vec<_> = tables.instances.iter().filter(|i| i.chain == round).map(|i| (i.start_ns, i.end_ns, i.transport_ns >= 0)).collect();
+    let round = chain(
+        &tables,
+        "planner to map and back",
+        &["/planner", "/get_map request", "/map", "/get_map response", "/planner"],
+    );
+    let found: Vec<_> = tables
+        .instances
+        .iter()
+        .filter(|i| i.chain == round)
+        .map(|i| (i.start_ns, i.end_ns, i.transport_ns >= 0))
+        .collect();
     assert_eq!(found, [(1_100, 1_340, true)]);
 }
 
 #[test]
 fn a_response_that_another_callback_sends_later_is_tied_to_its_request_by_its_number() {
     // Two requests are kept, and a timer answers both, the second one first.
-    let kept = FileBuilder::new().node(2, "planner").client().timer(1_000).node(3, "map").service().timer(5_000)
-        .process(2).at(1_000).start_timer().at(1_010).ask(1).at(1_020).ask(2).at(1_030).end_timer().at(1_040).rclcpp_executor_wait_for_work(-1)
-        .process(3).at(1_100).start_answering(1).at(1_120).callback_end(SERVICE_CALLBACK)
-        .at(1_130).start_answering(2).at(1_150).callback_end(SERVICE_CALLBACK)
-        .at(1_500).start_timer().at(1_510).answer(2).at(1_540).answer(1).at(1_560).end_timer()
-        .process(2).at(1_600).response(2).at(1_620).rclcpp_executor_get_next_ready()
-        .at(1_630).response(1).at(1_660).rclcpp_executor_get_next_ready();
+    let kept = FileBuilder::new()
+        .node(2, "planner")
+        .client()
+        .timer(1_000)
+        .node(3, "map")
+        .service()
+        .timer(5_000)
+        .process(2)
+        .at(1_000)
+        .start_timer()
+        .at(1_010)
+        .ask(1)
+        .at(1_020)
+        .ask(2)
+        .at(1_030)
+        .end_timer()
+        .at(1_040)
+        .rclcpp_executor_wait_for_work(-1)
+        .process(3)
+        .at(1_100)
+        .start_answering(1)
+        .at(1_120)
+        .callback_end(SERVICE_CALLBACK)
+        .at(1_130)
+        .start_answering(2)
+        .at(1_150)
+        .callback_end(SERVICE_CALLBACK)
+        .at(1_500)
+        .start_timer()
+        .at(1_510)
+        .answer(2)
+        .at(1_540)
+        .answer(1)
+        .at(1_560)
+        .end_timer()
+        .process(2)
+        .at(1_600)
+        .response(2)
+        .at(1_620)
+        .rclcpp_executor_get_next_ready()
+        .at(1_630)
+        .response(1)
+        .at(1_660)
+        .rclcpp_executor_get_next_ready();
     let tables = tables(&kept);
-    let calls: Vec<_> = tables.services.iter().map(|c| (c.sequence, c.request_ns, c.request_taken_ns, c.response_ns, c.response_taken_ns)).collect();
-    assert_eq!(calls, [(1, Some(1_010), Some(1_100), Some(1_540), Some(1_630)), (2, Some(1_020), Some(1_130), Some(1_510), Some(1_600))]);
-    let round = chain(&tables, "planner to map and back", &["/planner", "/get_map request", "/map", "/get_map response", "/planner"]);
-    let mut hops: Vec<_> = tables.instances.iter().enumerate().filter(|(_, i)| i.chain == round).map(|(row, i)| {
-        let of_map = tables.hops.iter().find(|h| h.instance == row as u32 && h.position == 1).expect("a hop");
-        assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
-        (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
-    }).collect();
+    let calls: Vec<_> = tables
+        .services
+        .iter()
+        .map(|c| (c.sequence, c.request_ns, c.request_taken_ns, c.response_ns, c.response_taken_ns))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            (1, Some(1_010), Some(1_100), Some(1_540), Some(1_630)),
+            (2, Some(1_020), Some(1_130), Some(1_510), Some(1_600))
+        ]
+    );
+    let round = chain(
+        &tables,
+        "planner to map and back",
+        &["/planner", "/get_map request", "/map", "/get_map response", "/planner"],
+    );
+    let mut hops: Vec<_> = tables
+        .instances
+        .iter()
+        .enumerate()
+        .filter(|(_, i)| i.chain == round)
+        .map(|(row, i)| {
+            let of_map = tables.hops.iter().find(|h| h.instance == row as u32 && h.position == 1).expect("a hop");
+            assert_eq!(i.parts().whole_ns(), i.end_to_end_ns);
+            (of_map.published_ns, of_map.start_ns, of_map.output_ns, i.end_ns)
+        })
+        .collect();
     hops.sort();
     // From the start of the callback that took the request to the response, whoever sent it.
     assert_eq!(hops, [(Some(1_010), 1_100, 1_540, 1_660), (Some(1_020), 1_130, 1_510, 1_620)]);
     let answer = tables.links.iter().find(|l| l.input == "/get_map request").expect("the link at the server");
-    assert_eq!((answer.rule, answer.evidence, answer.confidence, answer.followed), (LinkRule::SameCallback, LinkEvidence::Observed, 1.0, 2));
+    assert_eq!(
+        (answer.rule, answer.evidence, answer.confidence, answer.followed),
+        (LinkRule::SameCallback, LinkEvidence::Observed, 1.0, 2)
+    );
 }
 
 #[test]
 fn a_callback_that_answers_later_ends_where_its_executor_goes_on() {
     // rclcpp up to Jazzy: no end is told. At the second start it is known that it is such a one.
-    let later = |b: FileBuilder, at| b.at(at).rclcpp_executor_get_next_ready().at(at + 1).callback_start(SERVICE_CALLBACK, false);
-    let tables = tables(&FileBuilder::new().node(3, "map").service().timer(1_000)
-        .with(|b| later(b, 10)).at(20).rclcpp_executor_wait_for_work(-1).with(|b| later(b, 30)).at(40).rclcpp_executor_wait_for_work(-1)
-        .with(|b| later(b, 50)).at(60).rclcpp_executor_execute(TIMER).at(61).callback_start(TIMER_CALLBACK, false).at(70).callback_end(TIMER_CALLBACK));
+    let later = |b: FileBuilder, at| {
+        b.at(at).rclcpp_executor_get_next_ready().at(at + 1).callback_start(SERVICE_CALLBACK, false)
+    };
+    let tables = tables(
+        &FileBuilder::new()
+            .node(3, "map")
+            .service()
+            .timer(1_000)
+            .with(|b| later(b, 10))
+            .at(20)
+            .rclcpp_executor_wait_for_work(-1)
+            .with(|b| later(b, 30))
+            .at(40)
+            .rclcpp_executor_wait_for_work(-1)
+            .with(|b| later(b, 50))
+            .at(60)
+            .rclcpp_executor_execute(TIMER)
+            .at(61)
+            .callback_start(TIMER_CALLBACK, false)
+            .at(70)
+            .callback_end(TIMER_CALLBACK),
+    );
     let executions: Vec<_> = tables.executions.iter().map(|e| (e.start_ns, e.end_ns)).collect();
     assert_eq!(executions, [(11, Some(20)), (31, Some(40)), (51, Some(60)), (61, Some(70))]);
     let [thread] = &tables.executors[..] else { panic!("{:?}", tables.executors) };

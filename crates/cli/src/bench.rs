@@ -1,12 +1,12 @@
 //! `tacho bench`
 
 use crate::exit::{verdict, Failure, Outcome};
-use crate::lock::RunLock;
 use crate::options::Bench as Options;
 use crate::progress::Progress;
-use crate::sweep::SweepRun;
-use crate::{analysis, check, explain, generate, interrupt, report, runs, sweep, unrecorded};
+use crate::{analysis, check, explain, generate, interrupt, report, runs, unrecorded};
 use anyhow::Context;
+use std::path::Path;
+use tacho_campaign::{in_turns, same_sweep, Analysis, Campaign, OnFailure, RunLock, Subject, SweepRun};
 use tacho_events::run::RunDirectory;
 use tacho_runner::bench::Bench;
 use tacho_runner::install::Installation;
@@ -31,23 +31,45 @@ pub fn run(options: Options) -> Outcome {
         };
     }
     if options.unrecorded.is_some() {
-        return Err(Failure::Usage("a sweep without a recorder has no figures; expected one workload with --unrecorded".into()));
+        return Err(Failure::Usage(
+            "a sweep without a recorder has no figures; expected one workload with --unrecorded".into(),
+        ));
     }
     let run = match (&options.out.out, options.resume) {
-        (Some(path), true) => sweep::resume(path, &sweep)?,
+        (Some(path), true) => begun(path, &sweep)?,
         (Some(path), false) if path.join("points").is_dir() => {
             let expected = "expected a new directory, or --resume to go on with what is there";
             return Err(Failure::Usage(format!("{}: holds a sweep already; {expected}", path.display())));
         }
         _ => runs::create(options.out.out.clone(), &name)?,
     };
-    let _lock = RunLock::take(run.path())?;
-    let mut running = SweepRun::new(&sweep, &run, &bench, options.discard_events);
-    let failures = running.run()?;
+    let lock = RunLock::take(run.path(), "runs this sweep")?;
+    let running = SweepRun::new(&sweep, &lock, &bench, options.discard_events);
+    runs::say_finished(running.campaign());
+    let mut progress = Progress::new();
+    let swept = running.run(&mut |step| {
+        // The name of a point is its number, then what it varies.
+        let values = step.subject.name.split_once('-').map_or("", |(_, values)| values);
+        progress.show(&format!("{} of {}: {values}", step.number, step.of), step.done)
+    })?;
+    progress.finish();
+    if let Some(text) = swept.unfinished {
+        eprintln!("tacho: {text}; --resume -o {} goes on", run.path().display());
+    }
     explain::show(&run, &running.figures()?, options.json)?;
-    report::write(&[run.clone()], &run.path().join("report.html"))?;
+    report::write(std::slice::from_ref(&run), &run.path().join("report.html"))?;
     eprintln!("tacho: run: {}", run.path().display());
-    verdict(&failures)
+    verdict(&swept.failures)
+}
+
+/// A run directory to go on in: one that holds the same sweep, or nothing yet.
+fn begun(path: &Path, sweep: &Sweep) -> Result<RunDirectory, Failure> {
+    let run = RunDirectory::new(path);
+    if !run.workload().is_file() {
+        return runs::create(Some(path.to_owned()), "sweep");
+    }
+    same_sweep(&run, &runs::read_text(&run.workload())?, sweep)?;
+    Ok(run)
 }
 
 /// What is to be run, and a name for its run directory.
@@ -70,30 +92,45 @@ fn read(options: &Options) -> Result<(Sweep, String), Failure> {
 fn single(options: &Options, bench: &Bench<'_>, point: &SweepPoint, name: &str) -> Outcome {
     let workload = &point.workload;
     let run = runs::create(options.out.out.clone(), name)?;
-    let mut progress = Progress::new();
+    let lock = RunLock::take(run.path(), "runs this workload")?;
+    let subjects = vec![Subject::new(name, workload, bench, run.clone())];
+    let campaign = Campaign {
+        order: in_turns(&subjects),
+        subjects,
+        lock: &lock,
+        interrupted: bench.interrupted,
+        command: bench.command.clone(),
+        analysis: Analysis::Later,
+        on_failure: OnFailure::Stop,
+        chain: None,
+        discard_events: false,
+    };
     let repeats = workload.run.repeats;
-    let mut ran = Vec::new();
-    for repeat in 0..repeats {
-        let directory = if repeats > 1 { run.repeat(repeat) } else { run.clone() };
-        let what = if repeats > 1 { format!("repeat {} of {repeats}: ", repeat + 1) } else { String::new() };
-        ran.push(bench.repeat(workload, repeat, &directory, &mut |p| {
-            progress.show(&format!("{what}{}", p.what), (f64::from(repeat) + p.done) / f64::from(repeats))
-        })?);
-        if bench.is_interrupted() {
-            break;
-        }
-    }
+    let mut progress = Progress::new();
+    let mut ran = 0;
+    let ended = campaign.run(
+        &mut |step| {
+            let what = if repeats > 1 { format!("repeat {} of {repeats}: ", step.repeat + 1) } else { String::new() };
+            progress.show(&format!("{what}{}", step.what), step.done)
+        },
+        &mut |_, _| {
+            ran += 1;
+            Ok(())
+        },
+    )?;
     progress.finish();
-    if repeats > 1 {
-        bench.write_whole(workload, &run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
+    if let Some(failed) = ended.failed.into_iter().next() {
+        return Err(failed.error.into());
     }
-    let summary = analysis::store(&run, Some(workload))?;
-    explain::show(&run, &summary, options.json)?;
+    if ran > 0 {
+        let summary = analysis::store(&run, Some(workload))?;
+        explain::show(&run, &summary, options.json)?;
+    }
     if options.discard_events {
         let mut directories = run.repeats()?;
         directories.push(run.clone());
         directories.iter().try_for_each(RunDirectory::discard_events)?;
     }
     eprintln!("tacho: run: {}", run.path().display());
-    verdict(ran.iter().flat_map(|ran| &ran.failures))
+    verdict(ended.deaths.iter().map(|(_, death)| death))
 }

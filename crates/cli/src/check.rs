@@ -5,8 +5,8 @@ use crate::options::Check;
 use crate::runs::{print, read_text};
 use std::path::Path;
 use std::time::Duration;
-use tacho_workload::units::format_duration;
 use tacho_printing::{lines_to_stderr, Lines};
+use tacho_workload::units::format_duration;
 use tacho_workload::{Overrides, Sweep, Warning, Workload};
 
 pub fn run(options: Check) -> Outcome {
@@ -34,7 +34,7 @@ pub fn run(options: Check) -> Outcome {
 /// What a file holds, in a line for each form that it has.
 fn in_order(path: &Path, options: &Check) -> Result<Lines, Failure> {
     let full = read_sweep(path, &Overrides::default())?;
-    let short = if options.short || has_short(&full) {
+    let short = if options.short || full.has_short {
         Some(read_sweep(path, &Overrides { short: true, ..Overrides::default() })?)
     } else {
         None
@@ -52,11 +52,6 @@ fn in_order(path: &Path, options: &Check) -> Result<Lines, Failure> {
     Ok(out)
 }
 
-/// The key stands at the margin wherever it has an effect.
-fn has_short(sweep: &Sweep) -> bool {
-    sweep.text.lines().any(|line| line.starts_with("short:"))
-}
-
 fn contents(sweep: &Sweep) -> String {
     match sweep.points.as_slice() {
         [point] => {
@@ -66,7 +61,10 @@ fn contents(sweep: &Sweep) -> String {
         points => {
             let runs: u64 = points.iter().map(|point| u64::from(point.workload.run.repeats)).sum();
             let measured = time(sweep.measured());
-            format!("a sweep of {} points, {runs} runs, {measured} of measuring and a few seconds more for each run", points.len())
+            format!(
+                "a sweep of {} points, {runs} runs, {measured} of measuring and a few seconds more for each run",
+                points.len()
+            )
         }
     }
 }
@@ -87,7 +85,8 @@ fn listed(point: &tacho_workload::SweepPoint) -> String {
     format!("{}  {time}  {}", point.name, parameters.join(", ")).trim_end().to_owned()
 }
 
-/// Reads a workload file that is no sweep; warnings go to stderr, mistakes are a usage error that shows each in its place.
+/// Reads a workload file that is no sweep; warnings go to stderr, mistakes are a usage error that shows each in its
+/// place.
 pub fn read(path: &Path) -> Result<Workload, Failure> {
     let text = read_text(path)?;
     let (workload, warnings) = tacho_workload::parse(&text, &path.display().to_string())?;

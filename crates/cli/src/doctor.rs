@@ -4,10 +4,11 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Doctor;
 use crate::{explain, runs};
 use std::path::Path;
+use tacho_doctor::{diagnose, render, Facts};
+use tacho_printing::size;
 use tacho_printing::Lines;
-use tacho_runner::doctor::{diagnose, render, size, Facts};
+use tacho_recording::machine::machine;
 use tacho_runner::leftovers::{leftovers, removed, Mode};
-use tacho_runner::machine::machine;
 
 pub fn run(options: Doctor) -> Outcome {
     if options.clean {

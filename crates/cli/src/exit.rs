@@ -1,11 +1,12 @@
-//! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or a
-//! middleware, 4 nothing of ROS in what was imported, 128 + N cut short by signal N (130 by ^C). `tacho record` passes
-//! the code of the program on.
+//! Exit codes, one per verdict: 0 done, 1 an expectation failed, 2 bad usage or a bad file, 3 a fault of the machine or
+//! a middleware, 4 nothing of ROS in what was imported, 128 + N cut short by signal N (130 by ^C). `tacho record`
+//! passes the code of the program on.
 
 use crate::options::Options;
 use clap::Parser;
 use std::process::ExitCode;
-use tacho_printing::{lines_to_stderr, visible, Lines};
+use tacho_figures::ReadError;
+use tacho_printing::{lines_to_stderr, once, visible, Lines};
 
 /// Code for traces that are whole and hold no event of ROS that can be used.
 pub const NOTHING_OF_ROS: u8 = 4;
@@ -32,6 +33,27 @@ impl From<anyhow::Error> for Failure {
 impl From<tacho_workload::Errors> for Failure {
     fn from(errors: tacho_workload::Errors) -> Self {
         Failure::Mistakes(errors)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Workload(errors) => Failure::Mistakes(errors),
+            ReadError::WorkloadFile { .. } | ReadError::Sweep(_) => Failure::Usage(error.to_string()),
+            ReadError::Info(error) => Failure::Fault(error.into()),
+            fault => Failure::Fault(fault.into()),
+        }
+    }
+}
+
+impl From<tacho_campaign::Error> for Failure {
+    fn from(error: tacho_campaign::Error) -> Self {
+        match error {
+            tacho_campaign::Error::Refused(text) => Failure::Usage(text),
+            tacho_campaign::Error::Workload(errors) => Failure::Mistakes(errors),
+            tacho_campaign::Error::Fault(error) => Failure::Fault(error),
+        }
     }
 }
 
@@ -77,10 +99,10 @@ pub fn causes(error: &anyhow::Error) -> String {
     })
 }
 
-/// What failed is named, and is a fault; all that was measured is kept.
+/// What failed is named, each reason once, and is a fault; all that was measured is kept.
 pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
     let mut outcome = Ok(());
-    for failure in failures {
+    for failure in once(failures) {
         eprintln!("tacho: {failure}");
         outcome = Err(Failure::Code(3));
     }
@@ -89,8 +111,8 @@ pub fn verdict<'a>(failures: impl IntoIterator<Item = &'a String>) -> Outcome {
 
 /// Prints what clap says: help and version to stdout with success, errors to stderr with 2.
 pub fn usage(error: clap::Error) -> ExitCode {
-    // It quotes the words of the command line, in its own text and colours: where one could steer the terminal, the same is said of words
-    // that cannot.
+    // It quotes the words of the command line, in its own text and colours: where one could steer the terminal, the
+    // same is said of words that cannot.
     let words: Vec<String> = std::env::args_os().map(|word| visible(&word.to_string_lossy()).into_owned()).collect();
     let error = Options::try_parse_from(words).err().unwrap_or(error);
     // A closed pipe (`tacho --help | head -1`) is no failure of ours.

@@ -4,15 +4,13 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Explain;
 use crate::{analysis, runs};
 use anyhow::Context;
-use std::io::IsTerminal;
-use std::os::fd::AsRawFd;
 use std::path::Path;
-use tacho_analysis::figures::limits::{judge, Limit, Verdict};
-use tacho_analysis::summary::{ChainFigures, Finding, Summary};
-use tacho_analysis::tables::LinkRule;
 use tacho_events::run::RunDirectory;
-use tacho_printing::Lines;
+use tacho_figures::limits::{judge, Limit, Verdict};
+use tacho_printing::{Lines, Screen};
 use tacho_report::Terminal;
+use tacho_tables::summary::{ChainFigures, Finding, Summary};
+use tacho_tables::LinkRule;
 use tacho_workload::links::{self, Between, Links, Rule, StatedChain, StatedLink};
 
 pub fn run(options: Explain) -> Outcome {
@@ -50,14 +48,23 @@ pub fn run(options: Explain) -> Outcome {
         let text = format!("{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it anew", run.path().display());
         return Err(Failure::Usage(text));
     }
-    if found.is_empty() && kept { Ok(()) } else { Err(Failure::Code(1)) }
+    if found.is_empty() && kept {
+        Ok(())
+    } else {
+        Err(Failure::Code(1))
+    }
 }
 
 /// The chain that `--from` and `--to` ask for; late is what takes longer than the limit.
 fn way(options: &Explain) -> Option<StatedChain> {
     let (from, to) = options.from.clone().zip(options.to.clone())?;
     let deadline = options.limit.iter().find_map(Limit::of_instances);
-    Some(StatedChain { name: format!("{from} to {to}"), nodes: Vec::new(), between: Some(Between { from, to }), deadline })
+    Some(StatedChain {
+        name: format!("{from} to {to}"),
+        nodes: Vec::new(),
+        between: Some(Between { from, to }),
+        deadline,
+    })
 }
 
 /// A usage error, with what the run says of it, where nothing leads that way.
@@ -66,7 +73,8 @@ fn found(way: &StatedChain, summary: &Summary) -> Outcome {
         return Ok(());
     }
     let why = ["chain-not-found", "no-callback-events", "clocks-not-related"];
-    let notes = summary.notes.iter().filter(|note| why.contains(&note.name.as_str())).map(|note| format!("; {}", note.text));
+    let notes =
+        summary.notes.iter().filter(|note| why.contains(&note.name.as_str())).map(|note| format!("; {}", note.text));
     Err(Failure::Usage(format!("{}: no chain{}", way.name, notes.collect::<String>())))
 }
 
@@ -79,7 +87,10 @@ fn of_node(summary: &mut Summary, name: &str, run: &RunDirectory) -> Outcome {
     names.sort();
     names.dedup();
     if names.is_empty() {
-        return Err(Failure::Usage(format!("{}: its figures name no nodes; of a sweep, explain a point", run.path().display())));
+        return Err(Failure::Usage(format!(
+            "{}: its figures name no nodes; of a sweep, explain a point",
+            run.path().display()
+        )));
     }
     let more = if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
     names.truncate(20);
@@ -115,31 +126,23 @@ fn known_chain(summary: &Summary, name: &str) -> Outcome {
     Err(Failure::Usage(format!("no chain is called {name}; there are: {}", names.join(", "))))
 }
 
-/// The figures of a run: as they stand in it, or, where it ended before they were written or a links file says otherwise, analysed
-/// now; reading a run never changes it.
+/// The figures of a run, with what a links file and the way that is asked for state; reading a run never changes it.
 fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) -> Result<Summary, Failure> {
-    // A sweep that runs, or was killed, has points that its own figures do not tell yet.
-    let told = run.points()?.is_empty() || run.info().is_ok_and(|info| !info.cut_short);
-    if run.summary().is_file() && told && links.is_none() && way.is_none() {
-        return Ok(tacho_analysis::store::read_summary(run).context("figures of the run")?);
-    }
-    if !run.points()?.is_empty() {
-        if links.is_some() || way.is_some() {
-            return Err(Failure::Usage(format!("{0}: this run is a sweep; ask that of {0}/points/NAME", run.path().display())));
-        }
-        return Ok(tacho_analysis::merge_points(run).context("figures of the sweep")?);
-    }
     if !run.summary().is_file() && run.info().is_ok_and(|info| info.verb == "import") {
         let path = run.path().display();
-        eprintln!("tacho: {path}: its import was ended before its analysis: no tables, no summary.json; tacho report {path} completes it");
+        eprintln!(
+            "tacho: {path}: its import was ended before its analysis: no tables, no summary.json; \
+             tacho report {path} completes it"
+        );
     }
     let mut stated = match links {
-        Some(path) => tacho_workload::links::parse(&runs::read_text(path)?, &path.display().to_string())?,
-        None => Links::default(),
+        Some(path) => Some(links::parse(&runs::read_text(path)?, &path.display().to_string())?),
+        None => None,
     };
-    stated.chains.extend(way.cloned());
-    let workload = runs::workload(run)?;
-    analysis::shown(|progress| tacho_analysis::figures_with(run, workload.as_ref(), &stated, progress))
+    if let Some(way) = way {
+        stated.get_or_insert_with(Links::default).chains.push(way.clone());
+    }
+    analysis::shown(|progress| tacho_figures::read_figures(run, stated.as_ref(), progress))
 }
 
 /// The links of all chains, each once, as a links file.
@@ -148,14 +151,22 @@ fn suggestion(summary: &Summary) -> String {
     for link in summary.chains.iter().flat_map(|chain| &chain.links) {
         let Some(output) = &link.output else { continue };
         let rule = match link.rule {
+            LinkRule::HeaderStamp => Rule::HeaderStamp,
             LinkRule::SameCallback => Rule::SameCallback,
             LinkRule::Latest => Rule::Latest,
+            LinkRule::LatestOnce => Rule::LatestOnce,
             LinkRule::Match => Rule::Match,
             LinkRule::Unrelated => Rule::Unrelated,
         };
         let stated = StatedLink { node: link.node.clone(), input: link.input.clone(), output: output.clone(), rule };
         if links.iter().all(|(known, _)| *known != stated) {
-            let remark = format!("{}, confidence {:.2}, {} of {} outputs", link.evidence.word(), link.confidence, link.followed, link.outputs);
+            let remark = format!(
+                "{}, confidence {:.2}, {} of {} outputs",
+                link.evidence.word(),
+                link.confidence,
+                link.followed,
+                link.outputs
+            );
             links.push((stated, remark));
         }
     }
@@ -168,13 +179,14 @@ pub fn show(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
     show_chain(run, summary, None, json, terminal())
 }
 
-/// Prints the figures of a recorded program on stderr, because stdout is the program's. JSON was asked for, and goes to stdout.
+/// Prints the figures of a recorded program on stderr, because stdout is the program's. JSON was asked for, and goes to
+/// stdout.
 pub fn show_beside_program(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
     if json {
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    let text = terminal_of(&std::io::stderr()).explain_chain(summary, &info, None);
+    let text = laid_out(tacho_printing::stderr_screen()).explain_chain(summary, &info, None);
     runs::print_to(&mut std::io::stderr(), &Lines::composed(&text))
 }
 
@@ -188,19 +200,14 @@ fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: 
 
 /// How text is laid out on stdout.
 pub fn terminal() -> Terminal {
-    terminal_of(&std::io::stdout())
+    laid_out(tacho_printing::stdout_screen())
 }
 
-/// How text is laid out there: as wide as the terminal, and in colour unless NO_COLOR says otherwise.
-fn terminal_of(output: &(impl IsTerminal + AsRawFd)) -> Terminal {
-    if !output.is_terminal() {
-        return Terminal::default();
-    }
-    // SAFETY: the request fills the structure that it is given.
-    let columns = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        (libc::ioctl(output.as_raw_fd(), libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
-    };
-    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Terminal { width: columns.unwrap_or(Terminal::default().width), colour, whole: false }
+fn laid_out(screen: Option<Screen>) -> Terminal {
+    let unknown = Terminal::default();
+    screen.map_or(unknown, |Screen { columns, colour }| Terminal {
+        width: columns.unwrap_or(unknown.width),
+        colour,
+        ..unknown
+    })
 }

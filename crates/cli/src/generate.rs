@@ -1,34 +1,24 @@
 //! The workload that `tacho bench --topology` describes, as a file would say it.
 
 use crate::options::Generated;
-use std::fmt::Write;
 
 /// The text of the workload file, that RUN/workload.yaml then holds.
 pub fn workload(options: &Generated) -> String {
-    let mut out = String::new();
-    let mut line = |indent: &str, key: &str, values: &[String]| {
-        let written = match values {
-            [] => return,
-            [one] => one.clone(),
-            several => format!("[{}]", several.join(", ")),
-        };
-        let _ = writeln!(out, "{indent}{key}: {written}");
-    };
-    line("", "middleware", &options.middleware);
-    line("", "transport", &options.transport);
-    line("", "topology", &[String::new()]);
-    line("  ", "kind", &options.topology);
-    line("  ", "nodes", &options.nodes.iter().map(u32::to_string).collect::<Vec<_>>());
-    line("  ", "type", &options.r#type);
-    line("  ", "size", &options.size);
-    line("  ", "rate", &options.rate);
-    line("  ", "deadline", &options.deadline);
-    line("  ", "reliability", &options.reliability);
-    line("  ", "durability", &options.durability);
-    line("  ", "history", &options.history);
-    line("  ", "depth", &options.depth.iter().map(u32::to_string).collect::<Vec<_>>());
-    // A topology without keys would be a line that ends in a blank.
-    out.replace("topology: \n", "topology:\n")
+    let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect();
+    let top = vec![("middleware", options.middleware.clone()), ("transport", options.transport.clone())];
+    let topology = vec![
+        ("kind", options.topology.clone()),
+        ("nodes", numbers(&options.nodes)),
+        ("type", options.r#type.clone()),
+        ("size", options.size.clone()),
+        ("rate", options.rate.clone()),
+        ("deadline", options.deadline.clone()),
+        ("reliability", options.reliability.clone()),
+        ("durability", options.durability.clone()),
+        ("history", options.history.clone()),
+        ("depth", numbers(&options.depth)),
+    ];
+    tacho_workload::Generated { top, topology }.write()
 }
 
 /// For the run directory's name.

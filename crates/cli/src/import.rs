@@ -10,13 +10,13 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
-use tacho_analysis::runs::bag;
-use tacho_analysis::tables::Tables;
-use tacho_analysis::rows::{self, Rows};
 use tacho_events::join;
 use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_import::{bag as bags, room, Error, Reader};
 use tacho_events::wall::{rfc3339, to_the_second};
+use tacho_figures::store_bag;
+use tacho_import::{bag as bags, room, Error, Reader};
+use tacho_tables::rows::{self, Rows};
+use tacho_tables::Tables;
 
 /// Kinds of events that are named among those without use.
 const SKIPPED_NAMED: usize = 3;
@@ -26,7 +26,10 @@ pub fn run(options: Import) -> Outcome {
     match (other, options.traces.iter().any(|path| join::is_recording(path))) {
         (None, _) => return join_runs(&options),
         (Some(other), true) => {
-            let text = format!("{}: no recording of tacho's; expected run directories alone, or traces alone", other.display());
+            let text = format!(
+                "{}: no recording of tacho's; expected run directories alone, or traces alone",
+                other.display()
+            );
             return Err(Failure::Usage(text));
         }
         _ => {}
@@ -60,7 +63,7 @@ fn import_bag(options: &Import, files: &[PathBuf]) -> Outcome {
         ..info()
     };
     run.write_info(&info).context("run.json")?;
-    let summary = bag::store(&run, &Tables::of_bag(read.topics, messages)).context("figures of the bag")?;
+    let summary = store_bag(&run, &Tables::of_bag(read.topics, messages)).context("figures of the bag")?;
     explain::show(&run, &summary, options.json)?;
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())
@@ -136,9 +139,14 @@ fn skipped(kinds: &BTreeMap<String, u64>) -> Option<String> {
 
 fn analysed(run: &RunDirectory, json: bool) -> Outcome {
     let summary = analysis::store(run, None).map_err(|failure| match failure {
-        Failure::Fault(error) if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_storage_full)) => {
+        Failure::Fault(error)
+            if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_storage_full)) =>
+        {
             let path = run.path().display();
-            Failure::Fault(anyhow::Error::msg(format!("{}; its events are whole: once there is room, tacho report {path} completes it", causes(&error))))
+            Failure::Fault(anyhow::Error::msg(format!(
+                "{}; its events are whole: once there is room, tacho report {path} completes it",
+                causes(&error)
+            )))
         }
         failure => failure,
     })?;
@@ -158,7 +166,8 @@ fn is_full(error: &Error) -> bool {
 /// The disk is full; what is needed is said where it was not before.
 fn full(error: &Error, needed: Option<String>) -> Failure {
     let needed = needed.map_or(String::new(), |needed| format!(" ({needed})"));
-    let rest = "the trace is as it was, what was written of it is no run: remove that, and import to where there is room";
+    let rest =
+        "the trace is as it was, what was written of it is no run: remove that, and import to where there is room";
     Failure::Fault(anyhow::Error::msg(format!("{error}{needed}; {rest}")))
 }
 
@@ -166,7 +175,9 @@ fn full(error: &Error, needed: Option<String>) -> Failure {
 fn refused(error: Error) -> Failure {
     match error {
         // It names its cause itself.
-        Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => Failure::Fault(anyhow::Error::msg(error.to_string())),
+        Error::Io { ref source, .. } if source.kind() != ErrorKind::NotFound => {
+            Failure::Fault(anyhow::Error::msg(error.to_string()))
+        }
         error => Failure::Usage(error.to_string()),
     }
 }

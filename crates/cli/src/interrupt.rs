@@ -53,8 +53,8 @@ pub fn catch() -> io::Result<&'static AtomicBool> {
     Ok(&ASKED)
 }
 
-/// The outcome of work that a signal may have cut short. Then the exit code is that of a program which the signal ended, so that no
-/// script takes a part for the whole.
+/// The outcome of work that a signal may have cut short. Then the exit code is that of a program which the signal
+/// ended, so that no script takes a part for the whole.
 pub fn whole(outcome: Outcome) -> Outcome {
     match (SIGNAL.load(Ordering::Relaxed), outcome) {
         (0, outcome) => outcome,

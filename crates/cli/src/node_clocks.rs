@@ -59,12 +59,16 @@ mod tests {
         write("relay.csv", "kind,callback,start_ns,end_ns\nsubscription,0,10,30\n");
         write("relay.messages.csv", "publisher,sequence,stamp_ns,received_ns\n0,1,5,10\n");
         let (mut ran, mut came) = (Vec::new(), Vec::new());
-        callbacks(folder.path(), |node, kind, from, to| ran.push((node.to_owned(), kind.to_owned(), from, to))).unwrap();
+        callbacks(folder.path(), |node, kind, from, to| ran.push((node.to_owned(), kind.to_owned(), from, to)))
+            .unwrap();
         messages(folder.path(), |stamp, received| came.push((stamp, received))).unwrap();
         assert_eq!((ran, came), (vec![("relay".into(), "subscription".into(), 10, 30)], vec![(5, 10)]));
         callbacks(&folder.path().join("none"), |_, _, _, _| panic!("no file")).unwrap();
         write("relay.messages.csv", "publisher,sequence,stamp_ns,received_ns\n0,1,5,1\n0,2,");
         let Err(Failure::Fault(error)) = messages(folder.path(), |_, _| {}) else { panic!("torn") };
-        assert!(error.to_string().contains("relay.messages.csv:3: ") && error.to_string().contains("received_ns"), "{error}");
+        assert!(
+            error.to_string().contains("relay.messages.csv:3: ") && error.to_string().contains("received_ns"),
+            "{error}"
+        );
     }
 }

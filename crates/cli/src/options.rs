@@ -1,13 +1,14 @@
-//! The command line. The words are those of design and docs: a run, a workload, a chain.
+//! The command line. Its words are those of design and docs: a run, a workload, a chain.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use tacho_analysis::figures::limits::Limit;
-use tacho_analysis::live::watch::Trigger;
+use tacho_figures::limits::Limit;
+use tacho_figures::live::watch::Trigger;
 
-/// Where does the time go between sensor and actuator, and how do I get it back?
+/// Find where the time goes between sensor and actuator, and get it back
 #[derive(Debug, Parser)]
 #[command(name = "tacho", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -39,7 +40,7 @@ pub enum Verb {
     Completions(Completions),
 }
 
-/// Run a workload, or a sweep of workloads, on real middleware, recorded
+/// Run a workload, or a sweep of workloads, on real middleware, and measure it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -49,21 +50,21 @@ Examples:
   tacho bench workloads/study-a-dds.yaml --short -o runs/a --resume
   tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz --duration 5s")]
 pub struct Bench {
-    /// Workload file; or describe one with --topology
+    /// Workload file; or describe a workload with --topology
     #[arg(required_unless_present_any = ["topology", "resume"])]
     pub workload: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
-    /// Run the short form that the workload file has
+    /// Run the short form of the workload file
     #[arg(long, requires = "workload")]
     pub short: bool,
-    /// Go on with a sweep that was cut short, in the run directory of -o: what is finished there is not run again
+    /// Continue a sweep that was cut short, in the run directory of -o: finished runs are not run again
     #[arg(long, requires = "out", conflicts_with_all = ["topology", "unrecorded"])]
     pub resume: bool,
-    /// Run it this often, each time with other phases [default: as the workload says]
+    /// Number of runs, each with other phases [default: as the workload says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: Option<u32>,
-    /// How long each repeat lasts, with its unit: 5s [default: as the workload says]
+    /// Duration of each repeat, with its unit: 5s [default: as the workload says]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// Seed of phases and of distributions [default: as the workload says]
@@ -71,16 +72,17 @@ pub struct Bench {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub generated: Generated,
-    /// Run without the recorder, and print what the nodes say of themselves; then again with it, and print what recording costs
+    /// Run without the recorder and print what the nodes count themselves; then run with it and print what recording
+    /// costs
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "compared", conflicts_with = "json")]
     pub unrecorded: Option<Unrecorded>,
-    /// Delete the events of each run once its tables and figures are written: long sweeps fill disks
+    /// Delete the events of each run when its tables and figures are written, because long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]
     pub discard_events: bool,
-    /// Scheduler events of the kernel: who was kept from a CPU, and by whom
+    /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off", conflicts_with = "unrecorded")]
     pub scheduler: Scheduler,
-    /// Read the CPU-time clock around each callback, a system call each time; with --scheduler it is known without
+    /// Read the CPU-time clock around each callback, by a system call each time; --scheduler makes this unnecessary
     #[arg(long, conflicts_with = "unrecorded")]
     pub cpu_time: bool,
     /// Print the figures as JSON (the run's summary.json)
@@ -88,30 +90,30 @@ pub struct Bench {
     pub json: bool,
 }
 
-/// What is run with `--unrecorded`.
+/// What `--unrecorded` runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Unrecorded {
-    /// Without the recorder, then with it
+    /// Run without the recorder, then with it
     Compared,
-    /// Without it alone
+    /// Run without the recorder only
     Alone,
 }
 
-/// When scheduler events of the kernel are recorded.
+/// When to record scheduler events of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Scheduler {
-    /// Not at all
+    /// Do not record them
     Off,
-    /// Where it is permitted; where not, the run says so
+    /// Record them if permitted; if not, the run says so
     Auto,
-    /// Or fail, and say what to do
+    /// Record them, or fail and say what to do
     On,
 }
 
 impl Scheduler {
-    /// As the runner says it.
-    pub fn when(self) -> tacho_runner::scheduler_events::When {
-        use tacho_runner::scheduler_events::When;
+    /// The same choice in the recording crate's words.
+    pub fn when(self) -> tacho_recording::scheduler_events::When {
+        use tacho_recording::scheduler_events::When;
         match self {
             Scheduler::Off => When::Off,
             Scheduler::Auto => When::Permitted,
@@ -124,7 +126,8 @@ impl Scheduler {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Without a workload file")]
 pub struct Generated {
-    /// pairs: each its own topic; one-to-many: one publisher, N subscribers; many-to-one: N publishers, one node that takes all
+    /// pairs: N pairs, each with its own topic; one-to-many: one publisher, N subscribers; many-to-one: N publishers,
+    /// one node that takes all
     #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with = "workload", requires = "rate")]
     #[arg(value_parser = ["pairs", "one-to-many", "many-to-one"])]
     pub topology: Vec<String>,
@@ -134,7 +137,7 @@ pub struct Generated {
     /// Transport of the middleware [default: the middleware's]
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "topology")]
     pub transport: Vec<String>,
-    /// How many the many are: pairs, subscribers or publishers
+    /// Number of pairs, subscribers or publishers
     #[arg(long, value_name = "N", value_delimiter = ',', requires = "topology", default_value = "1")]
     pub nodes: Vec<u32>,
     /// Message type as the middleware names it [default: chosen by size]
@@ -146,7 +149,7 @@ pub struct Generated {
     /// Rate of each publisher, with its unit: 100Hz
     #[arg(long, value_name = "RATE", value_delimiter = ',', value_parser = rate, requires = "topology")]
     pub rate: Vec<String>,
-    /// A message that takes longer is late [default: the period of its publisher]
+    /// Deadline of a message, with its unit: a message that takes longer is late [default: the period of its publisher]
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = deadline, requires = "topology")]
     pub deadline: Vec<String>,
     /// reliable or best_effort [default: reliable]
@@ -178,39 +181,40 @@ Examples:
 pub struct Record {
     #[command(flatten)]
     pub out: Out,
-    /// Most that the event file of one process takes on the disk; what does not fit is dropped and counted. With --ring, older events make room
+    /// Limit of the event file of one process on the disk; events that do not fit are dropped and counted. With --ring,
+    /// older events make room
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_mib: u64,
-    /// Scheduler events of the kernel: who was kept from a CPU, and by whom
+    /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,
-    /// Read the CPU-time clock around each callback, a system call each time; with --scheduler it is known without
+    /// Read the CPU-time clock around each callback, by a system call each time; --scheduler makes this unnecessary
     #[arg(long)]
     pub cpu_time: bool,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,
-    /// Record programs that are running already, by their process ids, until ^C or their end: needs root, costs them some microseconds
-    /// an event, and names what was made before only in part
+    /// Record running programs, by their process ids, until ^C or their end: needs root, costs them some microseconds
+    /// an event, and names what they made before only in part
     #[arg(long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["command", "cpu_time"])]
     pub attach: Vec<u32>,
-    /// Detach after this long, with its unit: 30s
+    /// Detach after this time, with its unit: 30s
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "attach")]
     pub duration: Option<Duration>,
-    /// Keep only this much, with its unit: 60s. Saved below RUN/saves by --save, by SIGUSR1 to tacho, and by triggers
+    /// Keep only the events of the last TIME: 60s. --save, SIGUSR1 to tacho, and triggers save them below RUN/saves
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub ring: Option<Duration>,
-    /// Save the ring when this happens: 'late TOPIC TIME', a message is not in its callback so long after its publish call; 'silent TOPIC TIME',
-    /// nothing was published for so long. More than once for several
+    /// Save the ring when this happens: 'late TOPIC TIME', a message is not in its callback this time after its publish
+    /// call; 'silent TOPIC TIME', nothing was published for this time. Repeat it for several
     #[arg(long, value_name = "CONDITION", requires = "ring")]
     pub trigger: Vec<Trigger>,
-    /// Go on so long after a trigger before saving, with its unit [default: a quarter of the ring]
+    /// Wait this time after a trigger before saving, with its unit [default: a quarter of the ring]
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "trigger")]
     pub after: Option<Duration>,
-    /// Save the ring so often at most
+    /// Largest number of saves
     #[arg(long, value_name = "N", requires = "ring", default_value_t = 10)]
     pub saves: u32,
-    /// Have the recording with --ring that goes on in this run directory save what it holds, and wait for it
+    /// Make the recording with --ring that goes on in this run directory save its ring, and wait for the save
     #[arg(long, value_name = "RUN", conflicts_with_all = ["command", "attach", "ring", "out", "json", "cpu_time"])]
     pub save: Option<PathBuf>,
     /// The program and its arguments
@@ -218,27 +222,27 @@ pub struct Record {
     pub command: Vec<OsString>,
 }
 
-/// Watch a system that is being recorded: topics, callbacks and chains of the last seconds, worst first
+/// Watch a system while it is recorded: topics, callbacks and chains of the last seconds, worst first
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho top runs/latest                 in a second terminal, while tacho record goes on
-  sudo tacho top --attach 4711,4712     programs that run already
+  sudo tacho top --attach 4711,4712     running programs
   tacho top runs/latest --once --json   the last seconds, for a script")]
 pub struct Top {
-    /// Run directory of a recording that is going on
+    /// Run directory of a recording that goes on
     #[arg(required_unless_present = "attach", conflicts_with = "attach")]
     pub run: Option<PathBuf>,
-    /// Attach to running programs, by their process ids, as tacho record --attach does; nothing is kept
+    /// Attach to running programs, by their process ids, as tacho record --attach does; keeps no recording
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub attach: Vec<u32>,
-    /// How far the figures look back, with its unit
+    /// Time over which the figures are made, with its unit
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub window: Duration,
-    /// How often figures are made anew, with its unit
+    /// Time between updates, with its unit
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s", conflicts_with = "once")]
     pub interval: Duration,
-    /// Wait until the window is full, print it and end
+    /// Wait until the window is full, print it and exit
     #[arg(long)]
     pub once: bool,
     /// Print JSON, as in summary.json
@@ -246,7 +250,7 @@ pub struct Top {
     pub json: bool,
 }
 
-/// Read traces of ros2_tracing and CARET, or a bag in MCAP files, into a run; or join recordings of several hosts
+/// Read traces of ros2_tracing and CARET, or a bag, into a run; or join recordings of several hosts
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -254,7 +258,8 @@ Examples:
   tacho import trace-of-car trace-of-roadside -o runs/both
   tacho import runs/car runs/roadside -o runs/both       what tacho recorded on each")]
 pub struct Import {
-    /// Folders that hold traces, at any depth; or a bag: its folder or its MCAP files; or run directories of recordings, to be one run
+    /// Folders that hold traces, at any depth; or a bag: its folder or its files; or run directories of recordings, to
+    /// join them into one run
     #[arg(required = true)]
     pub traces: Vec<PathBuf>,
     #[command(flatten)]
@@ -264,7 +269,7 @@ pub struct Import {
     pub json: bool,
 }
 
-/// Say where the time of a run goes, and what is wrong with it
+/// Report where the time of a run goes, and what is wrong with it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -272,43 +277,44 @@ Examples:
   tacho explain runs/latest --chain 'lidar to brake'
   tacho explain runs/latest --node fusion
   tacho explain runs/latest --from /points --to /brake --limit 'reaction 150ms'
-  tacho explain runs/latest --suggest > links.yaml         which input made which output, to be corrected
+  tacho explain runs/latest --suggest > links.yaml         which input made which output, to correct it
   tacho explain runs/latest --links links.yaml --deny deadline-missed
   tacho explain runs/latest --json | jq '.chains[] | select(.critical)'
 
-Exit codes: 0 done, 1 a limit that was not kept or a finding of --deny, 2 bad usage or a bad file.")]
+Exit codes: 0 done, 1 a limit was not kept or --deny found something, 2 bad usage or a bad file.")]
 pub struct Explain {
     /// Run directory
     pub run: PathBuf,
     /// Explain this chain [default: the critical one]
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub chain: Option<String>,
-    /// Show only what concerns nodes with this in their name: their callbacks, topics, chains, findings
+    /// Show only what concerns nodes with this text in their name: their callbacks, topics, chains, findings
     #[arg(long, value_name = "NODE", conflicts_with_all = ["suggest", "deny"])]
     pub node: Option<String>,
-    /// Show all rows of every table and all cases of every finding, where there are many; so does --node
+    /// Show all rows of every table and all cases of every finding; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
-    /// Explain the way from here: a topic (from whoever publishes it on) or a node; topic:NAME, node:NAME where both have it
+    /// Explain the path from here: a topic (beginning with its publishers) or a node; write topic:NAME or node:NAME if
+    /// both have the name
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,
-    /// Explain the way to here: a topic (to the publish call on it), else a node
+    /// Explain the path to here: a topic (to the publish call on it) or a node
     #[arg(long, value_name = "END", requires = "from")]
     pub to: Option<String>,
-    /// Exit 1 if the worst case of the chain that is explained is above this: 'end-to-end TIME', 'reaction TIME', 'age TIME',
-    /// 'age-held TIME'; or if it was not measured. More than once for several
+    /// Exit 1 if the worst case of the explained chain is above this limit, or was not measured: 'end-to-end TIME',
+    /// 'reaction TIME', 'age TIME', 'age-held TIME'. Repeat it for several
     #[arg(long, value_name = "LIMIT", conflicts_with = "suggest")]
     pub limit: Vec<Limit>,
     /// Links file that states which input made which output, chains, and their deadlines
     #[arg(long, value_name = "FILE")]
     pub links: Option<PathBuf>,
-    /// Print a links file of what was inferred, and nothing else
+    /// Print only a links file of what was inferred
     #[arg(long, conflicts_with_all = ["json", "allow", "deny", "chain"])]
     pub suggest: bool,
-    /// Leave this finding out, by the name of its lint; more than once for several
+    /// Leave this finding out, by the name of its lint; repeat it for several
     #[arg(long, value_name = "LINT", value_parser = lints(), hide_possible_values = true)]
     pub allow: Vec<String>,
-    /// Exit 1 if this is found, by the name of its lint; more than once for several
+    /// Exit 1 if this lint finds something, by its name; repeat it for several
     #[arg(long, value_name = "LINT", value_parser = lints(), hide_possible_values = true)]
     pub deny: Vec<String>,
     /// Print the figures as JSON
@@ -316,23 +322,26 @@ pub struct Explain {
     pub json: bool,
 }
 
-/// Search better spin rates for a chain, and prove the gain
+/// Search for better spin rates for a chain, and prove the gain
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tacho tune runs/latest --method common-rate
-  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove
+  tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
+  tacho tune --prove -o runs/tuned --resume
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
     /// Run directory of a workload, or a workload file (which is then run first, to measure it)
-    pub run: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    pub run: Option<PathBuf>,
     /// How to tune; more than once to compare
-    #[arg(long, value_enum, required = true)]
+    #[arg(long, value_enum, required_unless_present = "resume")]
     pub method: Vec<Method>,
     /// Chain to tune [default: the critical one]
     #[arg(long, value_name = "NAME")]
     pub chain: Option<String>,
-    /// With common-rate: time of a callback check, of all nodes of the chain or of one; more than once for several [default: as measured here]
+    /// With common-rate: time of a callback check, for all nodes of the chain or for one; repeat it for several
+    /// [default: as measured here]
     #[arg(long, value_name = "[NODE=]TIME", value_parser = callback_check)]
     pub check: Vec<(Option<String>, Duration)>,
     /// With common-rate: cores that the nodes share [default: as many as this machine has]
@@ -341,18 +350,22 @@ pub struct Tune {
     /// Run the workload as it was and as tuned, in turns, and report the gain with its spread
     #[arg(long)]
     pub prove: bool,
+    /// Go on with a proof that was cut short, in the directory of -o: what is finished there is not run again
+    #[arg(long, requires = "prove", requires = "out")]
+    pub resume: bool,
     /// Repeats of each under --prove [default: as the workload says]
     #[arg(long, value_name = "N", requires = "prove", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: Option<u32>,
     #[command(flatten)]
     pub out: Out,
-    /// Print what was found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 /// A way of tuning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// One spin rate for all nodes of the chain, the best of 10, 20 ... 1000 Hz by study E's equations
     CommonRate,
@@ -367,7 +380,7 @@ Examples:
   tacho report runs/latest
   tacho report runs/before runs/after -o comparison.html")]
 pub struct Report {
-    /// Run directories; what `tacho tune --prove` wrote counts as the runs in it
+    /// Run directories; a directory of `tacho tune --prove` counts as the runs in it; sweeps are laid over each other
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
     /// File to write [default: report.html in the first run directory]
@@ -375,7 +388,7 @@ pub struct Report {
     pub out: Option<PathBuf>,
 }
 
-/// Check workload files, and say what of a sweep would run
+/// Check workload files, and report what a sweep would run
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -388,12 +401,12 @@ pub struct Check {
     /// List the points of sweeps
     #[arg(long)]
     pub points: bool,
-    /// List those of the short form
+    /// List the points of the short form
     #[arg(long, requires = "points")]
     pub short: bool,
 }
 
-/// Say whether tacho works on this machine, and what of it costs time
+/// Report whether tacho works on this machine, and what makes its figures worse
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -401,12 +414,12 @@ Examples:
   tacho doctor --json | jq '.findings[] | select(.verdict == \"costs\")'
   tacho doctor --allow middleware-connext
 
-Exit codes: 0 what recording and bench need works, 1 some of it is broken.")]
+Exit codes: 0 everything that recording and bench need works, 1 some of it is broken.")]
 pub struct Doctor {
-    /// Leave this finding out, by its name; more than once for several
+    /// Leave this finding out, by its name; repeat it for several
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
-    /// Remove what killed runs left in shared memory and list it, instead of a diagnosis
+    /// Remove what killed runs left in shared memory and list it, instead of diagnosing
     #[arg(long, conflicts_with = "allow")]
     pub clean: bool,
     /// Print the findings as JSON
@@ -425,40 +438,44 @@ pub struct Completions {
 /// Where a verb writes its run directory.
 #[derive(Debug, Args)]
 pub struct Out {
-    /// Run directory to write; must not hold a run already [default: runs/<name>-<date>-<time>, and runs/latest points to it]
+    /// Run directory to write; must not hold a run already [default: runs/<name>-<date>-<time>, and runs/latest points
+    /// to it]
     #[arg(short, long, value_name = "RUN")]
     pub out: Option<PathBuf>,
 }
 
-/// Names of lints: one that there is not is an error that lists them, and shells complete them.
+/// Names of lints. An unknown name is an error that lists them, and shells complete them.
 fn lints() -> clap::builder::PossibleValuesParser {
-    tacho_analysis::lints::LINTS.iter().map(|lint| lint.name).collect::<Vec<_>>().into()
+    tacho_figures::lints::LINTS.iter().map(|lint| lint.name).collect::<Vec<_>>().into()
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    tacho_workload::units::parse_duration(text)
-        .map_err(|error| format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS))
+    tacho_workload::units::parse_duration(text).map_err(|error| {
+        format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS)
+    })
 }
 
 /// A time for all nodes, or for one.
-fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
+pub fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
     match text.split_once('=') {
         Some((node, time)) => Ok((Some(node.to_owned()), duration(time)?)),
         None => Ok((None, duration(text)?)),
     }
 }
 
-/// As a workload file writes it.
+/// Parses a size and writes it as a workload file does.
 fn size(text: &str) -> Result<String, String> {
     tacho_workload::units::parse_size(text).map(tacho_workload::units::format_size).map_err(|error| error.to_string())
 }
 
-/// As a workload file writes it.
+/// Parses a frequency and writes it as a workload file does.
 fn rate(text: &str) -> Result<String, String> {
-    tacho_workload::units::parse_frequency(text).map(tacho_workload::units::format_frequency).map_err(|error| error.to_string())
+    tacho_workload::units::parse_frequency(text)
+        .map(tacho_workload::units::format_frequency)
+        .map_err(|error| error.to_string())
 }
 
-/// As a workload file writes it.
+/// Parses a time and writes it as a workload file does.
 fn deadline(text: &str) -> Result<String, String> {
     duration(text).map(tacho_workload::units::format_duration)
 }

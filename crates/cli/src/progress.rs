@@ -20,7 +20,8 @@ impl Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
             bar.set_style(
-                ProgressStyle::with_template("{msg:40!} {bar:30} {prefix}").expect("the template is a constant that parses"),
+                ProgressStyle::with_template("{msg:40!} {bar:30} {prefix}")
+                    .expect("the template is a constant that parses"),
             );
             bar
         });

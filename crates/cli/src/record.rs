@@ -7,15 +7,15 @@ use anyhow::Context;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
-use tacho_analysis::live::watch::Watch;
 use tacho_events::RunDirectory;
+use tacho_figures::live::watch::Watch;
 use tacho_printing::Lines;
-use tacho_runner::clock::monotonic_ns;
-use tacho_runner::attach;
+use tacho_recording::attach;
+use tacho_recording::clock::monotonic_ns;
+use tacho_recording::preload;
+use tacho_recording::ring;
+use tacho_recording::{Error, Recorded, Wanted};
 use tacho_runner::install::Installation;
-use tacho_runner::preload;
-use tacho_runner::recording::{self, Error, Recorded, Wanted};
-use tacho_runner::ring;
 
 /// Less than this would be less than what is kept to link what began before.
 const SHORTEST_RING: Duration = Duration::from_secs(1);
@@ -31,26 +31,35 @@ pub fn run(options: Record) -> Outcome {
     // A slip of the pen takes no run directory.
     if preload::find_program(&options.command[0]).is_none() {
         let program = options.command[0].to_string_lossy();
-        return Err(Failure::Usage(format!("{program}: no such program, or none that may be run; expected one of PATH, or a path")));
+        return Err(Failure::Usage(format!(
+            "{program}: no such program, or none that may be run; expected one of PATH, or a path"
+        )));
     }
-    let name = Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
+    let name =
+        Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
     let run = runs::create(options.out.out.clone(), &name)?;
-    let wanted = Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
+    let wanted =
+        Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
     let ring = ring(&options, &run)?;
-    let recorded = recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| {
-        leave(&run);
-        match error {
-            Error::Command { .. } => Failure::Usage(error.to_string()),
-            error => Failure::Fault(error.into()),
-        }
-    })?;
+    let recorded =
+        tacho_recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| {
+            leave(&run);
+            match error {
+                Error::Command { .. } => Failure::Usage(error.to_string()),
+                error => Failure::Fault(error.into()),
+            }
+        })?;
 
     let code = u8::try_from(recorded.code).unwrap_or(3);
     // What fails from here on is said; the exit code is the program's own.
     if let Err(failure) = show(&run, recorded, options.json) {
         exit::say(failure);
     }
-    if code == 0 { Ok(()) } else { Err(Failure::Code(code)) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Code(code))
+    }
 }
 
 /// Says what was recorded, on stderr: stdout is the program's.
@@ -64,7 +73,11 @@ fn show(run: &RunDirectory, recorded: Recorded, json: bool) -> Outcome {
     if recorded.nothing_recorded.is_none() {
         explain::show_beside_program(run, &analysis::store(run, None)?, json)?;
     }
-    eprintln!("tacho: run: {} ({:.1} MiB of events)", run.path().display(), storage_bytes(run)? as f64 / f64::from(1 << 20));
+    eprintln!(
+        "tacho: run: {} ({:.1} MiB of events)",
+        run.path().display(),
+        storage_bytes(run)? as f64 / f64::from(1 << 20)
+    );
     Ok(())
 }
 
@@ -78,7 +91,12 @@ fn attached(options: Record) -> Outcome {
     let interrupted = interrupt::catch()?;
     let ring = ring(&options, &run)?;
     let pids = options.attach.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let wanted = attach::Wanted { limit: options.duration, max_bytes: Some(options.max_mib << 20), scheduler: options.scheduler.when(), ring };
+    let wanted = attach::Wanted {
+        limit: options.duration,
+        max_bytes: Some(options.max_mib << 20),
+        scheduler: options.scheduler.when(),
+        ring,
+    };
     let on_attached = || eprintln!("tacho: attached to {pids}; ^C ends the recording, the programs go on");
     let recorded = attach::record(&options.attach, &run, interrupted, wanted, on_attached);
     let (info, processes) = recorded.map_err(|error| match error {
@@ -97,7 +115,8 @@ fn attached(options: Record) -> Outcome {
     Ok(())
 }
 
-/// Takes away the directory of a run that did not come about, so that the next try may have its name. Where a process wrote into it, it stays.
+/// Takes away the directory of a run that did not come about, so that the next try may have its name. Where a process
+/// wrote into it, it stays.
 fn leave(run: &RunDirectory) {
     let Ok(mut events) = std::fs::read_dir(run.events()) else { return };
     if events.all(|file| file.is_ok_and(|file| file.file_name() == "clock.sync")) {
@@ -122,7 +141,9 @@ fn ring(options: &Record, run: &RunDirectory) -> Result<Option<ring::Wanted>, Fa
     let Some(span) = options.ring else { return Ok(None) };
     let after = options.after.unwrap_or(span / 4);
     if span < SHORTEST_RING || after >= span {
-        return Err(Failure::Usage(format!("--ring {span:?}: expected {SHORTEST_RING:?} or more, and more than --after, {after:?}")));
+        return Err(Failure::Usage(format!(
+            "--ring {span:?}: expected {SHORTEST_RING:?} or more, and more than --after, {after:?}"
+        )));
     }
     let watch = (!options.trigger.is_empty()).then(|| {
         let mut watch = Watch::new(run, options.trigger.clone(), monotonic_ns());

@@ -4,13 +4,14 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Report;
 use crate::{node_clocks, runs};
 use anyhow::Context;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tacho_analysis::store;
-use tacho_analysis::tables::Tables;
 use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_figures::Whole;
 use tacho_report::sweep::{Sweep, SweepPoint};
 use tacho_report::ReportRun;
+use tacho_tables::{store, Note};
 
 pub fn run(options: Report) -> Outcome {
     let mut chosen = Vec::new();
@@ -24,7 +25,10 @@ pub fn run(options: Report) -> Outcome {
 /// Writes the report of `chosen` and says where it is.
 pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
     let loaded: Vec<ReportRun> = chosen.iter().map(load).collect::<Result<_, Failure>>()?;
-    tacho_report::write(&loaded, out).context("report")?;
+    tacho_report::write(&loaded, out).map_err(|error| match error {
+        tacho_report::Error::Mixed { .. } => Failure::Usage(error.to_string()),
+        other => anyhow::Error::from(other).context("report").into(),
+    })?;
     eprintln!("tacho: report: {}", out.display());
     Ok(())
 }
@@ -32,24 +36,25 @@ pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
 fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
     let path = run.path();
     let sweep = sweep(run)?;
-    // What was saved of a ring, and a run that was cut short, have events alone.
-    if sweep.is_none() && !run.summary().is_file() && run.events().is_dir() {
-        tacho_analysis::analyse_and_store(run, runs::workload(run)?.as_ref(), &mut |_| {}).context("analysis of the run")?;
-    }
-    let name = path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
+    let Whole { workload, mut summary, tables } = tacho_figures::whole(run)?;
+    let name =
+        path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
+    // Study E's search stands beside the runs of what it found.
+    let objective = match path.parent() {
+        Some(tuning) if path.ends_with(runs::COMMON_RATE) || path.ends_with(runs::MEASURED) => {
+            left_by_tuning(tuning, "objective", &mut summary.notes)?
+        }
+        _ => None,
+    };
+    let proof = left_by_tuning(path, "proof", &mut summary.notes)?;
     Ok(ReportRun {
         label: name.unwrap_or_else(|| path.display().to_string()),
         info: run.info().context("run.json")?,
-        summary: store::read_summary(run).context("figures of the run")?,
-        // A sweep has tables in its points alone.
-        tables: if sweep.is_some() { Tables::default() } else { store::read_run(run).context("tables of the run")? },
-        // Study E's search stands beside the runs of what it found.
-        objective: match path.parent() {
-            Some(tuning) if path.ends_with(runs::COMMON_RATE) || path.ends_with(runs::MEASURED) => json(&tuning.join("objective.json"))?,
-            _ => None,
-        },
-        proof: json(&path.join("proof.json"))?,
-        study: if sweep.is_some() { None } else { runs::workload(run)?.and_then(|workload| workload.study) },
+        summary,
+        tables,
+        objective,
+        proof,
+        study: workload.and_then(|workload| workload.study),
         in_node_clock_ms: in_node_clock(run)?,
         sweep,
         directory: run.clone(),
@@ -108,10 +113,18 @@ fn point(directory: &RunDirectory, name: String) -> anyhow::Result<SweepPoint> {
     Ok(SweepPoint::new(name, &info, figures, &repeats))
 }
 
-fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
+/// What a tuning left, `FOLDER/NAME.json`; absent if there is none, or, with a note, one of another shape.
+fn left_by_tuning<T: DeserializeOwned>(folder: &Path, name: &str, notes: &mut Vec<Note>) -> Result<Option<T>, Failure> {
+    let path = folder.join(format!("{name}.json"));
     if !path.is_file() {
         return Ok(None);
     }
-    let text = runs::read_text(path)?;
-    Ok(Some(serde_json::from_str(&text).with_context(|| path.display().to_string())?))
+    let text = runs::read_text(&path)?;
+    let value: serde_json::Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    let read = serde_json::from_value(value).ok();
+    if read.is_none() {
+        let text = format!("{name}.json of this run has another shape than this report reads, and is left out");
+        notes.push(Note { name: name.into(), count: 0, text });
+    }
+    Ok(read)
 }

@@ -1,16 +1,16 @@
 //! Run directories as the command line names them.
 
 use crate::exit::{Failure, Outcome};
-use crate::lock::{self, RunLock};
 use anyhow::Context;
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use tacho_campaign::{Campaign, RunLock, LOCK};
 use tacho_events::regular;
 use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_printing::Lines;
 use tacho_events::wall::rfc3339;
+use tacho_printing::Lines;
 use tacho_workload::Workload;
 
 /// What `run.json` says is missing until an import has come to its end.
@@ -26,25 +26,32 @@ pub const ARRIVAL: &str = "arrival";
 /// Folders of the runs of the tuned ones.
 pub const METHOD_DIRECTORIES: [&str; 2] = [COMMON_RATE, ARRIVAL];
 
-/// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest` then points.
-/// One that holds anything already is refused, so that nothing is ever written over.
+/// The directory that a verb writes: the one asked for, else `runs/<name>-<UTC date and time>`, to which `runs/latest`
+/// then points. One that holds anything already is refused, so that nothing is ever written over.
 pub fn create(asked: Option<PathBuf>, name: &str) -> Result<RunDirectory, Failure> {
     let Some(path) = asked else { return create_dated(Path::new("runs"), name, SystemTime::now()) };
     if occupied(&path)? {
-        return Err(Failure::Usage(format!("{}: holds something already; expected a new or an empty directory", path.display())));
+        return Err(Failure::Usage(format!(
+            "{}: holds something already; expected a new or an empty directory",
+            path.display()
+        )));
     }
     std::fs::create_dir_all(&path).with_context(|| format!("{}: cannot be made", path.display()))?;
     Ok(RunDirectory::new(path))
 }
 
-/// As [`create`], for a run that an import makes: until it has come to its end the directory is locked, so that of several imports into one
-/// directory one goes on, and says what it is, so that what is left of one that was killed is no run.
+/// As [`create`], for a run that an import makes: until it has come to its end the directory is locked, so that of
+/// several imports into one directory one goes on, and says what it is, so that what is left of one that was killed is
+/// no run.
 pub fn create_import(asked: Option<PathBuf>, name: &str, info: &RunInfo) -> Result<(RunDirectory, RunLock), Failure> {
     let run = create(asked, name)?;
-    let lock = RunLock::take_for(run.path(), "imports into it")?;
+    let lock = RunLock::take(run.path(), "imports into it")?;
     // Another import may have come to its end between the look into the directory and its lock.
     if occupied(run.path())? {
-        return Err(Failure::Usage(format!("{}: holds something by now; expected a new or an empty directory", run.path().display())));
+        return Err(Failure::Usage(format!(
+            "{}: holds something by now; expected a new or an empty directory",
+            run.path().display()
+        )));
     }
     let begun = RunInfo { cut_short: true, missing: vec![UNFINISHED_IMPORT.into()], ..info.clone() };
     run.write_info(&begun).context("run.json")?;
@@ -58,12 +65,15 @@ fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
     }
     let (path, command) = (run.path().display(), info.command.join(" "));
     if RunLock::is_held(run.path()) {
-        return Some(format!("{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"));
+        return Some(format!(
+            "{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"
+        ));
     }
     Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
 }
 
-/// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at once.
+/// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at
+/// once.
 fn create_dated(folder: &Path, name: &str, now: SystemTime) -> Result<RunDirectory, Failure> {
     let made = |path: &Path| format!("{}: cannot be made", path.display());
     std::fs::create_dir_all(folder).with_context(|| made(folder))?;
@@ -83,7 +93,11 @@ fn create_dated(folder: &Path, name: &str, now: SystemTime) -> Result<RunDirecto
 }
 
 /// As [`create`], but the directory may hold the run that is built upon, as `runs/demo` holds `runs/demo/recorded`.
-pub fn create_beside(asked: Option<PathBuf>, name: &str, built_upon: Option<&RunDirectory>) -> Result<RunDirectory, Failure> {
+pub fn create_beside(
+    asked: Option<PathBuf>,
+    name: &str,
+    built_upon: Option<&RunDirectory>,
+) -> Result<RunDirectory, Failure> {
     match (asked, built_upon) {
         (Some(path), Some(run)) if run.path().parent() == Some(&path) && std::fs::read_dir(&path)?.count() == 1 => {
             Ok(RunDirectory::new(path))
@@ -95,7 +109,7 @@ pub fn create_beside(asked: Option<PathBuf>, name: &str, built_upon: Option<&Run
 fn occupied(path: &Path) -> Result<bool, Failure> {
     match std::fs::read_dir(path) {
         // What a process left that was killed before it had written anything else.
-        Ok(mut entries) => Ok(entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != lock::NAME))),
+        Ok(mut entries) => Ok(entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != LOCK))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::Usage(format!("{}: {error}", path.display()))),
     }
@@ -147,10 +161,15 @@ fn no_run(path: &Path, error: &std::io::Error) -> String {
     let above = path.ancestors().skip(1).find(|above| above.join("run.json").is_file());
     let trace = ["metadata", "ust", "kernel", "metadata.yaml"].iter().any(|name| path.join(name).exists());
     match (error.kind(), above) {
-        (ErrorKind::NotFound | ErrorKind::NotADirectory, Some(run)) => format!("not a run directory; it lies within that of {}", run.display()),
+        (ErrorKind::NotFound | ErrorKind::NotADirectory, Some(run)) => {
+            format!("not a run directory; it lies within that of {}", run.display())
+        }
         _ if path.is_file() => format!("a file; {WANTED}"),
         (ErrorKind::NotFound, _) if !path.exists() => format!("no such directory; {WANTED}"),
-        (ErrorKind::NotFound, _) if trace => format!("no run directory, it looks like a trace or a bag: tacho import {0} -o RUN makes a run of it", path.display()),
+        (ErrorKind::NotFound, _) if trace => format!(
+            "no run directory, it looks like a trace or a bag: tacho import {0} -o RUN makes a run of it",
+            path.display()
+        ),
         (ErrorKind::NotFound, _) => format!("no run.json in it; {WANTED}"),
         _ => format!("not a run directory: {error}"),
     }
@@ -158,15 +177,14 @@ fn no_run(path: &Path, error: &std::io::Error) -> String {
 
 /// The workload of a run; a recorded program has none.
 pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, Failure> {
-    let path = run.workload();
-    if path.symlink_metadata().is_err() {
-        return Ok(None);
-    }
-    let unreadable = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let text = regular::read_text(&path).map_err(unreadable)?;
-    match tacho_workload::parse(&text, &path.display().to_string()) {
-        Ok((workload, _)) => Ok(Some(workload)),
-        Err(errors) => Err(errors.into()),
+    Ok(tacho_figures::workload(run)?)
+}
+
+/// Says how much of a campaign an earlier attempt finished, if it did.
+pub fn say_finished(campaign: &Campaign<'_>) {
+    match campaign.finished() {
+        0 => {}
+        finished => eprintln!("tacho: {finished} of {} runs are finished", campaign.order.len()),
     }
 }
 

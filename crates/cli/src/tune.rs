@@ -4,26 +4,31 @@ use crate::exit::{verdict, Failure, Outcome};
 use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, UNTUNED};
-use crate::{analysis, check, explain, interrupt, runs};
+use crate::tuning::{Asked, Begun, Found};
+use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use tacho_analysis::store;
-use tacho_analysis::summary::{ChainFigures, Summary};
-use tacho_events::run::{RunDirectory, RunInfo};
-use tacho_runner::bench::{Bench, Ran};
+use tacho_campaign::{is_finished, RunLock};
+use tacho_events::run::RunDirectory;
+use tacho_printing::Lines;
+use tacho_runner::bench::Bench;
 use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
-use tacho_tune::{Candidate, ObjectiveCurve, Proof, Tuned};
-use tacho_printing::Lines;
+use tacho_tables::store;
+use tacho_tables::summary::Summary;
+use tacho_tune::{Candidate, ObjectiveCurve, Proof, Proving, Tuned};
 use tacho_workload::model::Chain;
 use tacho_workload::Workload;
 
+/// The curve of a tuning, in its directory.
+const OBJECTIVE: &str = "objective.json";
+
 /// What `--json` prints of a tuning.
 #[derive(Serialize)]
-struct Found {
+struct Printed {
     chain: String,
     changes: BTreeMap<&'static str, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,90 +39,171 @@ struct Found {
 
 pub fn run(options: Tune) -> Outcome {
     let installation = Installation::find().context("installation")?;
-    let from_workload = options.run.is_file();
     // Bad input is refused before anything is written.
-    let (mut workload, measured) = if from_workload {
-        (check::read(&options.run)?, None)
-    } else {
-        let run = runs::open(&options.run)?;
-        let workload = runs::workload(&run)?.ok_or_else(|| {
-            Failure::Usage(format!("{}: has no workload.yaml; expected a run of `tacho bench`", options.run.display()))
-        })?;
-        (workload, Some(run))
+    let Begun { mut tuning, mut workload, out } = Begun::new(&options)?;
+    // By the name that the user gives it: the tuning may lie beside it.
+    let measured = tuning.asked.run.as_ref().map(|run| RunDirectory::new(options.run.as_ref().unwrap_or(run)));
+    named_chain(&workload, tuning.asked.chain.as_deref())?;
+    let checks = tuning.asked.checks()?;
+    let as_asked = workload.clone();
+    let chain = match (&tuning.found, &tuning.asked.chain, &measured) {
+        (Some(found), _, _) => Some(named_in(&mut workload, &found.chain)),
+        (None, Some(chain), _) => Some(chain.clone()),
+        (None, None, Some(run)) => {
+            Some(chain_to_tune(&mut workload, &store::read_summary(run).context("figures of the run")?, None)?)
+        }
+        (None, None, None) => None,
     };
-    workload.run.repeats = options.repeats.unwrap_or(workload.run.repeats);
-    named_chain(&workload, options.chain.as_deref())?;
+    checked_nodes(&workload, chain.as_deref(), &checks)?;
 
     let interrupted = interrupt::catch()?;
-    let out = runs::create_beside(options.out.out.clone(), &format!("{}-tuned", runs::stem(&options.run)), measured.as_ref())?;
-    let scheduler = Default::default();
-    let bench = Bench { installation: &installation, command: runs::command(), recorded: true, scheduler, cpu_time: true, interrupted };
-    let mut failures = Vec::new();
-    let measured = match measured {
-        Some(run) => run,
+    let out = match out {
+        Some(out) => out,
         None => {
-            let run = RunDirectory::new(out.path().join(MEASURED));
-            let mut progress = Progress::new();
-            let ran = bench.repeat(&workload, 0, &run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
-            failures.extend(ran.failures);
-            progress.finish();
-            analysis::store(&run, Some(&workload))?;
-            run
+            let tuned = options.run.as_deref().map_or("run".into(), runs::stem);
+            runs::create_beside(options.out.out.clone(), &format!("{tuned}-tuned"), measured.as_ref())?
         }
     };
-    let summary = store::read_summary(&measured).context("figures of the run")?;
-    let chain = chain_to_tune(&mut workload, &summary, options.chain.as_deref())?;
-
-    let mut objective = None;
-    let mut tuned: Vec<(&'static str, Tuned)> = Vec::new();
-    for method in &options.method {
-        let result = match method {
-            Method::CommonRate => {
-                let of_all = options.check.iter().rev().find(|(node, _)| node.is_none());
-                let check = match of_all {
-                    Some((_, check)) => *check,
-                    None => measured_check(&bench, &workload, &out)?,
-                };
-                let curve = objective_of(&measured, &summary, &chain, check, &options)?;
-                write_json(&out.path().join("objective.json"), &curve)?;
-                let best = tacho_tune::apply_common_rate(&workload, &chain, curve.best_hz).context("common rate")?;
-                objective = Some(curve);
-                best
+    let lock = RunLock::take(out.path(), "runs this tuning")?;
+    tuning.begin(&out, &as_asked)?;
+    let bench = Bench {
+        installation: &installation,
+        command: runs::command(),
+        recorded: true,
+        scheduler: Default::default(),
+        cpu_time: true,
+        interrupted,
+    };
+    let mut failures = Vec::new();
+    let found = match tuning.found.clone() {
+        Some(found) => found,
+        None => {
+            let measured = match measured {
+                Some(run) => run,
+                None => {
+                    let run = RunDirectory::new(out.path().join(MEASURED));
+                    failures.extend(measure(&bench, &as_asked, &run)?);
+                    run
+                }
+            };
+            if bench.is_interrupted() {
+                return verdict(&failures);
             }
-            Method::Arrival => tacho_tune::apply_arrival(&workload, &chain).context("arrival")?,
-        };
-        let name = directory_of(*method);
-        if tuned.iter().all(|(known, _)| *known != name) {
-            let path = out.path().join(format!("{name}.yaml"));
-            std::fs::write(&path, tacho_workload::write(&result.workload)).with_context(|| path.display().to_string())?;
-            tuned.push((name, result));
+            let found = search(&bench, &mut workload, &measured, &tuning.asked, &out)?;
+            tuning.found = Some(found.clone());
+            tuning.write(&out)?;
+            found
         }
-    }
+    };
+    let objective = found.common_rate_hz.map(|_| read_objective(&out)).transpose()?;
+    let tuned = tuned(&workload, &found, &tuning.asked.method, &out)?;
+    let chain = found.chain.name;
     if !options.json {
         describe(&out, &chain, objective.as_ref(), &tuned)?;
     }
 
-    let mut found = Found {
-        changes: tuned.iter().map(|(name, tuned)| (*name, tuned.changes.iter().map(ToString::to_string).collect())).collect(),
-        chain,
-        objective,
-        proof: BTreeMap::new(),
+    let changes = |(name, tuned): &(&'static str, Tuned)| {
+        let changes = tuned.changes.iter().map(ToString::to_string).collect();
+        (*name, changes)
     };
-    let mut ran = Vec::new();
+    let changes = tuned.iter().map(changes).collect();
+    let mut printed = Printed { chain, changes, objective, proof: BTreeMap::new() };
     if options.prove {
-        let (proofs, all) = prove(&bench, &workload, &tuned, &found.chain, &out)?;
-        ran = all;
-        found.proof = tuned.iter().map(|(name, _)| *name).zip(proofs).collect();
-        write_json(&out.path().join("proof.json"), &found.proof)?;
+        match prove(&bench, &workload, &tuned, &printed.chain, &lock, &mut failures)? {
+            Some(proofs) => printed.proof = tuned.iter().map(|(name, _)| *name).zip(proofs).collect(),
+            None => return verdict(&failures),
+        }
         if !options.json {
             print_gain(&out, &tuned)?;
         }
     }
     if options.json {
-        runs::print_json(&found)?;
+        runs::print_json(&printed)?;
     }
     eprintln!("tacho: tuning: {}", out.path().display());
-    verdict(failures.iter().chain(ran.iter().flat_map(|ran| &ran.failures)))
+    verdict(&failures)
+}
+
+/// Runs the workload as it is, unless that is done; what died in it.
+fn measure(bench: &Bench<'_>, workload: &Workload, run: &RunDirectory) -> Result<Vec<String>, Failure> {
+    if is_finished(run, workload, None) {
+        return Ok(vec![]);
+    }
+    remove(run)?;
+    let mut progress = Progress::new();
+    let ran = bench.repeat(workload, 0, run, &mut |p| progress.show(&format!("measuring: {}", p.what), p.done))?;
+    progress.finish();
+    analysis::store(run, Some(workload))?;
+    Ok(ran.failures)
+}
+
+/// Removes what an earlier attempt left.
+fn remove(run: &RunDirectory) -> Outcome {
+    if run.path().exists() {
+        std::fs::remove_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
+    }
+    Ok(())
+}
+
+/// The chain that is tuned, which is named in the workload from now on, and what each method needs to know.
+fn search(
+    bench: &Bench<'_>,
+    workload: &mut Workload,
+    measured: &RunDirectory,
+    asked: &Asked,
+    out: &RunDirectory,
+) -> Result<Found, Failure> {
+    let summary = store::read_summary(measured).context("figures of the run")?;
+    let chain = chain_to_tune(workload, &summary, asked.chain.as_deref())?;
+    let checks = asked.checks()?;
+    // Which chain is critical may have been found just now.
+    checked_nodes(workload, Some(&chain), &checks)?;
+    let mut common_rate_hz = None;
+    if asked.method.contains(&Method::CommonRate) {
+        let check = match checks.iter().rev().find(|(node, _)| node.is_none()) {
+            Some((_, check)) => *check,
+            None => measured_check(bench, workload, out)?,
+        };
+        let curve = objective_of(measured, &summary, &chain, check, &checks, asked.cores)?;
+        write_json(&out.path().join(OBJECTIVE), &curve)?;
+        common_rate_hz = Some(curve.best_hz);
+    }
+    let chain = workload.chain(&chain).with_context(|| format!("chain {chain}: not in the workload"))?.clone();
+    Ok(Found { chain, common_rate_hz })
+}
+
+fn read_objective(out: &RunDirectory) -> Result<ObjectiveCurve, Failure> {
+    let path = out.path().join(OBJECTIVE);
+    let text = runs::read_text(&path)?;
+    Ok(serde_json::from_str(&text).with_context(|| path.display().to_string())?)
+}
+
+/// The workload as each method tunes it, by the name of its folder; each is written as a file, too.
+fn tuned(
+    workload: &Workload,
+    found: &Found,
+    methods: &[Method],
+    out: &RunDirectory,
+) -> Result<Vec<(&'static str, Tuned)>, Failure> {
+    let chain = &found.chain.name;
+    let mut tuned: Vec<(&'static str, Tuned)> = Vec::new();
+    for method in methods {
+        let name = directory_of(*method);
+        if tuned.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let result = match method {
+            Method::CommonRate => {
+                let hz = found.common_rate_hz.context("tuning.json has no common rate")?;
+                tacho_tune::apply_common_rate(workload, chain, hz).context("common rate")?
+            }
+            Method::Arrival => tacho_tune::apply_arrival(workload, chain).context("arrival")?,
+        };
+        let path = out.path().join(format!("{name}.yaml"));
+        std::fs::write(&path, tacho_workload::write(&result.workload)).with_context(|| path.display().to_string())?;
+        tuned.push((name, result));
+    }
+    Ok(tuned)
 }
 
 fn directory_of(method: Method) -> &'static str {
@@ -138,6 +224,25 @@ fn named_chain(workload: &Workload, asked: Option<&str>) -> Outcome {
     }
 }
 
+/// Refuses the callback check of a node that the chain does not have; where the chain is found by measuring only, of
+/// one that can be on no chain of the workload.
+fn checked_nodes(workload: &Workload, chain: Option<&str>, checks: &[(Option<String>, Duration)]) -> Outcome {
+    let (nodes, of): (Vec<&str>, String) = match chain.and_then(|name| workload.chain(name)) {
+        Some(chain) => (chain.nodes.iter().map(String::as_str).collect(), format!("chain {}", chain.name)),
+        None => {
+            let on_topics =
+                workload.nodes.iter().filter(|node| !node.subscribes.is_empty() || !node.publishes.is_empty());
+            (on_topics.map(|node| node.name.as_str()).collect(), "any chain".into())
+        }
+    };
+    match checks.iter().filter_map(|(name, _)| name.as_deref()).find(|name| !nodes.contains(name)) {
+        Some(name) => {
+            Err(Failure::Usage(format!("--check {name}=...: no node of {of}; expected one of: {}", nodes.join(", "))))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The chain asked for, else the critical one; where the workload does not name that, it is named in it.
 fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>) -> Result<String, Failure> {
     if let Some(name) = asked {
@@ -145,16 +250,22 @@ fn chain_to_tune(workload: &mut Workload, summary: &Summary, asked: Option<&str>
     }
     let critical = summary.chains.iter().find(|chain| chain.critical);
     let critical = critical.context("no chain of the run came through, so none is critical")?;
-    if workload.chain(&critical.name).is_none() {
-        let nodes = critical.path.iter().step_by(2).map(|name| name.trim_start_matches('/').to_owned()).collect();
-        workload.chains.push(Chain { name: critical.name.clone(), nodes });
+    let nodes = critical.path.iter().step_by(2).map(|name| name.trim_start_matches('/').to_owned()).collect();
+    Ok(named_in(workload, &Chain { name: critical.name.clone(), nodes }))
+}
+
+/// Names a chain in a workload that does not; its name.
+fn named_in(workload: &mut Workload, chain: &Chain) -> String {
+    if workload.chain(&chain.name).is_none() {
+        workload.chains.push(chain.clone());
     }
-    Ok(critical.name.clone())
+    chain.name.clone()
 }
 
 /// The callback check on this machine, on the workload's middleware.
 fn measured_check(bench: &Bench<'_>, workload: &Workload, out: &RunDirectory) -> Result<Duration, Failure> {
     let run = RunDirectory::new(out.path().join("callback_check"));
+    remove(&run)?;
     let mut progress = Progress::new();
     let check_ns = callback_check::measure(bench, workload, &run, &mut |p| {
         progress.show(&format!("callback check: {}", p.what), p.done)
@@ -172,33 +283,39 @@ fn measured_window(run: &RunDirectory) -> Result<Duration, Failure> {
     let mut window = Duration::ZERO;
     for part in parts {
         let info = part.info().context("run.json")?;
-        let measured_ns = info.measured_to_ns.zip(info.measured_from_ns).and_then(|(to, from)| u64::try_from(to - from).ok());
-        let missing = || format!("{}: run.json tells no measured window; expected a run of `tacho bench`", part.path().display());
+        let measured_ns =
+            info.measured_to_ns.zip(info.measured_from_ns).and_then(|(to, from)| u64::try_from(to - from).ok());
+        let missing =
+            || format!("{}: run.json tells no measured window; expected a run of `tacho bench`", part.path().display());
         window += Duration::from_nanos(measured_ns.with_context(missing)?);
     }
     Ok(window)
 }
 
-/// The curve of a chain; `check` is that of the nodes for which the options name none.
-fn objective_of(measured: &RunDirectory, summary: &Summary, chain: &str, check: Duration, options: &Tune) -> Result<ObjectiveCurve, Failure> {
+/// The curve of a chain; `check` is that of the nodes for which `checks` names none.
+fn objective_of(
+    measured: &RunDirectory,
+    summary: &Summary,
+    chain: &str,
+    check: Duration,
+    checks: &[(Option<String>, Duration)],
+    cores: Option<u32>,
+) -> Result<ObjectiveCurve, Failure> {
     let tables = store::read_run(measured).context("tables of the run")?;
-    let computation = tacho_tune::computation(&[&tables], summary, measured_window(measured)?, chain).context("execution times")?;
+    let computation =
+        tacho_tune::computation(&[&tables], summary, measured_window(measured)?, chain).context("execution times")?;
     if computation.without_cpu_time > 0 {
-        eprintln!("tacho: {} executions have no CPU time in this run (record it with --cpu-time): their wall time stands in",
-            computation.without_cpu_time);
+        eprintln!(
+            "tacho: {} executions have no CPU time in this run (record it with --cpu-time): their wall time stands in",
+            computation.without_cpu_time
+        );
     }
-    let nodes: Vec<&str> = computation.chain.iter().map(|(name, _)| name.as_str()).collect();
-    for name in options.check.iter().filter_map(|(name, _)| name.as_deref()) {
-        if !nodes.contains(&name) {
-            return Err(Failure::Usage(format!("--check {name}=...: no node of chain {chain}; expected one of: {}", nodes.join(", "))));
-        }
-    }
-    let cores = match options.cores {
+    let cores = match cores {
         Some(cores) => cores,
         None => std::thread::available_parallelism().context("number of CPUs")?.get() as u32,
     };
     let check_ms = |node: &str| {
-        let own = options.check.iter().rev().find(|(name, _)| name.as_deref() == Some(node));
+        let own = checks.iter().rev().find(|(name, _)| name.as_deref() == Some(node));
         own.map_or(check, |(_, own)| *own).as_secs_f64() * 1e3
     };
     let search = tacho_tune::common_rate(computation, check_ms, cores);
@@ -209,7 +326,10 @@ fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>,
     let mut text = Lines::new();
     text.line(format_args!("Chain {chain}"));
     if let Some(curve) = objective {
-        text.line(format_args!("Least predicted response at {} Hz (study E); the whole curve is in objective.json", curve.best_hz));
+        text.line(format_args!(
+            "Least predicted response at {} Hz (study E); the whole curve is in objective.json",
+            curve.best_hz
+        ));
     }
     for (name, tuned) in tuned {
         text.line("");
@@ -222,67 +342,46 @@ fn describe(out: &RunDirectory, chain: &str, objective: Option<&ObjectiveCurve>,
     runs::print(&text)
 }
 
-/// Runs everything in turns and leaves a run directory for each.
+/// Runs everything in turns and leaves a run directory for each; what is finished there is kept. `None`: ^C came. What
+/// died goes into `failures`.
 fn prove(
     bench: &Bench<'_>,
     untuned: &Workload,
     tuned: &[(&'static str, Tuned)],
     chain: &str,
-    out: &RunDirectory,
-) -> Result<(Vec<Proof>, Vec<Ran>), Failure> {
-    let before = Candidate { name: UNTUNED, workload: untuned };
-    let after: Vec<Candidate<'_>> = tuned.iter().map(|(name, tuned)| Candidate { name, workload: &tuned.workload }).collect();
-    let runs_in_all = f64::from(untuned.run.repeats) * (1 + after.len()) as f64;
-    let mut ran: Vec<(String, Ran)> = Vec::new();
+    lock: &RunLock,
+    failures: &mut Vec<String>,
+) -> Result<Option<Vec<Proof>>, Failure> {
+    let out = RunDirectory::new(lock.directory());
+    let proving = Proving {
+        before: Candidate { name: UNTUNED, workload: untuned },
+        after: tuned.iter().map(|(name, tuned)| Candidate { name, workload: &tuned.workload }).collect(),
+        chain,
+    };
+    let campaign = proving.campaign(bench, lock, bench.interrupted, bench.command.clone()).context("proof")?;
+    runs::say_finished(&campaign);
     let mut progress = Progress::new();
-    let proofs = tacho_tune::prove(before, &after, out, |candidate, repeat, directory| {
-        let begun = ran.len() as f64;
-        let what = format!("proving: {} {} of {}", candidate.name, repeat + 1, untuned.run.repeats);
-        let done = bench
-            .repeat(candidate.workload, repeat, directory, &mut |p| progress.show(&what, (begun + p.done) / runs_in_all))?;
-        if bench.is_interrupted() {
-            return Err("interrupted".into());
-        }
-        ran.push((candidate.name.to_owned(), done));
-        let summary = tacho_analysis::analyse_and_store(directory, Some(candidate.workload), &mut |_| {})?;
-        let figures: Option<ChainFigures> = summary.chains.into_iter().find(|figures| figures.name == chain);
-        figures.ok_or_else(|| format!("chain {chain} was not seen in {}", directory.path().display()).into())
-    });
+    let ended = campaign.run(
+        &mut |step| {
+            let (name, of) = (&step.subject.name, step.subject.workload.run.repeats);
+            progress.show(&format!("proving: {name} {} of {of}", step.repeat + 1), step.done)
+        },
+        &mut |_, _| Ok(()),
+    )?;
     progress.finish();
-    // Also after a failure: what was run is kept, as a run.
-    for candidate in std::iter::once(before).chain(after.iter().copied()) {
-        let of_candidate: Vec<RunInfo> =
-            ran.iter().filter(|(name, _)| name == candidate.name).map(|(_, ran)| ran.info.clone()).collect();
-        if !of_candidate.is_empty() {
-            let run = RunDirectory::new(out.path().join(candidate.name));
-            bench.write_whole(candidate.workload, &run, &of_candidate)?;
-            analysis::store(&run, Some(candidate.workload))?;
-        }
+    failures.extend(ended.deaths.iter().map(|(_, death)| death.clone()));
+    if ended.unfinished > 0 && ended.failed.is_empty() {
+        let (unfinished, of, path) = (ended.unfinished, campaign.order.len(), out.path().display());
+        eprintln!("tacho: {unfinished} of {of} runs are not finished; tacho tune --prove -o {path} --resume goes on");
+        return Ok(None);
     }
-    let proofs = proofs.context("proof")?;
-    for (candidate, proof) in after.iter().zip(&proofs) {
-        write_json(&out.path().join(candidate.name).join("proof.json"), proof)?;
-    }
-    write_summary(out, chain, &after)?;
-    Ok((proofs, ran.into_iter().map(|(_, ran)| ran).collect()))
-}
-
-/// `summary.json` of the tuning: the chain under each, by the name of what was done to it.
-fn write_summary(out: &RunDirectory, chain: &str, after: &[Candidate<'_>]) -> Outcome {
-    let mut whole = Summary::default();
-    for name in std::iter::once(UNTUNED).chain(after.iter().map(|candidate| candidate.name)) {
-        let summary = store::read_summary(&RunDirectory::new(out.path().join(name))).context("figures of the proof")?;
-        let figures = summary.chains.into_iter().find(|figures| figures.name == chain);
-        whole.chains.extend(figures.map(|figures| ChainFigures { name: name.to_owned(), ..figures }));
-        whole.notes.extend(summary.notes);
-    }
-    store::write_summary(out, &whole).context("summary.json")?;
-    Ok(())
+    Ok(Some(proving.conclude(ended, &out).context("proof")?))
 }
 
 fn print_gain(out: &RunDirectory, tuned: &[(&str, Tuned)]) -> Outcome {
     let names: Vec<&str> = std::iter::once(UNTUNED).chain(tuned.iter().map(|(name, _)| *name)).collect();
-    let summaries = names.iter()
+    let summaries = names
+        .iter()
         .map(|name| store::read_summary(&RunDirectory::new(out.path().join(name))))
         .collect::<Result<Vec<_>, _>>()
         .context("figures of the proof")?;
@@ -294,4 +393,46 @@ fn write_json(path: &Path, value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).context("JSON")?;
     std::fs::write(path, text).with_context(|| path.display().to_string())?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_of_a_node_that_no_chain_can_have_is_refused_without_a_measurement() {
+        let text = "
+middleware: inproc
+nodes:
+  beside: {on: timer 20 Hz, work: 4 ms}
+  camera: {publishes: {/image: {rate: 10 Hz}}}
+  lidar: {publishes: {/points: {rate: 10 Hz}}}
+  fusion: {subscribes: [/points, /image]}
+chains: {c: [lidar, fusion]}
+run: {duration: 1 s}
+";
+        let (workload, _) = tacho_workload::parse(text, "w.yaml").expect("workload");
+        let refused = |chain, node: &str| match checked_nodes(
+            &workload,
+            chain,
+            &[(None, Duration::ZERO), (Some(node.into()), Duration::ZERO)],
+        ) {
+            Err(Failure::Usage(text)) => Some(text),
+            _ => None,
+        };
+        for node in ["lidar", "fusion"] {
+            assert_eq!((refused(None, node), refused(Some("c"), node)), (None, None));
+        }
+        assert_eq!(refused(None, "camera"), None, "which chain is critical is not known yet");
+        assert_eq!(
+            refused(Some("c"), "camera").as_deref(),
+            Some("--check camera=...: no node of chain c; expected one of: lidar, fusion")
+        );
+        for chain in [None, Some("c")] {
+            assert!(
+                refused(chain, "beside").is_some()
+                    && refused(chain, "nobody").is_some_and(|text| text.contains("lidar, fusion"))
+            );
+        }
+    }
 }

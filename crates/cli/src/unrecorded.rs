@@ -5,12 +5,13 @@ use crate::options::{Bench as Options, Unrecorded};
 use crate::progress::Progress;
 use crate::{analysis, node_clocks, runs};
 use anyhow::Context;
-use tacho_analysis::summary::Distribution;
+use tacho_campaign::{in_turns, Analysis, Campaign, Item, OnFailure, RunLock, Subject};
 use tacho_events::run::{ProcessExit, Resources, RunDirectory};
 use tacho_printing::Lines;
 use tacho_report::{Column, Table};
 use tacho_runner::bench::{Bench, Ran};
 use tacho_runner::protocol::NodeFigures;
+use tacho_tables::summary::Distribution;
 use tacho_workload::{SweepPoint, Workload};
 
 /// Folder of the same workload with the recorder.
@@ -22,46 +23,54 @@ const WIDTH: usize = 100;
 pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepPoint, name: &str) -> Outcome {
     let workload = &point.workload;
     let run = runs::create(options.out.out.clone(), name)?;
-    let without = Side { bench, run: run.clone() };
+    let lock = RunLock::take(run.path(), "runs this workload")?;
     let with_recorder =
         Bench { installation: bench.installation, command: bench.command.clone(), recorded: true, ..*bench };
-    let with = Side { bench: &with_recorder, run: RunDirectory::new(run.path().join(RECORDED)) };
-    let sides: Vec<&Side<'_>> = match how {
-        Unrecorded::Compared => vec![&without, &with],
-        Unrecorded::Alone => vec![&without],
+    let mut subjects = vec![Subject::new("unrecorded", workload, bench, run.clone())];
+    if how == Unrecorded::Compared {
+        let directory = RunDirectory::new(run.path().join(RECORDED));
+        subjects.push(Subject::new("recorded", workload, &with_recorder, directory));
+    }
+    let campaign = Campaign {
+        order: in_turns(&subjects),
+        subjects,
+        lock: &lock,
+        interrupted: bench.interrupted,
+        command: bench.command.clone(),
+        analysis: Analysis::Later,
+        on_failure: OnFailure::Stop,
+        chain: None,
+        discard_events: false,
     };
     let mut progress = Progress::new();
-    let mut ran: Vec<Vec<Ran>> = sides.iter().map(|_| Vec::new()).collect();
-    let all = f64::from(workload.run.repeats) * sides.len() as f64;
-    'all: for repeat in 0..workload.run.repeats {
-        for (side, ran) in sides.iter().zip(&mut ran) {
-            let done = f64::from(repeat) * sides.len() as f64 + if side.bench.recorded { 1.0 } else { 0.0 };
-            let what = if side.bench.recorded { "recorded" } else { "unrecorded" };
-            let label = format!("{what}, repeat {} of {}: ", repeat + 1, workload.run.repeats);
-            let shown = &mut |p: tacho_runner::bench::Progress<'_>| {
-                progress.show(&format!("{label}{}", p.what), (done + p.done) / all)
-            };
-            let one = bench_once(side, workload, repeat, shown)?;
-            ran.push(one);
-            if bench.is_interrupted() {
-                break 'all;
-            }
-        }
-    }
+    let mut ran: Vec<Vec<Ran>> = campaign.subjects.iter().map(|_| Vec::new()).collect();
+    let repeats = workload.run.repeats;
+    let ended = campaign.run(
+        &mut |step| {
+            let label = format!("{}, repeat {} of {repeats}: {}", step.subject.name, step.repeat + 1, step.what);
+            progress.show(&label, step.done)
+        },
+        &mut |Item { subject, repeat }, one| {
+            write_nodes(&campaign.subjects[subject].run(repeat), &one)?;
+            ran[subject].push(one);
+            Ok(())
+        },
+    )?;
     progress.finish();
-    for (side, ran) in sides.iter().zip(&ran) {
-        if workload.run.repeats > 1 && !ran.is_empty() {
-            side.bench.write_whole(workload, &side.run, &ran.iter().map(|ran| ran.info.clone()).collect::<Vec<_>>())?;
-        }
-        if side.bench.recorded && !ran.is_empty() {
-            analysis::store(&side.run, Some(workload))?;
-        }
+    if let Some(failed) = ended.failed.into_iter().next() {
+        return Err(failed.error.into());
+    }
+    for recorded in campaign.subjects.iter().zip(&ran).skip(1).filter(|(_, ran)| !ran.is_empty()) {
+        analysis::store(&recorded.0.directory, Some(workload))?;
+    }
+    if ran[0].is_empty() {
+        return Ok(()); // ^C came before there was anything to count
     }
     let mut text = own_figures(workload, &ran[0]);
-    let used = sides.iter().zip(&ran).map(|(side, ran)| Used::of(side, workload, ran));
+    let used = campaign.subjects.iter().zip(&ran).map(|(subject, ran)| Used::of(subject, ran));
     let used: Vec<Used> = used.collect::<Result<_, _>>()?;
     if let [without, with] = used.as_slice() {
-        text.push_str(&cost(without, with, workload.run.repeats));
+        text.push_str(&cost(without, with, repeats));
         text.push_str(&busy(&ran));
     }
     runs::print(&Lines::composed(&text))?;
@@ -69,35 +78,11 @@ pub fn run(options: &Options, how: Unrecorded, bench: &Bench<'_>, point: &SweepP
     verdict(ran.iter().flatten().flat_map(|ran| &ran.failures))
 }
 
-/// With or without the recorder.
-struct Side<'a> {
-    bench: &'a Bench<'a>,
-    run: RunDirectory,
-}
-
-impl Side<'_> {
-    fn directory(&self, workload: &Workload, repeat: u32) -> RunDirectory {
-        if workload.run.repeats > 1 {
-            self.run.repeat(repeat)
-        } else {
-            self.run.clone()
-        }
-    }
-}
-
-/// Runs a repeat; what its nodes say of themselves stands beside it in `nodes.json`.
-fn bench_once(
-    side: &Side<'_>,
-    workload: &Workload,
-    repeat: u32,
-    shown: &mut dyn FnMut(tacho_runner::bench::Progress<'_>),
-) -> anyhow::Result<Ran> {
-    let directory = side.directory(workload, repeat);
-    let ran = side.bench.repeat(workload, repeat, &directory, shown)?;
-    let path = directory.path().join("nodes.json");
+/// What the nodes of a run say of themselves, into `nodes.json`.
+fn write_nodes(run: &RunDirectory, ran: &Ran) -> anyhow::Result<()> {
+    let path = run.path().join("nodes.json");
     let text = serde_json::to_vec_pretty(&ran.nodes).context("what the nodes say")?;
-    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
-    Ok(ran)
+    std::fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
 /// A row an endpoint, over all repeats.
@@ -151,7 +136,7 @@ struct Used {
 }
 
 impl Used {
-    fn of(side: &Side<'_>, workload: &Workload, ran: &[Ran]) -> Result<Used, Failure> {
+    fn of(subject: &Subject<'_>, ran: &[Ran]) -> Result<Used, Failure> {
         let sums = |of: &dyn Fn(&Resources) -> Option<f64>| -> Vec<f64> {
             ran.iter().filter_map(|ran| sum(&ran.info.processes, of)).collect()
         };
@@ -162,7 +147,7 @@ impl Used {
             let cpu_ns: u64 = ran.nodes.iter().map(|node| node.cpu_ns).sum();
             cpu_a_callback_us.extend((callbacks > 0).then(|| cpu_ns as f64 / 1e3 / callbacks as f64));
             let window = ran.info.measured_from_ns.unwrap_or(i64::MIN)..ran.info.measured_to_ns.unwrap_or(i64::MAX);
-            node_clocks::messages(&side.directory(workload, repeat).clock(), |stamp, received| {
+            node_clocks::messages(&subject.run(repeat).clock(), |stamp, received| {
                 latencies.extend(window.contains(&stamp).then(|| (received - stamp) as f64 / 1e3));
             })?;
         }
@@ -183,7 +168,8 @@ fn sum(processes: &[ProcessExit], of: &dyn Fn(&Resources) -> Option<f64>) -> Opt
     nodes.iter().map(|p| of(p.resources.as_ref()?)).sum::<Option<f64>>().filter(|_| !nodes.is_empty())
 }
 
-/// Both sides beside each other: means over the repeats, what recording adds, and, so that chance is seen, from least to greatest pair.
+/// Both sides beside each other: means over the repeats, what recording adds, and, so that chance is seen, from least
+/// to greatest pair.
 fn cost(without: &Used, with: &Used, repeats: u32) -> String {
     let latency = |used: &Used, of: fn(&Distribution) -> f64| used.latency_us.as_ref().map(of).into_iter().collect();
     let rows: [(&str, Vec<f64>, Vec<f64>); 6] = [
@@ -228,8 +214,8 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
 
 /// That others had much of the machine in one of the runs, which may be more than what recording costs.
 fn busy(ran: &[Vec<Ran>]) -> String {
-    let loads = ran.iter().flatten().filter_map(|ran| ran.info.load.as_ref()?.much());
+    let mut loads = ran.iter().flatten().filter_map(|ran| ran.info.load.as_ref()?.much());
     loads
-        .last()
+        .next_back()
         .map_or(String::new(), |much| format!("Beside a run {much}: that may be more than what recording costs.\n"))
 }

@@ -1,19 +1,23 @@
-//! Makes a long run of a short one: what happened in its measured window, again and again, with times and sequence numbers moved on. For
-//! measuring what an hour costs without recording one: `cargo run --release -p tacho-events --example repeat_run -- RUN TIMES OUT`.
+//! Makes a long run from a short one: it repeats the measured window, with later times and higher sequence numbers. So
+//! you can measure what an hour costs without recording one: `cargo run --release -p tacho-events --example repeat_run
+//! -- RUN TIMES OUT`.
 //!
-//! RUN is recorded with `TACHO_EVENTS_CLOCK=monotonic`. A message on its way when the window ends has its other end in the next copy under
-//! another number: a few of each joint are lost, or taken and never published.
+//! RUN must be recorded with `TACHO_EVENTS_CLOCK=monotonic`. If a message is on its way when the window ends, its other
+//! end is in the next copy under another number. So a few messages at each joint are lost, or taken and never
+//! published.
 
 use std::error::Error;
 use tacho_events::layout::{ChunkHeader, FileHeader, TickSource, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::{writer::EventFile, RunDirectory};
 
 const TEXT: u16 = 1;
-/// Kinds that have times among their words, and where.
-const TIMES: &[(u16, &[usize])] = &[(2, &[0, 1]), (23, &[2]), (28, &[2]), (66, &[3]), (67, &[3]), (129, &[3]), (133, &[2])];
-/// Kinds that have sequence numbers among their words, and where.
-const SEQUENCES: &[(u16, &[usize])] = &[(66, &[2]), (67, &[2]), (68, &[4, 5]), (128, &[2]), (129, &[2]), (133, &[1]), (154, &[1])];
-/// Sequence numbers of one copy.
+/// Kinds that have times among their words, with the positions of these words.
+const TIMES: &[(u16, &[usize])] =
+    &[(2, &[0, 1]), (23, &[2]), (28, &[2]), (66, &[3]), (67, &[3]), (129, &[3]), (133, &[2])];
+/// Kinds that have sequence numbers among their words, with the positions of these words.
+const SEQUENCES: &[(u16, &[usize])] =
+    &[(66, &[2]), (67, &[2]), (68, &[4, 5]), (128, &[2]), (129, &[2]), (133, &[1]), (154, &[1])];
+/// The distance of sequence numbers from one copy to the next.
 const STRIDE: u64 = 1 << 32;
 
 fn places(of: &[(u16, &'static [usize])], kind: u16) -> &'static [usize] {
@@ -25,7 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [_, run, times, out] = args.as_slice() else { return Err("usage: repeat_run RUN TIMES OUT".into()) };
     let (run, out, times) = (RunDirectory::new(run), RunDirectory::new(out), times.parse::<u64>()?);
     let mut info = run.info()?;
-    let (Some(from), Some(to)) = (info.measured_from_ns, info.measured_to_ns) else { return Err("run.json tells no window".into()) };
+    let (Some(from), Some(to)) = (info.measured_from_ns, info.measured_to_ns) else {
+        return Err("run.json has no window".into());
+    };
     let (from, to) = (from as u64, to as u64);
     let span = to - from;
     std::fs::create_dir_all(out.events())?;
@@ -37,7 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bytes = std::fs::read(&path)?;
         let Ok(header) = FileHeader::read(&bytes) else { continue };
         if header.ticks != TickSource::Monotonic {
-            return Err(format!("{}: its ticks are no ns; record with TACHO_EVENTS_CLOCK=monotonic", path.display()).into());
+            return Err(
+                format!("{}: its ticks are no ns; record with TACHO_EVENTS_CLOCK=monotonic", path.display()).into()
+            );
         }
         let mut file = EventFile::create(&out.events().join(path.file_name().ok_or("no name")?), header)?;
         for copy in 0..times {
@@ -68,7 +76,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// Each event of a chunk: ticks, kind, words, texts.
+/// Reads each event of a chunk: ticks, kind, words, texts.
 fn records(
     chunk: &[u8],
     head: &ChunkHeader,
@@ -80,7 +88,8 @@ fn records(
         if record == 0 {
             break;
         }
-        let (ticks, kind, words) = (head.base_ticks + (record >> 16), (record >> 6) as u16 & 0x3ff, (record & 0x3f) as usize);
+        let (ticks, kind, words) =
+            (head.base_ticks + (record >> 16), (record >> 6) as u16 & 0x3ff, (record & 0x3f) as usize);
         let payload = &chunk[at + 8..at + 8 + 8 * words];
         at += 8 + 8 * words;
         if kind == TEXT {
@@ -89,7 +98,8 @@ fn records(
         }
         let mut words: Vec<u64> = (0..words).map(|word| u64_at(payload, 8 * word)).collect();
         let text = String::from_utf8_lossy(&texts).into_owned();
-        let parts: Vec<&str> = if texts.is_empty() { Vec::new() } else { text.trim_end_matches('\0').split('\0').collect() };
+        let parts: Vec<&str> =
+            if texts.is_empty() { Vec::new() } else { text.trim_end_matches('\0').split('\0').collect() };
         each(ticks, kind, &mut words, &parts)?;
         texts.clear();
     }

@@ -1,10 +1,10 @@
-//! A chunk of an event file that is being filled by one thread's events: the one place that makes records in Rust.
+//! A chunk of an event file that one thread's events fill. Only this code makes records in Rust.
 
 use crate::layout::{ChunkHeader, CHUNK_SIZE};
+use crate::number;
 
 /// Longest text, `TACHO_TEXT_MAX`.
 pub(crate) const TEXT_MAX: usize = 4095;
-const KIND_TEXT: u16 = 1;
 /// Payload words of one record, `TACHO_MAX_WORDS`.
 const WORDS_MAX: usize = 63;
 
@@ -16,18 +16,19 @@ pub struct Chunk {
     tid: u32,
     sequence: u64,
     base: u64,
-    /// As much as there is room for by now, 0 behind what is in use: a system may have thousands of threads that say little.
+    /// Its size grows with its content, and the rest is 0, because a system may have thousands of threads with few
+    /// events.
     bytes: Vec<u8>,
     length: usize,
 }
 
 impl Chunk {
-    /// The first one of a thread in its file; no event of it is earlier than `base_ticks`.
+    /// Makes the first chunk of a thread in its file; no event of it is earlier than `base_ticks`.
     pub fn first(tid: u32, base_ticks: u64) -> Chunk {
         Chunk::new(tid, 0, base_ticks)
     }
 
-    /// The thread's next one, empty.
+    /// Makes the thread's next chunk, empty.
     pub fn after(&self, base_ticks: u64) -> Chunk {
         Chunk::new(self.tid, self.sequence + 1, base_ticks)
     }
@@ -38,7 +39,7 @@ impl Chunk {
         chunk
     }
 
-    /// One that another file had, header and records, as this one of its thread.
+    /// Copies a chunk of another file, header and records, as the given one of its thread.
     pub(crate) fn copied(bytes: &[u8], head: ChunkHeader, sequence: u64) -> Chunk {
         let mut chunk = Chunk::new(head.tid, sequence, head.base_ticks);
         chunk.length = 0;
@@ -48,13 +49,14 @@ impl Chunk {
         chunk
     }
 
-    /// Its number among those of its thread.
+    /// Returns its number among the chunks of its thread.
     pub(crate) fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Appends an event: `kind` and `words` as `events.h` lists them, `texts` as [`joined`] gives them. False: it has no room, or its time is
-    /// too far from the first one's; a chunk that is empty has room for every event of `events.h`.
+    /// Appends an event: `kind` and `words` as `events.h` lists them, `texts` as [`joined`] gives them. False: it has
+    /// no room, or its time is too far from the first one's; a chunk that is empty has room for every event of
+    /// `events.h`.
     pub fn put(&mut self, ticks: u64, kind: u16, words: &[u64], texts: &[u8]) -> bool {
         let delta = ticks.wrapping_sub(self.base);
         let text_words = texts.len().div_ceil(8);
@@ -67,9 +69,9 @@ impl Chunk {
         }
         let head = |kind: u16, words: usize| (delta << 16 | u64::from(kind) << 6 | words as u64).to_le_bytes();
         for part in texts.chunks(8 * WORDS_MAX) {
-            self.append(&head(KIND_TEXT, part.len().div_ceil(8)));
+            self.append(&head(number::text, part.len().div_ceil(8)));
             self.append(part);
-            // Bytes behind the last text are 0 already.
+            // The bytes after the last text are already 0.
             self.length = self.length.next_multiple_of(8);
         }
         let (own, payload) = self.bytes[self.length..][..8 * (1 + words.len())].split_at_mut(8);
@@ -92,13 +94,13 @@ impl Chunk {
         self.length += bytes.len();
     }
 
-    /// What it holds, from its header on.
+    /// Returns its bytes, from its header on.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
-/// Texts as they stand before an event, one behind the other; one that is too long is cut, and ends in "..." then.
+/// Joins texts as they precede an event. A text that is too long is cut, and then ends in "...".
 pub fn joined(texts: &[&str]) -> Vec<u8> {
     let mut joined = Vec::new();
     for text in texts {

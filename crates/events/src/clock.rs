@@ -1,8 +1,8 @@
-//! Ticks into ns of CLOCK_MONOTONIC, with the error that remains.
+//! Converts ticks into ns of CLOCK_MONOTONIC, with the remaining error.
 //!
-//! All processes of one boot share one tick counter, so the readings of all of them (file headers, clock_sync records,
-//! `events/clock.sync`) make one line. Readings are thinned before they are joined: two noisy ones a microsecond apart would
-//! otherwise bend the line, or turn it back.
+//! All processes of one boot share one tick counter, so all their readings (file headers, clock_sync records,
+//! `events/clock.sync`) make one line. Readings are thinned before they are joined: otherwise two noisy ones a
+//! microsecond apart would bend the line, or make it decrease.
 
 use crate::layout::{Sync, TickSource};
 use crate::time::{Duration, Time};
@@ -27,8 +27,8 @@ struct Segment {
 }
 
 impl Clock {
-    /// The clock that all `readings` make; `frequency_hz` is used where they do not reach far enough to tell it. `None`: there is
-    /// no reading, or only close ones and no frequency.
+    /// Makes the clock from all `readings`. It uses `frequency_hz` if they do not cover enough time to determine it.
+    /// `None`: there is no reading, or only close ones and no frequency.
     pub fn new(source: TickSource, readings: &[Sync], frequency_hz: Option<f64>) -> Option<Clock> {
         let realtime_offset_ns = readings.first().map_or(0, |s| s.realtime_ns.wrapping_sub(s.monotonic_ns));
         if source == TickSource::Monotonic {
@@ -56,16 +56,23 @@ impl Clock {
         let before = Segment { ticks: 0, ns: Segment { slope: whole, ..segments[0] }.at(0), slope: whole };
         segments.insert(0, before);
         let mut clock = Clock { segments, error: Duration::ZERO, realtime_offset_ns };
-        // The line is as good as the readings that it joins; one that was set aside shows how far the line strays between them,
-        // as far as its own bound does not explain the distance.
+        // The line is as good as the readings that it joins. A reading that was set aside shows how far the line is off
+        // between them, beyond that reading's own bound.
         let bound = kept.iter().map(|s| i64::try_from(s.bound_ns).unwrap_or(i64::MAX)).max().unwrap_or(0);
-        let strays = |s: &Sync| clock.time(s.ticks).as_ns().saturating_sub(s.monotonic_ns).saturating_abs().saturating_sub_unsigned(s.bound_ns);
+        let strays = |s: &Sync| {
+            clock
+                .time(s.ticks)
+                .as_ns()
+                .saturating_sub(s.monotonic_ns)
+                .saturating_abs()
+                .saturating_sub_unsigned(s.bound_ns)
+        };
         let residual = readings.iter().map(strays).max().unwrap_or(0).max(0);
         clock.error = Duration::from_ns(bound.saturating_add(residual));
         Some(clock)
     }
 
-    /// When the counter stood at `ticks`.
+    /// Returns when the counter was at `ticks`.
     #[inline(always)]
     pub fn time(&self, ticks: u64) -> Time {
         // Nearly all events lie after one of the last segments that matched; there are as many as seconds in the run.
@@ -76,7 +83,8 @@ impl Clock {
         Time::from_monotonic_ns(segment.at(ticks))
     }
 
-    /// Greatest error of a time: the worst bound of the readings that make the line, and how far the line strays from the others.
+    /// Greatest error of a time: the worst bound of the readings that make the line, and how far the line strays from
+    /// the others.
     pub fn error(&self) -> Duration {
         self.error
     }
@@ -99,7 +107,7 @@ impl Segment {
     }
 }
 
-/// Of each second the reading with the least bound, none closer than [`APART_NS`] to the one before.
+/// Keeps the reading with the least bound of each second, none closer than [`APART_NS`] to the previous one.
 fn thin(sorted: &[Sync]) -> Vec<Sync> {
     let mut kept: Vec<Sync> = Vec::new();
     let mut second = i64::MIN;
@@ -121,7 +129,8 @@ fn thin(sorted: &[Sync]) -> Vec<Sync> {
             }
         }
     }
-    // The run may be shorter than a second: what lies far enough behind the last one kept still tells the frequency.
+    // The run may be shorter than a second. A reading far enough after the last one kept still determines the
+    // frequency.
     if let (Some(last), Some(end)) = (kept.last().copied(), sorted.last().copied()) {
         if end.monotonic_ns >= last.monotonic_ns.saturating_add(APART_NS) {
             kept.push(end);
@@ -130,7 +139,8 @@ fn thin(sorted: &[Sync]) -> Vec<Sync> {
     kept
 }
 
-/// Ticks a second of this machine's own counter against CLOCK_MONOTONIC, measured once over 20 ms (good to some 10 ppm).
+/// Ticks a second of this machine's own counter against CLOCK_MONOTONIC, measured once over 20 ms (good to some 10
+/// ppm).
 pub(crate) fn measured_frequency_hz(source: TickSource) -> Option<f64> {
     static MEASURED: std::sync::OnceLock<Option<f64>> = std::sync::OnceLock::new();
     counter(source)?;
@@ -212,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_reading_that_was_preempted_does_not_spoil_the_others() {
-        let readings = [sync(0, 0, 30), sync(400_000_000, 200_900_000, 1_000_000), sync(2_000_000_000, 1_000_000_000, 40)];
+        let readings =
+            [sync(0, 0, 30), sync(400_000_000, 200_900_000, 1_000_000), sync(2_000_000_000, 1_000_000_000, 40)];
         let clock = Clock::new(TickSource::Tsc, &readings, None).expect("clock");
         assert_eq!(clock.time(400_000_000).as_ns(), 200_000_000);
         assert_eq!(clock.error(), Duration::from_ns(40));

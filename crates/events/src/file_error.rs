@@ -1,19 +1,19 @@
-//! What went wrong with a file, and with which.
+//! Reports what failed with a file, and names the file.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file or folder that could not be read, written or made.
+/// A file or folder could not be read, written or created.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {cause}")]
 pub struct FileError {
-    /// Which.
+    /// The file or folder.
     pub path: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub cause: io::Error,
 }
 
-/// For `map_err`: says which file it was.
+/// Adds the name of the file, for `map_err`.
 pub fn at(path: &Path) -> impl FnOnce(io::Error) -> FileError + '_ {
     move |cause| FileError { path: path.to_owned(), cause }
 }

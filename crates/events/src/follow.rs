@@ -1,10 +1,12 @@
-//! Events of a run that is going on, as its files grow.
+//! Reads the events of a running recording, as its files grow.
 //!
-//! Holds no mapping and no more of a file than the chunk that is being read. What was read once is not read again, so following
-//! costs what is written meanwhile, however long the run has been going.
+//! It holds no mapping, and of a file only the chunk that it is reading. It reads nothing twice, so the cost depends on
+//! what is written meanwhile, not on the length of the run.
 
 use crate::clock::Clock;
-use crate::layout::{ChunkHeader, FileHeader, Sync, TickSource, CHUNKS_RESERVED, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE};
+use crate::layout::{
+    ChunkHeader, FileHeader, Sync, TickSource, CHUNKS_RESERVED, CHUNK_HEADER_SIZE, CHUNK_SIZE, HEADER_SIZE,
+};
 use crate::payload::Payload;
 use crate::reader::{Error, Event, ProcessFacts, ProcessIndex, StreamIndex, ThreadId};
 use crate::record::{Cursor, Step};
@@ -19,7 +21,8 @@ use std::path::PathBuf;
 
 /// Readings of a counter that are kept: more would make its line no better for the present.
 const READINGS: usize = 64;
-/// So many chunks before the end may have been handed out and not written into yet, and of a ring; it let go of earlier ones.
+/// Up to this many chunks before the end may have been handed out and not written yet; in a ring, earlier ones were
+/// released.
 const MAY_BE_NEW: u64 = 1 << 16;
 const MAY_BE_NEW_IN_RING: u64 = 1024;
 /// Bytes of `clock.sync` that are read at once.
@@ -40,17 +43,17 @@ pub struct Follower {
 }
 
 struct Followed {
-    /// `None`: it is gone, as of a process that ended before the beginning of a ring.
+    /// `None`: it is gone, for example because its process ended before the beginning of a ring.
     file: Option<File>,
     /// Chunks that are not read to their end, in the order of the file.
     open: Vec<Chunk>,
     /// Chunks that were looked at.
     found: u64,
-    /// Handed out to a thread that has not written into it yet.
+    /// Chunks handed out to threads that have not written into them yet.
     unused: BTreeSet<u64>,
     /// Stream and last chunk's sequence of each thread.
     threads: HashMap<u32, u32>,
-    /// What a ring kept of chunks that were let go of before.
+    /// Whether it has read what a ring kept of chunks that were released before.
     kept_was_read: bool,
 }
 
@@ -77,7 +80,8 @@ impl Follower {
         &self.texts
     }
 
-    /// Hands on the events that were written since the last call, one stream after the other: put them in order by time.
+    /// Hands on the events that were written since the last call, one stream after the other: put them in order by
+    /// time.
     pub fn read(&mut self, mut on_event: impl FnMut(Event, &Texts)) -> Result<(), Error> {
         self.find_files()?;
         self.read_clock_sync()?;
@@ -95,18 +99,27 @@ impl Follower {
             entries => entries.map_err(|source| Error::Io { path: self.folder.clone(), source })?,
         };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "events") && !self.known.contains(path));
+        paths.retain(|path| {
+            path.extension().is_some_and(|extension| extension == "events") && !self.known.contains(path)
+        });
         paths.sort();
         for path in paths {
             let io = |source| Error::Io { path: path.clone(), source };
             let file = regular::open(&path).map_err(io)?;
-            // One whose header is not there yet is looked at again.
+            // A file without a header yet is checked again later.
             let Some(header) = header(&file).map_err(io)? else { continue };
             self.known.insert(path.clone());
             let counter = (header.ticks, header.boot_id.clone());
             self.readings.entry(counter).or_default().push(header.start);
             self.processes.push(ProcessFacts { file: path, header });
-            self.files.push(Followed { file: Some(file), open: Vec::new(), found: 0, unused: BTreeSet::new(), threads: HashMap::new(), kept_was_read: false });
+            self.files.push(Followed {
+                file: Some(file),
+                open: Vec::new(),
+                found: 0,
+                unused: BTreeSet::new(),
+                threads: HashMap::new(),
+                kept_was_read: false,
+            });
         }
         Ok(())
     }
@@ -134,7 +147,12 @@ impl Follower {
         Ok(())
     }
 
-    fn read_file(&mut self, index: usize, bytes: &mut [u8], on_event: &mut impl FnMut(Event, &Texts)) -> io::Result<()> {
+    fn read_file(
+        &mut self,
+        index: usize,
+        bytes: &mut [u8],
+        on_event: &mut impl FnMut(Event, &Texts),
+    ) -> io::Result<()> {
         let followed = &mut self.files[index];
         let Some(file) = &followed.file else { return Ok(()) };
         let Some(header) = header(file)? else {
@@ -146,13 +164,14 @@ impl Follower {
         let counter = (header.ticks, header.boot_id.clone());
         let readings = self.readings.get(&counter).map_or(&[][..], Vec::as_slice);
         let frequency = || crate::clock::measured_frequency_hz(header.ticks);
-        let clock = Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
+        let clock =
+            Clock::new(header.ticks, readings, None).or_else(|| Clock::new(header.ticks, readings, frequency()));
         let Some(clock) = clock else { return Ok(()) };
 
         followed.find_chunks(header.kept_from_ns.is_some(), &mut self.streams)?;
         let Some(file) = &followed.file else { return Ok(()) };
 
-        // A thread that has a later chunk writes into the earlier one no more.
+        // A thread that has a later chunk no longer writes into the earlier one.
         let mut last: HashMap<u32, u64> = HashMap::new();
         for chunk in &followed.open {
             let latest = last.entry(chunk.tid).or_default();
@@ -161,7 +180,7 @@ impl Follower {
         for chunk in &mut followed.open {
             let start = chunk.cursor.offset();
             let mut head = [0; 8];
-            // Of threads that ended there may be thousands, each with a chunk that nothing follows in.
+            // There may be thousands of ended threads, each with a last chunk that gets no more events.
             if read_at(file, &mut head, offset(chunk.index) + start as u64)? < head.len() || head == [0; 8] {
                 continue;
             }
@@ -171,7 +190,13 @@ impl Follower {
                 match chunk.cursor.next(written, &mut self.texts) {
                     Step::Event(ticks, payload) if !matches!(payload, Payload::ClockSync { .. }) => {
                         let (process, thread) = (ProcessIndex(index as u32), ThreadId(chunk.tid));
-                        let event = Event { time: clock.time(ticks), process, thread, stream: StreamIndex(chunk.stream), payload };
+                        let event = Event {
+                            time: clock.time(ticks),
+                            process,
+                            thread,
+                            stream: StreamIndex(chunk.stream),
+                            payload,
+                        };
                         on_event(event, &self.texts);
                     }
                     Step::Event(..) | Step::Skipped(_) => {}
@@ -181,7 +206,8 @@ impl Follower {
             }
         }
         followed.open.retain(|chunk| last.get(&chunk.tid) == Some(&chunk.index));
-        // What a ring had let go of before it was followed; read behind the chunks, so that none is let go of in between.
+        // Read what a ring had released before we followed it. This comes after the chunks, so that none is released in
+        // between.
         if !std::mem::replace(&mut followed.kept_was_read, true) && header.kept_from_ns.is_some() {
             let Some(path) = crate::kept::path_of(&self.processes[index].file) else { return Ok(()) };
             let kept = match regular::read(&path) {
@@ -194,7 +220,8 @@ impl Follower {
                 self.streams += 1;
                 while let Step::Event(ticks, payload) = cursor.next(chunk, &mut self.texts) {
                     let (process, thread) = (ProcessIndex(index as u32), ThreadId(head.tid));
-                    let event = Event { time: clock.time(ticks), process, thread, stream: StreamIndex(stream), payload };
+                    let event =
+                        Event { time: clock.time(ticks), process, thread, stream: StreamIndex(stream), payload };
                     on_event(event, &self.texts);
                 }
             }
@@ -231,8 +258,9 @@ impl Followed {
             if look(index)? {
                 continue;
             }
-            // What a ring let go of is a hole, and what nobody wrote into may be.
-            let next = crate::holes::next_data(file, offset(index))?.map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
+            // What a ring released is a hole, and what nobody has written may be one.
+            let next = crate::holes::next_data(file, offset(index))?
+                .map_or(chunks, |at| (at - HEADER_SIZE as u64) / CHUNK_SIZE as u64);
             self.found = next.clamp(self.found, chunks);
             self.unused.extend(may_be_new.max(index)..self.found);
         }
@@ -251,7 +279,7 @@ impl Followed {
     }
 }
 
-/// Where a chunk begins.
+/// Returns where a chunk begins.
 fn offset(chunk: u64) -> u64 {
     HEADER_SIZE as u64 + chunk * CHUNK_SIZE as u64
 }
@@ -340,7 +368,8 @@ mod tests {
             events.put(tid, time, 22, &[1, 2], &[]).expect("put");
         }
         events.flush().expect("flush");
-        let handed_out = File::options().read(true).write(true).open(folder.path().join("events/1-0.events")).expect("file");
+        let handed_out =
+            File::options().read(true).write(true).open(folder.path().join("events/1-0.events")).expect("file");
         let mut head = [0; 8];
         handed_out.read_exact_at(&mut head, offset(0)).expect("read");
         handed_out.write_all_at(&[0; 8], offset(0)).expect("write");

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes that who is not root may still write where this path is (statvfs(3)); `None` where nothing tells.
+/// Returns the bytes that a user other than root may still write at this path (statvfs(3)); `None` if unknown.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     // SAFETY: a zeroed statvfs is valid, the path ends with NUL.

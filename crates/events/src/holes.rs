@@ -1,13 +1,13 @@
-//! Where a file has storage: chunks that a ring let go of are holes in it.
+//! Finds where a file has storage: chunks that a ring released are holes.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// The first byte at or behind `from` that is in no hole, by lseek(SEEK_DATA); `None`: nothing follows. A file system that keeps no account
-/// of holes has none.
+/// Returns the first byte from `from` on that is in no hole, by lseek(SEEK_DATA); `None`: there is none. A file system
+/// that does not track holes reports none.
 pub fn next_data(file: &File, from: u64) -> io::Result<Option<u64>> {
-    // SAFETY: the descriptor is open. Its position is nobody's: event files are read at offsets.
+    // SAFETY: the descriptor is open. Nobody depends on its position: event files are read at offsets.
     let found = unsafe { libc::lseek(file.as_raw_fd(), from as libc::off_t, libc::SEEK_DATA) };
     if found >= 0 {
         return Ok(Some(found as u64));
@@ -19,7 +19,8 @@ pub fn next_data(file: &File, from: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Gives the storage of a stretch of a file back: it reads as zeros from then on, for whoever has it mapped as well. The file keeps its length.
+/// Gives the storage of a range of a file back. The range then reads as zeros, in existing mappings too. The file keeps
+/// its length.
 pub fn punch(file: &File, from: u64, bytes: u64) -> io::Result<()> {
     // SAFETY: the descriptor is open.
     let done = unsafe {

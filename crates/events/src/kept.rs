@@ -1,7 +1,8 @@
-//! What a ring keeps of the chunks that it lets go of: the events by which later ones are understood.
+//! Keeps the events of released chunks without which later events cannot be understood.
 //!
-//! They stand in an event file of their own, `events/kept/<name>` beside `events/<name>`, with the ticks and threads that they had. Of
-//! several that tell of the same thing only the last counts; one that says the same again changes nothing, as rclpy's timers at each spin.
+//! They are in an event file of their own, `events/kept/<name>` for `events/<name>`, with their original ticks and
+//! threads. If several are about the same thing, only the last counts. A repeated event changes nothing, for example
+//! those of rclpy's timers at each spin.
 
 use crate::layout::{ChunkHeader, FileHeader};
 use crate::record::{Cursor, Step};
@@ -12,11 +13,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What began before a stretch of time and reaches into it is linked, up to so long before: figures of a ring begin so much later than what
-/// is kept of it.
+/// Events before a period are linked if they reach into it and are at most this old. So the figures of a ring begin
+/// this much later than its events.
 pub const LINKED_BEFORE_NS: i64 = 2_000_000_000;
 
-/// Where the kept events of an event file stand.
+/// Returns where the kept events of an event file are.
 pub fn path_of(event_file: &Path) -> Option<PathBuf> {
     Some(event_file.parent()?.join("kept").join(event_file.file_name()?))
 }
@@ -51,7 +52,8 @@ impl Record {
                 continue;
             }
             let words = (at + 8..end).step_by(8).map(word).collect();
-            let mut texts: Vec<String> = text.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+            let mut texts: Vec<String> =
+                text.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned()).collect();
             texts.truncate(crate::Payload::texts(kind));
             return Record { tid, ticks, kind, words, texts };
         }
@@ -63,7 +65,8 @@ impl Record {
 }
 
 impl Kept {
-    /// Keeps what lasts of a chunk that is let go of; whether that was news. Chunks of one thread come in their order.
+    /// Keeps the lasting events of a released chunk. Returns whether any was new. Chunks of one thread must come in
+    /// order.
     pub fn take(&mut self, chunk: &[u8]) -> bool {
         let Ok(Some(head)) = ChunkHeader::read(chunk) else { return false };
         let (mut cursor, mut news) = (Cursor::new(head.base_ticks), false);
@@ -73,7 +76,8 @@ impl Kept {
                 Step::Event(ticks, payload) => {
                     let Some(of) = payload.lasting() else { continue };
                     let record = Record::read(head.tid, ticks, &chunk[start..cursor.offset()]);
-                    let newer = self.events.get(&of).is_none_or(|known| known.ticks <= ticks && known.says() != record.says());
+                    let newer =
+                        self.events.get(&of).is_none_or(|known| known.ticks <= ticks && known.says() != record.says());
                     if newer {
                         self.events.insert(of, record);
                         news = true;
@@ -85,7 +89,7 @@ impl Kept {
         }
     }
 
-    /// Whether there is nothing.
+    /// Returns whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
@@ -101,7 +105,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Writes them beside their event file, in place of what stood there: at no moment is there less than before.
+    /// Writes the kept events, and replaces the previous file: at no moment is there less than before.
     pub fn write(&self, event_file: &Path, header: FileHeader) -> io::Result<()> {
         let Some(path) = path_of(event_file) else { return Err(io::ErrorKind::InvalidInput.into()) };
         let new = path.with_extension("new");
@@ -151,9 +155,10 @@ mod tests {
             file.put(7, 30, 39, &[0x30, 1_000], &[]).expect("the same timer");
             file.put(7, 40, 22, &[0x20, 0x21], &[]).expect("publish");
         });
-        let renamed = chunks(|file| file.put(9, 50, 17, &[0x10, 0x11], &["listener", "/a"]).expect("another node there"));
+        let renamed =
+            chunks(|file| file.put(9, 50, 17, &[0x10, 0x11], &["listener", "/a"]).expect("another node there"));
         let mut kept = Kept::default();
-        assert!(made.iter().map(|chunk| kept.take(chunk)).all(|news| news));
+        assert!(made.iter().all(|chunk| kept.take(chunk)));
         assert!(!kept.take(&again[0]));
         assert!(kept.take(&renamed[0]));
 
@@ -169,7 +174,10 @@ mod tests {
         assert!(matches!(timer.payload, Payload::RclTimerInit { period_ns: 1_000, .. }));
         let node = reader.next_event().expect("node");
         let Payload::RclNodeInit { name, namespace, .. } = node.payload else { panic!("{:?}", node.payload) };
-        assert_eq!((node.time.as_ns(), reader.texts().get(name), reader.texts().get(namespace)), (50, "listener", "/a"));
+        assert_eq!(
+            (node.time.as_ns(), reader.texts().get(name), reader.texts().get(namespace)),
+            (50, "listener", "/a")
+        );
         assert!(reader.next_event().is_none());
     }
 }

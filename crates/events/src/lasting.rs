@@ -1,8 +1,8 @@
-//! What was made, and is named by later events: it is needed for as long as they are read, however old it is.
+//! Finds events that create what later events name: they are needed as long as those are read, however old they are.
 
 use crate::payload::{Handle, Payload};
 
-/// What a lasting event is about: one of the same tells of the same thing anew.
+/// What a lasting event is about. A later event with an equal value replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lasting {
     kind: u16,
@@ -10,7 +10,8 @@ pub struct Lasting {
 }
 
 impl Payload {
-    /// What this event makes or ties that later events name by its handle; `None` where it is over when it is written.
+    /// Returns what this event creates or relates that later events name by its handle; `None` if it only matters when
+    /// it happens.
     pub fn lasting(&self) -> Option<Lasting> {
         use Payload as P;
         let one = |handle: Handle| Some([handle.0, 0]);
@@ -21,7 +22,7 @@ impl Payload {
             P::RclPublisherInit { publisher, .. } => one(publisher),
             P::RmwSubscriptionInit { rmw_subscription, .. } => one(rmw_subscription),
             P::RclSubscriptionInit { subscription, .. } => one(subscription),
-            // A subscription has an object, and one more for messages of its own process.
+            // A subscription has one object, and another one for messages of its own process.
             P::RclcppSubscriptionInit { object, .. } => one(object),
             P::RclcppSubscriptionCallbackAdded { object, .. } => one(object),
             P::RclServiceInit { service, .. } => one(service),
@@ -37,9 +38,8 @@ impl Payload {
             P::RclcppIpbToSubscription { ipb, .. } => one(ipb),
             P::RclcppBufferToIpb { buffer, .. } => one(buffer),
             P::RclcppConstructRingBuffer { buffer, .. } => one(buffer),
-            P::MessageLinkPeriodicAsync { subscription, publisher } | P::MessageLinkPartialSync { subscription, publisher } => {
-                Some([subscription.0, publisher.0])
-            }
+            P::MessageLinkPeriodicAsync { subscription, publisher }
+            | P::MessageLinkPartialSync { subscription, publisher } => Some([subscription.0, publisher.0]),
             P::RclpyCallbacks { .. } => Some([0, 0]),
             P::RclpyClientCallbackAdded { callback, .. } => one(callback),
             P::Ros1NodeInit { node, .. } => one(node),
@@ -79,7 +79,7 @@ mod tests {
             let (words, mut texts) = (vec![1; 8 * words], Texts::default());
             let payload = Payload::read(*kind, &mut Fields::new(&words, &[0; 8], &mut texts)).expect("a kind");
             let made = payload.action() == Action::Init;
-            let linked = payload.action() == Action::Link && *name != "ros1_serialized";
+            let linked = payload.action() == Action::Link && !["ros1_serialized", "message_construct"].contains(name);
             let ended = ["rcl_lifecycle_transition", "ros1_subscription_end"].contains(name);
             assert_eq!(payload.lasting().is_some(), made || linked || ended, "{name}");
         }

@@ -1,4 +1,4 @@
-//! The fixed parts of the event file: its header page and the chunk headers. Bytes in, facts out.
+//! Decodes the fixed parts of the event file: its header page and the chunk headers. It does no I/O.
 
 use std::ops::Range;
 
@@ -76,15 +76,15 @@ pub struct FileHeader {
     pub start: Sync,
     /// Events not written, all threads.
     pub dropped: u64,
-    /// Of these, those that signal handlers fired inside the writing of another.
+    /// The dropped events that signal handlers fired inside the writing of another.
     pub dropped_nested: u64,
     /// Bits of [`remark`]: what the recorder could not do as usual.
     pub remarks: u64,
-    /// Whether the process ended in order; absent where the source of the events does not tell (an imported trace).
+    /// Whether the process ended in order; absent if the source of the events does not say so (an imported trace).
     pub closed: Option<bool>,
     /// errno that stopped the file from growing; 0: none.
     pub storage_error: u64,
-    /// From when on all events are there, ns of CLOCK_MONOTONIC; absent where none was let go of.
+    /// From when on all events are kept, ns of CLOCK_MONOTONIC; absent if none was released.
     pub kept_from_ns: Option<i64>,
     /// Identity of the boot of its host.
     pub boot_id: String,
@@ -137,7 +137,7 @@ pub const UNMAP: usize = 2896;
 const START: usize = 32;
 const DROPPED: usize = 88;
 const CLOSED: usize = 96;
-/// `closed` where it is not known.
+/// `closed` if it is unknown.
 const NOT_TOLD: u64 = 2;
 const STORAGE_ERROR: usize = 104;
 const DROPPED_NESTED: usize = 120;
@@ -214,7 +214,7 @@ impl FileHeader {
         })
     }
 
-    /// The page itself, as a writer that has used so many chunks leaves it.
+    /// Returns the page as a writer that has used this many chunks leaves it.
     pub fn write(&self, chunks: u64) -> Vec<u8> {
         let mut page = vec![0; HEADER_SIZE];
         let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
@@ -239,7 +239,9 @@ impl FileHeader {
             put(START + 8 * i, &word.to_le_bytes());
         }
         for (i, word) in
-            [chunks, chunks, chunks, self.dropped, self.closed.map_or(NOT_TOLD, u64::from), self.storage_error].iter().enumerate()
+            [chunks, chunks, chunks, self.dropped, self.closed.map_or(NOT_TOLD, u64::from), self.storage_error]
+                .iter()
+                .enumerate()
         {
             put(START + 32 + 8 * i, &word.to_le_bytes());
         }
@@ -275,7 +277,7 @@ pub struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// `Ok(None)`: not in use; `Err(magic)`: something else stands there.
+    /// `Ok(None)`: not in use; `Err(magic)`: another value was found there.
     pub fn read(bytes: &[u8]) -> Result<Option<ChunkHeader>, u32> {
         let Some(head) = bytes.get(..CHUNK_HEADER_SIZE) else { return Ok(None) };
         match u32_at(head, 0) {
@@ -290,7 +292,7 @@ impl ChunkHeader {
         }
     }
 
-    /// The head itself, without the name of the thread.
+    /// Returns the header without the name of the thread.
     pub fn write(&self) -> [u8; CHUNK_HEADER_SIZE] {
         let mut head = [0; CHUNK_HEADER_SIZE];
         head[0..4].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());

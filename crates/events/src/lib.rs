@@ -1,8 +1,8 @@
 //! The event model, its file, and the run directory that holds it.
 //!
-//! Every source of events (the recorder, our own nodes, imported traces, the simulator) speaks the kinds of [`payload`]; every
-//! consumer reads them in the order of time from a [`Reader`]. The file is specified in `docs/event-file.md` and
-//! `native/include/tacho/events.h`; [`layout`] and [`record`] decode it and do no I/O.
+//! Every source of events (the recorder, our own nodes, imported traces, the simulator) uses the kinds of [`payload`].
+//! Every consumer reads them in time order from a [`Reader`]. `docs/event-file.md` and `native/include/tacho/events.h`
+//! specify the file; [`layout`] and [`record`] decode it and do no I/O.
 
 #[macro_use]
 pub mod payload;
@@ -17,6 +17,7 @@ pub mod join;
 pub mod kept;
 mod lasting;
 pub mod layout;
+pub mod number;
 pub mod problem;
 pub mod reader;
 pub mod record;

@@ -1,7 +1,9 @@
-//! The kinds of events, declared once: number, name, place in the stack, and fields in the order of the file.
+//! Declares the kinds of events once: name, layer, and fields in the order of the file. Their numbers are those of
+//! `native/include/tacho/events.h` ([`number`]).
 //!
-//! Names and fields of the ros2_tracing kinds are those of tracetools; see `native/include/tacho/events.h`.
+//! Names and fields of the ros2_tracing kinds are those of tracetools.
 
+use crate::number;
 use crate::text::{Text, Texts};
 
 /// A pointer in the process that wrote it: the identity of a node, publisher, callback, message ... until reused.
@@ -81,7 +83,7 @@ pub enum Entity {
     Clock,
 }
 
-/// A field type of a payload: how it stands in words and text.
+/// A field type of a payload: how it is stored in words and text.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub trait Field: Sized {
@@ -89,13 +91,13 @@ pub trait Field: Sized {
     const WORDS: usize;
     /// Texts it takes.
     const TEXTS: usize = 0;
-    /// What a test writes for it.
+    /// The value that a test writes for it.
     type Plain<'a>;
     fn read(fields: &mut Fields<'_>) -> Self;
     fn write(plain: Self::Plain<'_>, words: &mut Vec<u64>, text: &mut Vec<u8>);
 }
 
-/// Cursor over the words and texts of one record. Whoever makes it has checked that there are enough words.
+/// A cursor over the words and texts of one record. Its maker has checked that there are enough words.
 #[doc(hidden)]
 pub struct Fields<'a> {
     words: &'a [u8],
@@ -180,194 +182,208 @@ impl Field for Text {
     }
 }
 
-/// Hands the table of kinds to another macro. `number Name name, (Layer, Action, Entity), {fields}`.
+/// Hands the table of kinds to another macro. `Name name, (Layer, Action, Entity), {fields}`.
 macro_rules! with_kinds {
     ($then:ident) => {
         $then! {
-            2 ClockSync clock_sync (Recorder, Synchronise, Clock) { monotonic_ns: i64, realtime_ns: i64, bound_ns: u64 },
+            ClockSync clock_sync (Recorder, Synchronise, Clock)
+                { monotonic_ns: i64, realtime_ns: i64, bound_ns: u64 },
 
-            16 RclInit rcl_init (Rcl, Init, Context) { context: Handle },
-            17 RclNodeInit rcl_node_init (Rcl, Init, Node) { node: Handle, rmw: Handle, name: Text, namespace: Text },
-            18 RmwPublisherInit rmw_publisher_init (Rmw, Init, Publisher) { rmw_publisher: Handle, gid: Gid },
-            19 RclPublisherInit rcl_publisher_init (Rcl, Init, Publisher)
+            RclInit rcl_init (Rcl, Init, Context) { context: Handle },
+            RclNodeInit rcl_node_init (Rcl, Init, Node) { node: Handle, rmw: Handle, name: Text, namespace: Text },
+            RmwPublisherInit rmw_publisher_init (Rmw, Init, Publisher) { rmw_publisher: Handle, gid: Gid },
+            RclPublisherInit rcl_publisher_init (Rcl, Init, Publisher)
                 { publisher: Handle, node: Handle, rmw_publisher: Handle, queue_depth: u64, topic: Text },
-            20 RclcppPublish rclcpp_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
-            21 RclcppIntraPublish rclcpp_intra_publish (ClientLibrary, Publish, Message)
+            RclcppPublish rclcpp_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
+            RclcppIntraPublish rclcpp_intra_publish (ClientLibrary, Publish, Message)
                 { publisher: Handle, message: Handle },
-            22 RclPublish rcl_publish (Rcl, Publish, Message) { publisher: Handle, message: Handle },
-            23 RmwPublish rmw_publish (Rmw, Publish, Message)
+            RclPublish rcl_publish (Rcl, Publish, Message) { publisher: Handle, message: Handle },
+            RmwPublish rmw_publish (Rmw, Publish, Message)
                 { rmw_publisher: Handle, message: Handle, timestamp: i64 },
-            24 RmwSubscriptionInit rmw_subscription_init (Rmw, Init, Subscription)
+            RmwSubscriptionInit rmw_subscription_init (Rmw, Init, Subscription)
                 { rmw_subscription: Handle, gid: Gid },
-            25 RclSubscriptionInit rcl_subscription_init (Rcl, Init, Subscription)
+            RclSubscriptionInit rcl_subscription_init (Rcl, Init, Subscription)
                 { subscription: Handle, node: Handle, rmw_subscription: Handle, queue_depth: u64, topic: Text },
-            26 RclcppSubscriptionInit rclcpp_subscription_init (ClientLibrary, Init, Subscription)
+            RclcppSubscriptionInit rclcpp_subscription_init (ClientLibrary, Init, Subscription)
                 { subscription: Handle, object: Handle },
-            27 RclcppSubscriptionCallbackAdded rclcpp_subscription_callback_added (ClientLibrary, Link, Subscription)
+            RclcppSubscriptionCallbackAdded rclcpp_subscription_callback_added (ClientLibrary, Link, Subscription)
                 { object: Handle, callback: Handle },
-            28 RmwTake rmw_take (Rmw, Take, Message)
+            RmwTake rmw_take (Rmw, Take, Message)
                 { rmw_subscription: Handle, message: Handle, source_timestamp: i64, taken: bool },
-            29 RclTake rcl_take (Rcl, Take, Message) { message: Handle },
-            30 RclcppTake rclcpp_take (ClientLibrary, Take, Message) { message: Handle },
-            31 RclServiceInit rcl_service_init (Rcl, Init, Service)
+            RclTake rcl_take (Rcl, Take, Message) { message: Handle },
+            RclcppTake rclcpp_take (ClientLibrary, Take, Message) { message: Handle },
+            RclServiceInit rcl_service_init (Rcl, Init, Service)
                 { service: Handle, node: Handle, rmw_service: Handle, name: Text },
-            32 RclcppServiceCallbackAdded rclcpp_service_callback_added (ClientLibrary, Link, Service)
+            RclcppServiceCallbackAdded rclcpp_service_callback_added (ClientLibrary, Link, Service)
                 { service: Handle, callback: Handle },
-            33 RmwTakeRequest rmw_take_request (Rmw, Take, Request)
+            RmwTakeRequest rmw_take_request (Rmw, Take, Request)
                 { rmw_service: Handle, request: Handle, client: Gid, sequence: i64, taken: bool },
-            34 RmwSendResponse rmw_send_response (Rmw, Send, Response)
+            RmwSendResponse rmw_send_response (Rmw, Send, Response)
                 { rmw_service: Handle, response: Handle, client: Gid, sequence: i64, timestamp: i64 },
-            35 RmwClientInit rmw_client_init (Rmw, Init, Client) { rmw_client: Handle, gid: Gid },
-            36 RclClientInit rcl_client_init (Rcl, Init, Client)
+            RmwClientInit rmw_client_init (Rmw, Init, Client) { rmw_client: Handle, gid: Gid },
+            RclClientInit rcl_client_init (Rcl, Init, Client)
                 { client: Handle, node: Handle, rmw_client: Handle, name: Text },
-            37 RmwSendRequest rmw_send_request (Rmw, Send, Request)
+            RmwSendRequest rmw_send_request (Rmw, Send, Request)
                 { rmw_client: Handle, request: Handle, sequence: i64 },
-            38 RmwTakeResponse rmw_take_response (Rmw, Take, Response)
+            RmwTakeResponse rmw_take_response (Rmw, Take, Response)
                 { rmw_client: Handle, response: Handle, sequence: i64, source_timestamp: i64, taken: bool },
-            39 RclTimerInit rcl_timer_init (Rcl, Init, Timer) { timer: Handle, period_ns: i64 },
-            40 RclcppTimerCallbackAdded rclcpp_timer_callback_added (ClientLibrary, Link, Timer)
+            RclTimerInit rcl_timer_init (Rcl, Init, Timer) { timer: Handle, period_ns: i64 },
+            RclcppTimerCallbackAdded rclcpp_timer_callback_added (ClientLibrary, Link, Timer)
                 { timer: Handle, callback: Handle },
-            41 RclcppTimerLinkNode rclcpp_timer_link_node (ClientLibrary, Link, Timer) { timer: Handle, node: Handle },
-            42 RclcppCallbackRegister rclcpp_callback_register (ClientLibrary, Init, Callback)
+            RclcppTimerLinkNode rclcpp_timer_link_node (ClientLibrary, Link, Timer) { timer: Handle, node: Handle },
+            RclcppCallbackRegister rclcpp_callback_register (ClientLibrary, Init, Callback)
                 { callback: Handle, symbol: Text },
-            43 CallbackStart callback_start (ClientLibrary, Start, Callback) { callback: Handle, is_intra_process: bool },
-            44 CallbackEnd callback_end (ClientLibrary, End, Callback) { callback: Handle },
-            45 RclLifecycleStateMachineInit rcl_lifecycle_state_machine_init (Rcl, Init, StateMachine)
+            CallbackStart callback_start (ClientLibrary, Start, Callback)
+                { callback: Handle, is_intra_process: bool },
+            CallbackEnd callback_end (ClientLibrary, End, Callback) { callback: Handle },
+            RclLifecycleStateMachineInit rcl_lifecycle_state_machine_init (Rcl, Init, StateMachine)
                 { node: Handle, state_machine: Handle },
-            46 RclLifecycleTransition rcl_lifecycle_transition (Rcl, Transition, StateMachine)
+            RclLifecycleTransition rcl_lifecycle_transition (Rcl, Transition, StateMachine)
                 { state_machine: Handle, start: Text, goal: Text },
-            47 RclcppExecutorGetNextReady rclcpp_executor_get_next_ready (ClientLibrary, Ready, Executor) {},
-            48 RclcppExecutorWaitForWork rclcpp_executor_wait_for_work (ClientLibrary, Wait, Executor)
+            RclcppExecutorGetNextReady rclcpp_executor_get_next_ready (ClientLibrary, Ready, Executor) {},
+            RclcppExecutorWaitForWork rclcpp_executor_wait_for_work (ClientLibrary, Wait, Executor)
                 { timeout_ns: i64 },
-            49 RclcppExecutorExecute rclcpp_executor_execute (ClientLibrary, Execute, Executor) { handle: Handle },
-            50 RclcppIpbToSubscription rclcpp_ipb_to_subscription (ClientLibrary, Link, Subscription)
+            RclcppExecutorExecute rclcpp_executor_execute (ClientLibrary, Execute, Executor) { handle: Handle },
+            RclcppIpbToSubscription rclcpp_ipb_to_subscription (ClientLibrary, Link, Subscription)
                 { ipb: Handle, object: Handle },
-            51 RclcppBufferToIpb rclcpp_buffer_to_ipb (ClientLibrary, Link, Buffer) { buffer: Handle, ipb: Handle },
-            52 RclcppConstructRingBuffer rclcpp_construct_ring_buffer (ClientLibrary, Init, Buffer)
+            RclcppBufferToIpb rclcpp_buffer_to_ipb (ClientLibrary, Link, Buffer) { buffer: Handle, ipb: Handle },
+            RclcppConstructRingBuffer rclcpp_construct_ring_buffer (ClientLibrary, Init, Buffer)
                 { buffer: Handle, capacity: u64 },
-            53 RclcppRingBufferEnqueue rclcpp_ring_buffer_enqueue (ClientLibrary, Enqueue, Buffer)
+            RclcppRingBufferEnqueue rclcpp_ring_buffer_enqueue (ClientLibrary, Enqueue, Buffer)
                 { buffer: Handle, index: u64, size: u64, overwritten: bool },
-            54 RclcppRingBufferDequeue rclcpp_ring_buffer_dequeue (ClientLibrary, Dequeue, Buffer)
+            RclcppRingBufferDequeue rclcpp_ring_buffer_dequeue (ClientLibrary, Dequeue, Buffer)
                 { buffer: Handle, index: u64, size: u64 },
-            55 RclcppRingBufferClear rclcpp_ring_buffer_clear (ClientLibrary, Clear, Buffer) { buffer: Handle },
-            56 MessageLinkPeriodicAsync message_link_periodic_async (Application, Link, Subscription)
+            RclcppRingBufferClear rclcpp_ring_buffer_clear (ClientLibrary, Clear, Buffer) { buffer: Handle },
+            MessageLinkPeriodicAsync message_link_periodic_async (Application, Link, Subscription)
                 { subscription: Handle, publisher: Handle },
-            57 MessageLinkPartialSync message_link_partial_sync (Application, Link, Subscription)
+            MessageLinkPartialSync message_link_partial_sync (Application, Link, Subscription)
                 { subscription: Handle, publisher: Handle },
-            58 DdsWrite dds_write (Transport, Publish, Message) { writer: Handle, message: Handle, timestamp: i64 },
-            59 DispatchSubscriptionCallback dispatch_subscription_callback (ClientLibrary, Take, Message)
+            DdsWrite dds_write (Transport, Publish, Message) { writer: Handle, message: Handle, timestamp: i64 },
+            DispatchSubscriptionCallback dispatch_subscription_callback (ClientLibrary, Take, Message)
                 { callback: Handle, message: Handle, source_timestamp: i64 },
+            DispatchIntraProcessSubscriptionCallback dispatch_intra_process_subscription_callback
+                (ClientLibrary, Take, Message)
+                { callback: Handle, message: Handle },
+            MessageConstruct message_construct (ClientLibrary, Link, Message)
+                { original: Handle, constructed: Handle },
 
-            64 RmwPublishCalled rmw_publish_called (Rmw, Start, Message) { rmw_publisher: Handle, message: Handle },
-            65 RmwTakeCalled rmw_take_called (Rmw, Start, Message) { rmw_subscription: Handle },
-            66 DdsSend dds_send (Transport, Send, Message)
+            RmwPublishCalled rmw_publish_called (Rmw, Start, Message) { rmw_publisher: Handle, message: Handle },
+            RmwTakeCalled rmw_take_called (Rmw, Start, Message) { rmw_subscription: Handle },
+            DdsSend dds_send (Transport, Send, Message)
                 { writer: Gid, sequence: i64, source_timestamp: i64, first_fragment: u64, fragments: u64,
                   of_fragments: u64, transport: u64 },
-            67 DdsReceive dds_receive (Transport, Arrive, Message)
+            DdsReceive dds_receive (Transport, Arrive, Message)
                 { writer: Gid, sequence: i64, source_timestamp: i64, first_fragment: u64, fragments: u64,
                   of_fragments: u64, transport: u64 },
-            68 DdsDataAvailable dds_data_available (Transport, Arrive, Message)
+            DdsDataAvailable dds_data_available (Transport, Arrive, Message)
                 { reader: Gid, writer: Gid, first_sequence: i64, last_sequence: i64 },
 
-            80 Ros1NodeInit ros1_node_init (ClientLibrary, Init, Node) { node: Handle, name: Text },
-            81 Ros1PublisherInit ros1_publisher_init (ClientLibrary, Init, Publisher)
+            Ros1NodeInit ros1_node_init (ClientLibrary, Init, Node) { node: Handle, name: Text },
+            Ros1PublisherInit ros1_publisher_init (ClientLibrary, Init, Publisher)
                 { publisher: Handle, node: Handle, queue_size: u64, latch: bool, topic: Text, datatype: Text },
-            82 Ros1Publish ros1_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
-            83 Ros1Serialized ros1_serialized (ClientLibrary, Link, Message)
+            Ros1Publish ros1_publish (ClientLibrary, Publish, Message) { publisher: Handle, message: Handle },
+            Ros1Serialized ros1_serialized (ClientLibrary, Link, Message)
                 { buffer: Handle, size_bytes: u64, message: Handle },
-            84 Ros1SubscriberLinkInit ros1_subscriber_link_init (Transport, Init, Subscription)
-                { link: Handle, connection: Handle, transport: u64, local_port: u64, remote_port: u64, topic: Text, subscriber: Text },
-            85 Ros1Enqueue ros1_enqueue (ClientLibrary, Enqueue, Message) { link: Handle, buffer: Handle },
-            86 Ros1Write ros1_write (Transport, Send, Message)
+            Ros1SubscriberLinkInit ros1_subscriber_link_init (Transport, Init, Subscription)
+                { link: Handle, connection: Handle, transport: u64, local_port: u64, remote_port: u64,
+                  topic: Text, subscriber: Text },
+            Ros1Enqueue ros1_enqueue (ClientLibrary, Enqueue, Message) { link: Handle, buffer: Handle },
+            Ros1Write ros1_write (Transport, Send, Message)
                 { connection: Handle, sequence: u64, buffer: Handle, digest: u64 },
-            87 Ros1PublisherLinkInit ros1_publisher_link_init (Transport, Init, Publisher)
+            Ros1PublisherLinkInit ros1_publisher_link_init (Transport, Init, Publisher)
                 { link: Handle, transport: u64, local_port: u64, remote_port: u64, received_before: u64, topic: Text },
-            88 Ros1Receive ros1_receive (Transport, Arrive, Message)
+            Ros1Receive ros1_receive (Transport, Arrive, Message)
                 { link: Handle, transport: u64, sequence: u64, buffer: Handle, message: Handle, digest: u64 },
-            89 Ros1Received ros1_received (Transport, End, Message) { link: Handle },
-            90 Ros1SubscriptionInit ros1_subscription_init (ClientLibrary, Init, Subscription)
+            Ros1Received ros1_received (Transport, End, Message) { link: Handle },
+            Ros1SubscriptionInit ros1_subscription_init (ClientLibrary, Init, Subscription)
                 { callback: Handle, node: Handle, queue_size: u64, topic: Text, datatype: Text },
-            91 Ros1SubscriptionEnd ros1_subscription_end (ClientLibrary, End, Subscription) { callback: Handle },
-            92 Ros1QueuePush ros1_queue_push (ClientLibrary, Enqueue, Message)
+            Ros1SubscriptionEnd ros1_subscription_end (ClientLibrary, End, Subscription) { callback: Handle },
+            Ros1QueuePush ros1_queue_push (ClientLibrary, Enqueue, Message)
                 { callback: Handle, queue: Handle, deserializer: Handle },
-            93 Ros1QueueOverflow ros1_queue_overflow (ClientLibrary, Skip, Message) { callback: Handle },
-            94 Ros1Take ros1_take (ClientLibrary, Take, Message) { queue: Handle, deserializer: Handle },
-            95 Ros1TimerInit ros1_timer_init (ClientLibrary, Init, Timer)
+            Ros1QueueOverflow ros1_queue_overflow (ClientLibrary, Skip, Message) { callback: Handle },
+            Ros1Take ros1_take (ClientLibrary, Take, Message) { queue: Handle, deserializer: Handle },
+            Ros1TimerInit ros1_timer_init (ClientLibrary, Init, Timer)
                 { callback: Handle, node: Handle, period_ns: i64, oneshot: bool, function: Text },
-            96 Ros1TimerPeriod ros1_timer_period (ClientLibrary, Link, Timer) { callback: Handle, period_ns: i64 },
-            97 Ros1ServiceInit ros1_service_init (ClientLibrary, Init, Service)
+            Ros1TimerPeriod ros1_timer_period (ClientLibrary, Link, Timer) { callback: Handle, period_ns: i64 },
+            Ros1ServiceInit ros1_service_init (ClientLibrary, Init, Service)
                 { callback: Handle, node: Handle, name: Text, datatype: Text },
-            98 Ros1CallbackQueued ros1_callback_queued (ClientLibrary, Enqueue, Callback) { item: Handle },
-            99 Ros1CallbackCall ros1_callback_call (ClientLibrary, Execute, Callback) { item: Handle },
+            Ros1CallbackQueued ros1_callback_queued (ClientLibrary, Enqueue, Callback) { item: Handle },
+            Ros1CallbackCall ros1_callback_call (ClientLibrary, Execute, Callback) { item: Handle },
 
-            110 CallbackGroupAddTimer callback_group_add_timer (ClientLibrary, Link, Callback)
+            CallbackGroupAddTimer callback_group_add_timer (ClientLibrary, Link, Callback)
                 { group: Handle, timer: Handle },
-            111 CallbackGroupAddSubscription callback_group_add_subscription (ClientLibrary, Link, Callback)
+            CallbackGroupAddSubscription callback_group_add_subscription (ClientLibrary, Link, Callback)
                 { group: Handle, subscription: Handle },
-            112 CallbackGroupAddService callback_group_add_service (ClientLibrary, Link, Callback)
+            CallbackGroupAddService callback_group_add_service (ClientLibrary, Link, Callback)
                 { group: Handle, service: Handle },
-            113 CallbackGroupAddClient callback_group_add_client (ClientLibrary, Link, Callback)
+            CallbackGroupAddClient callback_group_add_client (ClientLibrary, Link, Callback)
                 { group: Handle, client: Handle },
-            114 AddCallbackGroup add_callback_group (ClientLibrary, Link, Executor)
+            AddCallbackGroup add_callback_group (ClientLibrary, Link, Executor)
                 { owner: Handle, group: Handle, kind: Text },
-            115 ConstructExecutor construct_executor (ClientLibrary, Init, Executor)
+            ConstructExecutor construct_executor (ClientLibrary, Init, Executor)
                 { executor: Handle, collector: Handle, kind: Text },
-            116 ExecutorEntityCollectorToExecutor executor_entity_collector_to_executor (ClientLibrary, Link, Executor)
+            ExecutorEntityCollectorToExecutor executor_entity_collector_to_executor (ClientLibrary, Link, Executor)
                 { executor: Handle, collector: Handle },
 
-            120 RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
+            RmwPublishOfUnknownRelease rmw_publish_of_unknown_release (Rmw, Publish, Message) { argument: Handle },
 
-            128 NodePublish node_publish (Application, Publish, Message)
+            NodePublish node_publish (Application, Publish, Message)
                 { publisher: Handle, publisher_id: u64, sequence: u64, size_bytes: u64 },
-            129 NodeTake node_take (Application, Take, Message)
+            NodeTake node_take (Application, Take, Message)
                 { subscription: Handle, publisher_id: u64, sequence: u64, stamp_ns: i64 },
-            130 NodeDataAvailable node_data_available (Transport, Arrive, Message) { subscription: Handle },
-            131 NodeSkipped node_skipped (Application, Skip, Message) { publisher: Handle, count: u64 },
-            132 NodeWake node_wake (Application, Wake, Node) { node: Handle },
-            133 NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
+            NodeDataAvailable node_data_available (Transport, Arrive, Message) { subscription: Handle },
+            NodeSkipped node_skipped (Application, Skip, Message) { publisher: Handle, count: u64 },
+            NodeWake node_wake (Application, Wake, Node) { node: Handle },
+            NodeDue node_due (Application, Due, Message) { publisher: Handle, sequence: u64, due_ns: i64 },
 
-            134 CallbackCpu callback_cpu (Recorder, Synchronise, Callback) { cpu_ns: i64, is_end: bool },
+            CallbackCpu callback_cpu (Recorder, Synchronise, Callback) { cpu_ns: i64, is_end: bool },
 
-            135 RclpyCallbacks rclpy_callbacks (Recorder, Init, Executor) { not_recorded: Text },
-            136 RclpyCoroutine rclpy_coroutine (ClientLibrary, Execute, Callback) { task: Handle, part: u64 },
-            137 RclpyClientCallbackAdded rclpy_client_callback_added (ClientLibrary, Link, Client) { client: Handle, callback: Handle },
-            138 RclpyResponse rclpy_response (ClientLibrary, Take, Response) { client: Handle, sequence: i64 },
-            139 RclpyActionCallback rclpy_action_callback (ClientLibrary, Execute, Callback) { goal: Gid, role: u64 },
+            RclpyCallbacks rclpy_callbacks (Recorder, Init, Executor) { not_recorded: Text },
+            RclpyCoroutine rclpy_coroutine (ClientLibrary, Execute, Callback) { task: Handle, part: u64 },
+            RclpyClientCallbackAdded rclpy_client_callback_added (ClientLibrary, Link, Client)
+                { client: Handle, callback: Handle },
+            RclpyResponse rclpy_response (ClientLibrary, Take, Response) { client: Handle, sequence: i64 },
+            RclpyActionCallback rclpy_action_callback (ClientLibrary, Execute, Callback) { goal: Gid, role: u64 },
 
-            143 KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
-            144 SchedSwitch sched_switch (Kernel, Switch, Thread)
+            KernelEventsLost kernel_events_lost (Kernel, Skip, Thread) { count: u64 },
+            SchedSwitch sched_switch (Kernel, Switch, Thread)
                 { prev_tid: u64, prev_state: u64, next_tid: u64, prev_comm: Text, next_comm: Text },
-            145 SchedWakeup sched_wakeup (Kernel, Wake, Thread) { tid: u64, target_cpu: u64, waker_tid: u64, comm: Text },
-            146 IrqEntry irq_entry (Kernel, Start, Interrupt) { irq: u64, name: Text },
-            147 IrqExit irq_exit (Kernel, End, Interrupt) { irq: u64 },
-            148 SoftirqEntry softirq_entry (Kernel, Start, Interrupt) { vector: u64 },
-            149 SoftirqExit softirq_exit (Kernel, End, Interrupt) { vector: u64 },
+            SchedWakeup sched_wakeup (Kernel, Wake, Thread)
+                { tid: u64, target_cpu: u64, waker_tid: u64, comm: Text },
+            IrqEntry irq_entry (Kernel, Start, Interrupt) { irq: u64, name: Text },
+            IrqExit irq_exit (Kernel, End, Interrupt) { irq: u64 },
+            SoftirqEntry softirq_entry (Kernel, Start, Interrupt) { vector: u64 },
+            SoftirqExit softirq_exit (Kernel, End, Interrupt) { vector: u64 },
 
-            150 BoardToHost board_to_host (Recorder, Synchronise, Clock) { board_ns: i64, monotonic_ns: i64 },
-            151 HostToBoard host_to_board (Recorder, Synchronise, Clock) { monotonic_ns: i64, board_ns: i64 },
-            152 BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
-            153 BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
+            BoardToHost board_to_host (Recorder, Synchronise, Clock) { board_ns: i64, monotonic_ns: i64 },
+            HostToBoard host_to_board (Recorder, Synchronise, Clock) { monotonic_ns: i64, board_ns: i64 },
+            BoardMatched board_matched (Transport, Link, Node) { endpoint: Handle, peers: u64 },
+            BoardTake board_take (Transport, Take, Message) { subscription: Handle, writer: Gid, sequence: u64 },
 
-            154 NodeRefused node_refused (Application, Skip, Message) { publisher: Handle, sequence: u64, code: u64, reason: Text },
+            NodeRefused node_refused (Application, Skip, Message)
+                { publisher: Handle, sequence: u64, code: u64, reason: Text },
 
-            155 RclcppCallbackGroupAdd rclcpp_callback_group_add (ClientLibrary, Link, Callback)
+            RclcppCallbackGroupAdd rclcpp_callback_group_add (ClientLibrary, Link, Callback)
                 { group: Handle, object: Handle, what: u64, is_exclusive: bool },
-            156 RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
-            157 RclcppExecuted rclcpp_executed (ClientLibrary, End, Executor) {},
+            RclcppClientExecute rclcpp_client_execute (ClientLibrary, Execute, Client) {},
+            RclcppExecuted rclcpp_executed (ClientLibrary, End, Executor) {},
 
-            160 RclActionInit rcl_action_init (Rcl, Init, Goal) { action: Handle },
-            161 RclActionRequest rcl_action_request (Rcl, Send, Goal)
+            RclActionInit rcl_action_init (Rcl, Init, Goal) { action: Handle },
+            RclActionRequest rcl_action_request (Rcl, Send, Goal)
                 { action: Handle, service: u64, client: Gid, sequence: i64, goal: Gid, took_ns: i64 },
-            162 RclActionResponse rcl_action_response (Rcl, Send, Goal)
+            RclActionResponse rcl_action_response (Rcl, Send, Goal)
                 { action: Handle, service: u64, client: Gid, sequence: i64, says: i64, took_ns: i64 },
-            163 RclActionGoalState rcl_action_goal_state (Rcl, Transition, Goal) { goal: Gid, status: i64 },
-            164 RclActionFeedback rcl_action_feedback (Rcl, Execute, Goal) { goal: Gid },
+            RclActionGoalState rcl_action_goal_state (Rcl, Transition, Goal) { goal: Gid, status: i64 },
+            RclActionFeedback rcl_action_feedback (Rcl, Execute, Goal) { goal: Gid },
+
+            HeaderStampSent header_stamp_sent (Rmw, Publish, Message) { rmw_publisher: Handle, stamp_ns: i64 },
+            HeaderStampTaken header_stamp_taken (Rmw, Take, Message) { rmw_subscription: Handle, stamp_ns: i64 },
         }
     };
 }
 
 macro_rules! declare_payload {
-    ($($number:literal $Kind:ident $name:ident ($Layer:ident, $Action:ident, $Entity:ident)
+    ($($Kind:ident $name:ident ($Layer:ident, $Action:ident, $Entity:ident)
        { $($field:ident: $type:ty),* $(,)? }),* $(,)?) => {
         /// What happened: one variant a kind, fields as in `events.h`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -379,14 +395,14 @@ macro_rules! declare_payload {
         impl Payload {
             /// Number, name and payload words of every kind.
             pub const KINDS: &'static [(u16, &'static str, usize)] =
-                &[$(($number, stringify!($name), 0 $(+ <$type as Field>::WORDS)*)),*];
+                &[$((number::$name, stringify!($name), 0 $(+ <$type as Field>::WORDS)*)),*];
 
             /// Its number in the file.
             pub fn kind(&self) -> u16 {
-                match self { $(Payload::$Kind { .. } => $number),* }
+                match self { $(Payload::$Kind { .. } => number::$name),* }
             }
 
-            /// Its name, that of ros2_tracing where it has one.
+            /// Its name; that of ros2_tracing if it has one.
             pub fn name(&self) -> &'static str {
                 match self { $(Payload::$Kind { .. } => stringify!($name)),* }
             }
@@ -409,19 +425,19 @@ macro_rules! declare_payload {
             /// Payload words that a kind needs; `None` for a number that is no kind.
             #[inline(always)]
             pub(crate) fn words(kind: u16) -> Option<usize> {
-                match kind { $($number => Some(0 $(+ <$type as Field>::WORDS)*),)* _ => None }
+                match kind { $(number::$name => Some(0 $(+ <$type as Field>::WORDS)*),)* _ => None }
             }
 
             /// Texts that a kind has.
             pub fn texts(kind: u16) -> usize {
-                match kind { $($number => 0 $(+ <$type as Field>::TEXTS)*,)* _ => 0 }
+                match kind { $(number::$name => 0 $(+ <$type as Field>::TEXTS)*,)* _ => 0 }
             }
 
             #[inline(always)]
             pub(crate) fn read(kind: u16, fields: &mut Fields<'_>) -> Option<Payload> {
                 let _ = &fields;
                 Some(match kind {
-                    $($number => Payload::$Kind { $($field: <$type as Field>::read(fields)),* },)*
+                    $(number::$name => Payload::$Kind { $($field: <$type as Field>::read(fields)),* },)*
                     _ => return None,
                 })
             }
@@ -434,38 +450,14 @@ with_kinds!(declare_payload);
 mod tests {
     use super::*;
 
-    /// Enumerators of `enum tacho_kind` as C counts them, and the fields that their comments list.
-    fn kinds_of_the_header() -> Vec<(u16, String, String)> {
-        let header = include_str!("../../../native/include/tacho/events.h");
-        let body = header.split("enum tacho_kind {").nth(1).expect("enum tacho_kind").split("};").next().expect("end");
-        let mut next = 0;
-        let mut found = Vec::new();
-        for line in body.lines() {
-            let line = line.trim();
-            let Some(rest) = line.strip_prefix("TACHO_") else { continue };
-            let (item, comment) = rest.split_once("/*").unwrap_or((rest, ""));
-            let item = item.trim().trim_end_matches(',');
-            let name = match item.split_once('=') {
-                Some((name, number)) => {
-                    next = number.trim().parse().expect("number");
-                    name.trim()
-                }
-                None => item,
-            };
-            found.push((next, name.to_lowercase(), comment.trim_end_matches("*/").trim().to_string()));
-            next += 1;
-        }
-        found
-    }
-
     #[test]
     fn every_kind_of_the_header_is_declared_with_its_number_name_words_and_texts() {
-        let header = kinds_of_the_header();
+        let header = number::HEADER;
         assert!(header.len() > 40, "{header:?}");
         assert_eq!(header[0].1, "text");
         assert_eq!(header.len() - 1, Payload::KINDS.len(), "text is no payload, all others are");
         for ((number, name, comment), (our_number, our_name, our_words)) in header[1..].iter().zip(Payload::KINDS) {
-            assert_eq!((number, name.as_str()), (our_number, *our_name));
+            assert_eq!((number, name), (our_number, our_name));
             let (words, texts) = comment.split_once("; text:").unwrap_or((comment, ""));
             let words = words.split([':', ';']).next().unwrap_or("");
             let words = if words == "nothing" || words.is_empty() { 0 } else { words.split(',').count() };

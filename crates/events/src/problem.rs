@@ -1,4 +1,4 @@
-//! What could not be read, as named counters: a damaged trace is still a trace, and says what it lacks.
+//! Counts by name what could not be read: a damaged trace is still a trace, and reports what it lacks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Problem {
     pub offset: u64,
     /// How many.
     pub count: u64,
-    /// What was found in the first one, and what was expected.
+    /// What was found the first time, and what was expected.
     pub text: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All damage met in one reading, one entry a name and file.
+/// All damage found in one reading, one entry for each name and file.
 #[derive(Debug, Clone, Default)]
 pub struct Problems(BTreeMap<(PathBuf, &'static str), Problem>);
 
@@ -50,12 +50,12 @@ impl Problems {
         self.0.values()
     }
 
-    /// How often a name was counted, over all files.
+    /// Returns how often a name was counted, over all files.
     pub fn count(&self, name: &str) -> u64 {
         self.0.values().filter(|p| p.name == name).map(|p| p.count).sum()
     }
 
-    /// Whether nothing was damaged.
+    /// Returns whether nothing was damaged.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,8 +1,8 @@
-//! All events of a run, in the order of time.
+//! Reads all events of a run, in time order.
 //!
-//! Each thread of each process is a stream that is already in order; the streams are merged through a heap, so that
-//! memory holds one event a stream and a window of its chunk. Equal times are ordered by stream, then by position:
-//! two readings of one run are the same to the last event.
+//! Each thread of each process is a stream that is already in order. A heap merges the streams, so memory holds one
+//! event of each stream and a window of its chunk. Events with equal times are ordered by stream, then by position, so
+//! two readings of one run are identical.
 
 mod clocks;
 mod files;
@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What the windows of all streams take together, as long as each has its least.
+/// The bytes of the windows of all streams together, unless their minimum sizes need more.
 const WINDOWS_BYTES: usize = 64 << 20;
 /// Least window of a stream; the longest record has 512 bytes.
 const LEAST_WINDOW: usize = 4096;
@@ -31,7 +31,7 @@ const LEAST_WINDOW: usize = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessIndex(pub u32);
 
-/// A thread's stream of events; two threads that had one tid after the other are two streams.
+/// A thread's stream of events. Two threads that had the same tid one after the other are two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamIndex(pub u32);
 
@@ -59,11 +59,11 @@ pub struct Event {
 pub struct ProcessFacts {
     /// Its file.
     pub file: PathBuf,
-    /// What it said of itself.
+    /// Its header.
     pub header: FileHeader,
 }
 
-/// How far reading is.
+/// The progress of reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Chunks begun.
@@ -99,7 +99,7 @@ pub enum Error {
 
 /// Reads the events of a run in the order of time.
 pub struct Reader {
-    /// One a process in their order, then those that hold what rings kept of some.
+    /// One file for each process in their order, then those with what rings kept.
     files: Files,
     /// Process of each file.
     process_of: Vec<u32>,
@@ -120,7 +120,7 @@ struct Stream {
     file: u32,
     process: u32,
     tid: u32,
-    /// Of what was kept: from here on the events stand in the process's own file.
+    /// For kept events: from these ticks on, the events are in the process's own file.
     until_ticks: u64,
     chunks: Vec<Chunk>,
     chunk: usize,
@@ -138,18 +138,18 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Where it begins in its file.
+    /// Returns where it begins in its file.
     fn start(&self) -> u64 {
         HEADER_SIZE as u64 + self.number * CHUNK_SIZE as u64
     }
 }
 
-/// The bytes of a chunk that are at hand.
+/// The bytes of a chunk that are in memory.
 struct Window {
     bytes: Vec<u8>,
     /// Where they begin in the chunk.
     from: usize,
-    /// Whether the chunk goes on behind them.
+    /// Whether the chunk continues after them.
     goes_on: bool,
 }
 
@@ -205,7 +205,9 @@ impl Reader {
         }
         let mut process_of: Vec<u32> = (0..processes.len() as u32).collect();
         for (process, facts) in processes.iter().enumerate().filter(|(_, facts)| facts.header.kept_from_ns.is_some()) {
-            let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.symlink_metadata().is_ok()) else { continue };
+            let Some(path) = crate::kept::path_of(&facts.file).filter(|path| path.symlink_metadata().is_ok()) else {
+                continue;
+            };
             let io = |source| Error::Io { path: path.clone(), source };
             files.add(&path).map_err(io)?;
             process_of.push(process as u32);
@@ -232,17 +234,17 @@ impl Reader {
             if reader.fill(stream) {
                 reader.heap.push(Reverse((reader.streams[stream as usize].time, stream)));
             }
-            // Until its turn comes: of threads that came and went there may be very many.
+            // Empty until its turn comes: there may be very many threads that started and ended.
             reader.streams[stream as usize].window = Window::none();
         }
         reader.window = (WINDOWS_BYTES / reader.streams.len().max(1)).clamp(LEAST_WINDOW, CHUNK_SIZE);
         Ok(reader)
     }
 
-    /// The next event in the order of time.
+    /// Returns the next event in time order.
     #[inline]
     pub fn next_event(&mut self) -> Option<Event> {
-        // A stream is read on until another one's turn comes: most events need no move in the heap.
+        // A stream is read until another one's turn comes, so most events need no move in the heap.
         let index = match self.current {
             Some(index) => index,
             None => {
@@ -303,12 +305,12 @@ impl Reader {
         &self.problems
     }
 
-    /// How far reading is.
+    /// Returns the progress of reading.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// The clock of a process.
+    /// Returns the clock of a process.
     pub fn clock(&self, process: ProcessIndex) -> &Clock {
         &self.clocks[process.0 as usize]
     }
@@ -318,7 +320,8 @@ impl Reader {
         self.clocks.iter().map(Clock::error).max().unwrap_or(Duration::ZERO)
     }
 
-    /// From when on all events of all processes are there; `None`: none was let go of. Asked anew, it tells of a ring that went on meanwhile.
+    /// Returns from when on all events of all processes are kept; `None`: none was released. Each call reads it again,
+    /// because a ring may have continued.
     pub fn kept_from_ns(&self) -> Option<i64> {
         let of = |process: &ProcessFacts| FileHeader::read(&first_page(&process.file).ok()?).ok()?.kept_from_ns;
         self.processes.iter().filter_map(of).max()
@@ -335,10 +338,17 @@ impl Reader {
             };
             let start = chunk.start() as usize;
             let window = &mut stream.window;
-            let Some(step) = stream.cursor.next_within(&window.bytes, window.from, window.goes_on, &mut self.texts) else {
+            let Some(step) = stream.cursor.next_within(&window.bytes, window.from, window.goes_on, &mut self.texts)
+            else {
                 window.from = stream.cursor.offset();
                 let count = self.window.min(CHUNK_SIZE - window.from);
-                self.files.read(stream.file as usize, (start + window.from) as u64, count, &mut window.bytes, &mut self.problems);
+                self.files.read(
+                    stream.file as usize,
+                    (start + window.from) as u64,
+                    count,
+                    &mut window.bytes,
+                    &mut self.problems,
+                );
                 window.goes_on = window.bytes.len() == count && window.from + count < CHUNK_SIZE;
                 continue;
             };
@@ -368,7 +378,7 @@ impl Reader {
                     });
                 }
                 Step::End(damage) => {
-                    // A file cut short was already named as one.
+                    // A truncated file was already reported as such.
                     if let Some(damage) = damage.filter(|d| d.name != "file-truncated") {
                         let path = &self.processes[stream.process as usize].file;
                         self.problems.add(damage.name, path, (start + damage.offset) as u64, || {
@@ -391,7 +401,7 @@ impl Reader {
     }
 }
 
-/// The header page of a file as it is now.
+/// Reads the current header page of a file.
 fn first_page(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     crate::regular::open(path)?.take(HEADER_SIZE as u64).read_to_end(&mut page)?;

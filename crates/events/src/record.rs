@@ -1,13 +1,11 @@
 //! Records of one chunk: bytes in, events out. Never panics, whatever the bytes.
 
 use crate::layout::{u64_at, Sync, CHUNK_HEADER_SIZE, CHUNK_SIZE};
+use crate::number;
 use crate::payload::{Fields, Payload};
 use crate::text::Texts;
 
-const KIND_TEXT: u16 = 1;
-const KIND_CLOCK_SYNC: u16 = 2;
-
-/// Where decoding of a chunk stands. Holds no bytes: the caller hands them in each time.
+/// The state of decoding a chunk. It holds no bytes: the caller passes them each time.
 #[derive(Debug, Clone)]
 pub struct Cursor {
     at: usize,
@@ -15,14 +13,14 @@ pub struct Cursor {
     text: Vec<u8>,
 }
 
-/// What came next in a chunk.
+/// The next item in a chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// An event, at its ticks.
     Event(u64, Payload),
-    /// A record that could not be used, and was stepped over.
+    /// An unusable record, which was skipped.
     Skipped(Damage),
-    /// The end of what was written. `Some`: because the bytes make no sense from here on.
+    /// The end of what was written. `Some`: the bytes make no sense from here on.
     End(Option<Damage>),
 }
 
@@ -45,7 +43,7 @@ impl Cursor {
         Cursor { at: CHUNK_HEADER_SIZE, base_ticks, text: Vec::new() }
     }
 
-    /// Begins another chunk. Text does not cross the border: it stands in the chunk of its event.
+    /// Begins another chunk. Text does not span chunks: it lies in the chunk of its event.
     pub fn restart(&mut self, base_ticks: u64) {
         self.at = CHUNK_HEADER_SIZE;
         self.base_ticks = base_ticks;
@@ -57,14 +55,14 @@ impl Cursor {
         self.at
     }
 
-    /// The next event of `chunk`, which may be cut short.
+    /// Returns the next event of `chunk`, which may be cut short.
     #[inline(always)]
     pub fn next(&mut self, chunk: &[u8], texts: &mut Texts) -> Step {
         self.next_within(chunk, 0, false, texts).unwrap_or(Step::End(None))
     }
 
-    /// The next event of a chunk of which `bytes` are at hand, from the offset `from` on; `None` where it stands in what is not, the chunk
-    /// going on behind them: to be asked again with bytes from [`Cursor::offset`] on.
+    /// Returns the next event of a chunk, of which `bytes` from the offset `from` on are in memory. `None`: the event
+    /// reaches beyond them while the chunk continues; call it again with bytes from [`Cursor::offset`] on.
     #[inline(always)]
     pub(crate) fn next_within(&mut self, bytes: &[u8], from: usize, goes_on: bool, texts: &mut Texts) -> Option<Step> {
         loop {
@@ -88,7 +86,7 @@ impl Cursor {
                 return Some(Step::End(Some(damage("record-of-no-kind"))));
             }
             self.at = end;
-            if kind == KIND_TEXT {
+            if kind == number::text {
                 self.text.extend_from_slice(payload);
                 continue;
             }
@@ -129,7 +127,7 @@ pub(crate) fn scan_clock_syncs(chunk: &[u8], base_ticks: u64, found: &mut Vec<Sy
         if kind == 0 || end > chunk.len() {
             return;
         }
-        if kind == KIND_CLOCK_SYNC && words >= 3 {
+        if kind == number::clock_sync && words >= 3 {
             found.push(Sync {
                 ticks: base_ticks.wrapping_add(delta),
                 monotonic_ns: u64_at(chunk, at + 8) as i64,

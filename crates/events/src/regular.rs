@@ -1,4 +1,4 @@
-//! Files that others left, opened only where they are files: opening a pipe of that name would wait for whoever writes it.
+//! Opens files that others left only if they are regular files: opening a pipe would wait for its writer.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,25 +14,26 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// More than any file has that is read at once: texts, figures, readings of clocks. A sparse file takes no room on the disk and all of memory.
+/// More than any file has that is read at once: texts, figures, readings of clocks. A sparse file takes no room on the
+/// disk and all of memory.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// All bytes of a regular file.
+/// Reads all bytes of a regular file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     all(open(path)?)
 }
 
-/// All text of a regular file.
+/// Reads all text of a regular file.
 pub fn read_text(path: &Path) -> io::Result<String> {
     text(read(path)?)
 }
 
-/// All text of a file, or of a pipe.
+/// Reads all text of a file, or of a pipe.
 pub fn read_text_or_pipe(path: &Path) -> io::Result<String> {
     text(all(File::open(path)?)?)
 }
 
-/// Fills `bytes` with what stands in a file from a place on; how many it gave, fewer at its end.
+/// Fills `bytes` from a file, beginning at a position. Returns how many it read; fewer at the file's end.
 pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     let mut count = 0;
     while count < bytes.len() {
@@ -57,9 +58,10 @@ fn all(file: File) -> io::Result<Vec<u8>> {
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     }
     match length.max(bytes.len() as u64) {
-        found if found > MOST_BYTES => {
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{found} bytes or more; expected at most {MOST_BYTES} of a file that is read at once")))
-        }
+        found if found > MOST_BYTES => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("{found} bytes or more; expected at most {MOST_BYTES} of a file that is read at once"),
+        )),
         _ => Ok(bytes),
     }
 }
@@ -76,7 +78,10 @@ mod tests {
         let path = folder.path().join("sparse");
         File::create(&path).and_then(|file| file.set_len(8 << 40)).expect("a sparse file");
         for error in [read(&path).expect_err("too large"), read_text_or_pipe(&path).expect_err("too large")] {
-            assert!(error.to_string().contains("8796093022208 bytes") && error.to_string().contains("expected at most"), "{error}");
+            assert!(
+                error.to_string().contains("8796093022208 bytes") && error.to_string().contains("expected at most"),
+                "{error}"
+            );
         }
     }
 

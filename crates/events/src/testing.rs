@@ -16,6 +16,7 @@
 
 use crate::chunk::Chunk;
 use crate::layout::{FileHeader, Sync, TickSource, CHUNK_SIZE};
+use crate::number;
 use crate::payload::{Field, Gid, Handle};
 use crate::run::{RunDirectory, RunInfo};
 use crate::text::Text;
@@ -23,7 +24,8 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-/// Writes a run directory with event files; see the module. Methods named after kinds write one event at the present time.
+/// Writes a run directory with event files; see the module. Methods named after kinds write one event at the present
+/// time.
 pub struct FileBuilder {
     processes: Vec<ProcessFile>,
     current: usize,
@@ -70,7 +72,7 @@ impl FileBuilder {
         self
     }
 
-    /// A record of `clock.sync` at this time.
+    /// Adds a record of `clock.sync` at this time.
     pub fn clock_sync_record(mut self, monotonic_ns: i64, bound_ns: u64) -> Self {
         let ticks = monotonic_ns as u64 * self.ticks_per_ns;
         self.syncs.push(Sync { ticks, monotonic_ns, realtime_ns: monotonic_ns, bound_ns });
@@ -118,7 +120,7 @@ impl FileBuilder {
         self
     }
 
-    /// A new thread with the id of one that ended.
+    /// Adds a new thread with the id of one that ended.
     pub fn thread_reborn(mut self, tid: u32) -> Self {
         self.process_file().threads.remove(&tid);
         self.tid = tid;
@@ -131,13 +133,13 @@ impl FileBuilder {
         self
     }
 
-    /// The present process dropped this many events.
+    /// The current process dropped this many events.
     pub fn dropped(mut self, events: u64) -> Self {
         self.process_file().header.dropped = events;
         self
     }
 
-    /// The present process did not end in order.
+    /// The current process did not end in order.
     pub fn killed(mut self) -> Self {
         self.process_file().header.closed = Some(false);
         self
@@ -155,7 +157,7 @@ impl FileBuilder {
         self
     }
 
-    /// A record of any kind with any words, whether they make sense or not.
+    /// Adds a record of any kind with any words, whether they make sense or not.
     pub fn raw(mut self, kind: u16, words: &[u64]) -> Self {
         self.append(kind, words, &[]);
         self
@@ -166,7 +168,7 @@ impl FileBuilder {
         more(self)
     }
 
-    /// The bytes of the event file of one process.
+    /// Returns the bytes of the event file of one process.
     pub fn bytes(&self, pid: u32) -> Vec<u8> {
         let Some(process) = self.processes.iter().find(|p| p.header.pid == pid) else {
             panic!("no process {pid} in this builder");
@@ -211,7 +213,12 @@ impl FileBuilder {
         });
         if !chunks[*index].put(ticks, kind, words, text) {
             let mut next = chunks[*index].after(ticks);
-            assert!(next.put(ticks, kind, words, text), "an event of {} words and {} bytes of text", words.len(), text.len());
+            assert!(
+                next.put(ticks, kind, words, text),
+                "an event of {} words and {} bytes of text",
+                words.len(),
+                text.len()
+            );
             *index = chunks.len();
             chunks.push(next);
         }
@@ -219,7 +226,7 @@ impl FileBuilder {
 }
 
 macro_rules! builder_methods {
-    ($($number:literal $Kind:ident $name:ident ($Layer:ident, $Action:ident, $Entity:ident)
+    ($($Kind:ident $name:ident ($Layer:ident, $Action:ident, $Entity:ident)
        { $($field:ident: $type:ty),* $(,)? }),* $(,)?) => {
         #[allow(missing_docs, clippy::too_many_arguments)]
         impl FileBuilder {
@@ -227,7 +234,7 @@ macro_rules! builder_methods {
                 #[allow(unused_mut)]
                 let (mut words, mut text) = (Vec::new(), Vec::new());
                 $(<$type as Field>::write($field, &mut words, &mut text);)*
-                self.append($number, &words, &text);
+                self.append(number::$name, &words, &text);
                 self
             })*
         }

@@ -27,7 +27,7 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// The number of a text, new or known.
+    /// Returns the number of a text, new or known.
     pub fn intern(&mut self, text: &str) -> Text {
         if let Some(known) = self.by_text.get(text) {
             return *known;
@@ -40,7 +40,7 @@ impl Texts {
         number
     }
 
-    /// The text of a number of this table; "" for a number of another one.
+    /// Returns the text of a number of this table; "" for a number of another table.
     pub fn get(&self, text: Text) -> &str {
         self.by_number.get(text.0 as usize).map_or("", |t| t)
     }

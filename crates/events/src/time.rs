@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant: ns of CLOCK_MONOTONIC of the host that wrote it. Instants of two hosts do not compare.
+/// An instant: ns of CLOCK_MONOTONIC of the host that wrote it. Instants of two hosts cannot be compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
@@ -17,7 +17,7 @@ impl Time {
         Time(ns)
     }
 
-    /// As ns of CLOCK_MONOTONIC.
+    /// Returns ns of CLOCK_MONOTONIC.
     pub const fn as_ns(self) -> i64 {
         self.0
     }
@@ -32,7 +32,7 @@ impl Duration {
         Duration(ns)
     }
 
-    /// As ns.
+    /// Returns ns.
     pub const fn as_ns(self) -> i64 {
         self.0
     }

@@ -1,13 +1,14 @@
-//! The wall clock: when on it an event was, and how that is written.
+//! Converts times of events to the wall clock, and formats them.
 
 use std::time::SystemTime;
 
-/// A clock that tells less (2000-01-01) counts from its machine's start or from nowhere, not from 1970.
+/// A clock with an earlier time (2000-01-01) counts from its machine's start or from an arbitrary moment, not from
+/// 1970.
 const LEAST_NS: i64 = 946_684_800 * NS_PER_S;
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// When something was, ns since 1970, by its time and what the wall clock is ahead of that. `None`: no clock of the run
-/// told the day.
+/// Returns a time in ns since 1970, from its event time and the offset of the wall clock. `None`: no clock of the run
+/// knew the date.
 pub fn realtime_ns(ns: i64, offset_ns: i64) -> Option<i64> {
     ns.checked_add(offset_ns).filter(|realtime| *realtime >= LEAST_NS)
 }
@@ -16,14 +17,14 @@ pub fn realtime_ns(ns: i64, offset_ns: i64) -> Option<i64> {
 pub fn realtime_offset_ns() -> i64 {
     let now = |clock| {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: it writes the time into where it is told to; both clocks are there on any Linux.
+        // SAFETY: the call writes the time into `time`; both clocks exist on any Linux.
         unsafe { libc::clock_gettime(clock, &mut time) };
-        time.tv_sec as i64 * NS_PER_S + time.tv_nsec as i64
+        time.tv_sec * NS_PER_S + time.tv_nsec
     };
     now(libc::CLOCK_REALTIME) - now(libc::CLOCK_MONOTONIC)
 }
 
-/// A time as RFC 3339, UTC, whole seconds.
+/// Formats a time as RFC 3339, UTC, whole seconds.
 pub fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     written(i64::try_from(seconds).unwrap_or(i64::MAX), "")

@@ -1,6 +1,8 @@
-//! Writing an event file from outside of the process it is about: the kernel's, a microcontroller's, an attached program's.
+//! Writing an event file from outside of the process it is about: the kernel's, a microcontroller's, an attached
+//! program's.
 //!
-//! A program that writes about itself uses `native/recorder`, whose hot path this is not. What was flushed may be read at once.
+//! A program that writes about itself uses `native/recorder`, whose hot path this is not. What was flushed may be read
+//! at once.
 //!
 //! ```
 //! use tacho_events::{layout::FileHeader, writer::EventFile};
@@ -51,8 +53,9 @@ impl EventFile {
         HEADER_SIZE as u64 + self.chunks * CHUNK_SIZE as u64
     }
 
-    /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is given that one's
-    /// ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could not hold it.
+    /// Appends an event of a thread, in the order of the thread's time: one that is earlier than the thread's last is
+    /// given that one's ticks. `kind`, `words` and `texts` as `events.h` lists them; a text is cut where a record could
+    /// not hold it.
     pub fn put(&mut self, tid: u32, ticks: u64, kind: u16, words: &[u64], texts: &[&str]) -> io::Result<()> {
         let texts = joined(texts);
         let thread = self.threads.entry(tid).or_insert_with(|| {
@@ -70,7 +73,11 @@ impl EventFile {
         if thread.chunk.put(thread.last, kind, words, &texts) {
             return Ok(());
         }
-        let text = format!("an event of {} words and {} bytes of text; a chunk has {CHUNK_SIZE} bytes", words.len(), texts.len());
+        let text = format!(
+            "an event of {} words and {} bytes of text; a chunk has {CHUNK_SIZE} bytes",
+            words.len(),
+            texts.len()
+        );
         Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
@@ -86,7 +93,12 @@ impl EventFile {
             }
             None => 0,
         };
-        let mut thread = Thread { chunk: Chunk::copied(bytes, head, sequence), index: self.chunks, last: head.base_ticks, flushed: 0 };
+        let mut thread = Thread {
+            chunk: Chunk::copied(bytes, head, sequence),
+            index: self.chunks,
+            last: head.base_ticks,
+            flushed: 0,
+        };
         self.chunks += 1;
         thread.flush(&self.file)?;
         self.threads.insert(head.tid, thread);

@@ -1,4 +1,5 @@
-//! The fuzz target of event files, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one likes.
+//! The fuzz target of event files, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one
+//! likes.
 
 #[path = "../../../fuzz/checks/event_file.rs"]
 mod event_file;

@@ -24,20 +24,37 @@ fn file_of(bytes: &[u8]) -> (tempfile::TempDir, Reader) {
 #[test]
 fn events_of_all_threads_come_in_the_order_of_time_and_ties_by_stream() {
     let builder = FileBuilder::new()
-        .process(2).thread(20).at(10).callback_start(0xa, false).at(30).callback_end(0xa)
-        .process(1).thread(10).at(20).callback_start(0xb, true).at(30).callback_end(0xb)
-        .thread(11).at(5).rclcpp_executor_wait_for_work(-1).at(30).rclcpp_executor_get_next_ready();
+        .process(2)
+        .thread(20)
+        .at(10)
+        .callback_start(0xa, false)
+        .at(30)
+        .callback_end(0xa)
+        .process(1)
+        .thread(10)
+        .at(20)
+        .callback_start(0xb, true)
+        .at(30)
+        .callback_end(0xb)
+        .thread(11)
+        .at(5)
+        .rclcpp_executor_wait_for_work(-1)
+        .at(30)
+        .rclcpp_executor_get_next_ready();
     let (_folder, run) = written(&builder);
     let mut reader = Reader::open(&run).expect("open");
     let found: Vec<_> = all(&mut reader).iter().map(|e| (e.time.as_ns(), e.thread.0, e.payload.name())).collect();
-    assert_eq!(found, [
-        (5, 11, "rclcpp_executor_wait_for_work"),
-        (10, 20, "callback_start"),
-        (20, 10, "callback_start"),
-        (30, 10, "callback_end"),
-        (30, 11, "rclcpp_executor_get_next_ready"),
-        (30, 20, "callback_end"),
-    ]);
+    assert_eq!(
+        found,
+        [
+            (5, 11, "rclcpp_executor_wait_for_work"),
+            (10, 20, "callback_start"),
+            (20, 10, "callback_start"),
+            (30, 10, "callback_end"),
+            (30, 11, "rclcpp_executor_get_next_ready"),
+            (30, 20, "callback_end"),
+        ]
+    );
     assert!(reader.problems().is_empty(), "{:?}", reader.problems());
     assert_eq!(reader.progress().events, 6);
 }
@@ -47,11 +64,16 @@ fn fields_and_texts_come_back_as_they_were_written() {
     let symbol = "void ndt::Matcher<".repeat(100);
     let builder = FileBuilder::new()
         .process(1)
-        .at(1).rcl_node_init(0x10, 0x11, "ndt", "/localisation")
-        .at(2).rcl_publisher_init(0x20, 0x10, 0x21, 7, "/pose")
-        .at(3).rclcpp_callback_register(0x30, &symbol)
-        .at(4).rcl_lifecycle_transition(0x40, "", "active")
-        .at(5).rmw_take(0x50, 0x51, -3, true);
+        .at(1)
+        .rcl_node_init(0x10, 0x11, "ndt", "/localisation")
+        .at(2)
+        .rcl_publisher_init(0x20, 0x10, 0x21, 7, "/pose")
+        .at(3)
+        .rclcpp_callback_register(0x30, &symbol)
+        .at(4)
+        .rcl_lifecycle_transition(0x40, "", "active")
+        .at(5)
+        .rmw_take(0x50, 0x51, -3, true);
     let (_folder, run) = written(&builder);
     let mut reader = Reader::open(&run).expect("open");
     let events = all(&mut reader);
@@ -90,7 +112,8 @@ fn a_stream_goes_on_over_chunks_and_a_reused_thread_id_is_another_stream() {
 
 #[test]
 fn ticks_become_time_through_the_readings_of_clock_sync() {
-    let builder = FileBuilder::new().tsc(3).clock_sync_record(2_000_000_000, 80).process(1).at(1_000_000_000).rcl_init(1);
+    let builder =
+        FileBuilder::new().tsc(3).clock_sync_record(2_000_000_000, 80).process(1).at(1_000_000_000).rcl_init(1);
     let (_folder, run) = written(&builder);
     let mut reader = Reader::open(&run).expect("open");
     let event = reader.next_event().expect("event");
@@ -108,8 +131,13 @@ fn a_file_whose_ticks_cannot_be_told_is_left_out_and_named() {
 
 #[test]
 fn a_clock_sync_event_is_a_reading_too() {
-    let builder = FileBuilder::new().tsc(2).process(1)
-        .at(4_000_000_000).clock_sync(4_000_000_000, 0, 10).at(4_500_000_000).rcl_init(1);
+    let builder = FileBuilder::new()
+        .tsc(2)
+        .process(1)
+        .at(4_000_000_000)
+        .clock_sync(4_000_000_000, 0, 10)
+        .at(4_500_000_000)
+        .rcl_init(1);
     let (_folder, run) = written(&builder);
     let mut reader = Reader::open(&run).expect("open");
     assert_eq!(all(&mut reader)[1].time.as_ns(), 4_500_000_000);
@@ -117,7 +145,8 @@ fn a_clock_sync_event_is_a_reading_too() {
 
 #[test]
 fn damage_is_named_with_its_place_and_the_rest_is_read() {
-    let mut bytes = FileBuilder::new().process(1).thread(1).at(1).rcl_init(1).at(2).rcl_init(2).at(3).rcl_init(3).bytes(1);
+    let mut bytes =
+        FileBuilder::new().process(1).thread(1).at(1).rcl_init(1).at(2).rcl_init(2).at(3).rcl_init(3).bytes(1);
     let second = 4096 + 64 + 16;
     bytes[second] = 0xff; // claims 63 words and another kind
     bytes[second + 1] = 0xff;
@@ -126,7 +155,8 @@ fn damage_is_named_with_its_place_and_the_rest_is_read() {
     let problem = reader.problems().iter().next().expect("problem").clone();
     assert_eq!((problem.name, problem.offset), ("unknown-kind", second as u64), "{problem}");
 
-    let unknown = FileBuilder::new().process(1).raw(1000, &[1, 2]).raw(22, &[1]).rcl_init(1).raw(19, &[1, 2, 3, 4]).bytes(1);
+    let unknown =
+        FileBuilder::new().process(1).raw(1000, &[1, 2]).raw(22, &[1]).rcl_init(1).raw(19, &[1, 2, 3, 4]).bytes(1);
     let (_folder, mut reader) = file_of(&unknown);
     assert_eq!(all(&mut reader).len(), 1);
     let names: Vec<_> = reader.problems().iter().map(|p| p.name).collect();
@@ -143,7 +173,8 @@ fn truncated_and_foreign_files_are_read_as_far_as_they_go() {
     let (_folder, mut reader) = file_of(&bytes[..4096 + 64 + 24 * 500 + 12]);
     assert_eq!(all(&mut reader).len(), 500);
     assert_eq!(reader.problems().count("file-truncated"), 1);
-    for (bytes, name) in [(&b"short"[..], "no-header"), (&[0; 8192], "no-header"), (&[b'x'; 8192], "not-an-event-file")] {
+    for (bytes, name) in [(&b"short"[..], "no-header"), (&[0; 8192], "no-header"), (&[b'x'; 8192], "not-an-event-file")]
+    {
         let (_folder, mut reader) = file_of(bytes);
         assert_eq!(reader.next_event(), None);
         assert_eq!(reader.problems().count(name), 1);
@@ -175,7 +206,12 @@ fn a_file_that_is_cut_while_it_is_read_is_named_and_ends_there() {
         let events = all(&mut reader).len();
         assert!(events < 19_900, "{events}");
         let problems: Vec<String> = reader.problems().iter().map(ToString::to_string).collect();
-        assert!(problems.len() == 1 && problems[0].starts_with("cut-while-read") && problems[0].contains(&format!("expected {whole} bytes")), "{problems:?}");
+        assert!(
+            problems.len() == 1
+                && problems[0].starts_with("cut-while-read")
+                && problems[0].contains(&format!("expected {whole} bytes")),
+            "{problems:?}"
+        );
         std::fs::write(&path, kept).expect("whole again");
     }
 }
@@ -224,8 +260,11 @@ fn mutated_files_never_panic_and_stay_in_order() {
         builder = builder.process(1).thread(thread);
         for i in 0..300 {
             builder = builder
-                .at(i * 10 + thread as i64).rcl_publisher_init(1, 2, 3, 4, "/topic")
-                .rmw_take(1, 2, 3, true).rmw_publisher_init(1, [2, 3]).rcl_lifecycle_transition(1, "a", "b");
+                .at(i * 10 + thread as i64)
+                .rcl_publisher_init(1, 2, 3, 4, "/topic")
+                .rmw_take(1, 2, 3, true)
+                .rmw_publisher_init(1, [2, 3])
+                .rcl_lifecycle_transition(1, "a", "b");
         }
     }
     let whole = builder.bytes(1);

@@ -1,4 +1,4 @@
-//! Reads traces and says what is in them: `cargo run --release -p tacho-import --example read_trace TRACE...`.
+//! Reads traces and prints what they contain: `cargo run --release -p tacho-import --example read_trace TRACE...`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,8 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         |_| {},
     );
     let took = started.elapsed().as_secs_f64();
-    let names: BTreeMap<&str, u64> =
-        tacho_events::Payload::KINDS.iter().map(|(number, name, _)| (*name, counts[usize::from(number & 0xff)])).collect();
+    let names: BTreeMap<&str, u64> = tacho_events::Payload::KINDS
+        .iter()
+        .map(|(number, name, _)| (*name, counts[usize::from(number & 0xff)]))
+        .collect();
     for (name, count) in names.iter().filter(|(_, count)| **count > 0) {
         println!("{count:>12}  {name}");
     }
@@ -39,6 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let (Some(first), Some(last)) = (first, last) {
         println!("{} processes, {} threads, over {}", reader.processes().len(), reader.threads(), last - first);
     }
-    println!("{events} events and {skipped} stepped over in {took:.3} s: {:.0} events/s", (events + skipped) as f64 / took);
+    println!(
+        "{events} events and {skipped} stepped over in {took:.3} s: {:.0} events/s",
+        (events + skipped) as f64 / took
+    );
     Ok(())
 }

@@ -1,61 +1,38 @@
-//! Bags, as `ros2 bag record` and others write them: when the recorder had each message, and what that says of its time.
+//! Bags, as `ros2 bag record` and others write them: when the recorder had each message, and what that says of its
+//! time.
 //!
-//! [`files`] finds the files of a bag, [`read`] hands out its messages, whichever of the two formats it is in. A file that was not finished,
-//! or is damaged, is read as far as it goes.
+//! [`files`] finds the files of a bag, [`read`] hands out its messages, whichever of the two formats it is in. A file
+//! that was not finished, or is damaged, is read as far as it goes.
 
+pub(crate) mod contents;
 mod find;
 mod sqlite;
 
+pub use contents::Bag;
 pub use find::files;
 
 use crate::mcap;
 use crate::reader::Error;
+use contents::OnProgress;
 use find::is_sqlite;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use tacho_events::bag::{BagMessage, BagTopic};
-use tacho_events::{regular, Problems, Progress};
-
-/// What a bag holds besides its messages.
-#[derive(Debug, Clone)]
-pub struct Bag {
-    /// Its topics, those without a message too.
-    pub topics: Vec<BagTopic>,
-    /// Messages handed out.
-    pub messages: u64,
-    /// Log time of the earliest and of the latest, ns since 1970.
-    pub span_ns: Option<(i64, i64)>,
-    /// Damage, and files that were not finished.
-    pub problems: Problems,
-    /// False where `on_progress` ended the reading.
-    pub complete: bool,
-}
-
-impl Default for Bag {
-    fn default() -> Bag {
-        Bag { topics: Vec::new(), messages: 0, span_ns: None, problems: Problems::default(), complete: true }
-    }
-}
-
-impl Bag {
-    /// Counts a message that is handed out.
-    pub(crate) fn count(&mut self, log_ns: i64) {
-        let (first, last) = self.span_ns.unwrap_or((log_ns, log_ns));
-        self.span_ns = Some((first.min(log_ns), last.max(log_ns)));
-        self.messages += 1;
-    }
-}
+use tacho_events::bag::BagMessage;
+use tacho_events::{regular, Progress};
 
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
 
-/// Told bytes of a file and messages of the bag that were read; false: enough.
-pub(crate) type OnProgress<'a> = dyn FnMut(u64, u64) -> bool + 'a;
-
-/// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error: [`Bag::problems`] has it.
-/// `on_progress` is called now and then, and ends the reading by returning false; so does `stop`, in the midst of a query of SQLite's, too.
-pub fn read(files: &[PathBuf], stop: &'static AtomicBool, on_message: &mut dyn FnMut(BagMessage), on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Bag, Error> {
+/// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error:
+/// [`Bag::problems`] has it. `on_progress` is called now and then, and ends the reading by returning false; so does
+/// `stop`, in the midst of a query of SQLite's, too.
+pub fn read(
+    files: &[PathBuf],
+    stop: &'static AtomicBool,
+    on_message: &mut dyn FnMut(BagMessage),
+    on_progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Bag, Error> {
     if files.iter().all(|path| is_sqlite(path)) {
         let mut reading = sqlite::Reading::new(on_message, stop);
         each(files, on_progress, |path, length, on_progress| {
@@ -79,12 +56,18 @@ fn each(
     on_progress: &mut dyn FnMut(Progress) -> bool,
     mut file: impl FnMut(&Path, u64, &mut OnProgress<'_>) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    let length = |path: &PathBuf| std::fs::metadata(path).map(|of| of.len()).map_err(|source| Error::Io { path: path.clone(), source });
+    let length = |path: &PathBuf| {
+        std::fs::metadata(path).map(|of| of.len()).map_err(|source| Error::Io { path: path.clone(), source })
+    };
     let lengths = files.iter().map(length).collect::<Result<Vec<u64>, Error>>()?;
     let (total, mut done) = (lengths.iter().sum::<u64>(), 0);
     for (path, length) in files.iter().zip(lengths) {
         let mut progress = |at: u64, messages| {
-            on_progress(Progress { chunks: (done + at).div_ceil(PROGRESS_UNIT), chunks_total: total.div_ceil(PROGRESS_UNIT), events: messages })
+            on_progress(Progress {
+                chunks: (done + at).div_ceil(PROGRESS_UNIT),
+                chunks_total: total.div_ceil(PROGRESS_UNIT),
+                events: messages,
+            })
         };
         if !file(path, length, &mut progress)? {
             break;

@@ -1,7 +1,9 @@
 //! Bytes into words and spans, by plan or by walking. Does no I/O and never panics, whatever the bytes.
 
 use crate::kinds::WORDS;
-use crate::layout::{word, span, Bits, EventClass, Body, Header, HeaderField, Length, Load, Node, Plan, Sink, StreamLayout};
+use crate::layout::{
+    span, word, Bits, Body, EventClass, Header, HeaderField, Length, Load, Node, Plan, Sink, StreamLayout,
+};
 
 /// Bytes of one packet, or the part of it that is in memory.
 #[derive(Clone, Copy)]
@@ -240,7 +242,9 @@ pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captur
             let value = captured.slots.get(*tag as usize).copied().unwrap_or(0);
             // A negative tag was sign-extended to 64 bits when it was kept.
             let (unsigned, signed) = (i128::from(value), i128::from(value as i64));
-            let chosen = choices.iter().find(|(first, last, _)| (*first..=*last).contains(&unsigned) || (*first..=*last).contains(&signed));
+            let chosen = choices
+                .iter()
+                .find(|(first, last, _)| (*first..=*last).contains(&unsigned) || (*first..=*last).contains(&signed));
             let (.., option) = chosen.ok_or(Fault::NoOption(value))?;
             walk(options.get(*option).ok_or(Fault::NoOption(value))?, input, at, captured)
         }
@@ -254,9 +258,16 @@ pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captur
     }
 }
 
-fn elements(of: &Node, length: u64, sink: Sink, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
+fn elements(
+    of: &Node,
+    length: u64,
+    sink: Sink,
+    input: Input<'_>,
+    at: u64,
+    captured: &mut Captured,
+) -> Result<u64, Fault> {
     if let Node::Integer(Bits { bits, align: 1 | 8, .. }) = of {
-        if at % 8 == 0 && bits % 8 == 0 {
+        if at.is_multiple_of(8) && bits % 8 == 0 {
             let bits = length.checked_mul((*bits).into()).ok_or(Fault::Beyond)?;
             let end = at.checked_add(bits).filter(|end| *end <= input.limit).ok_or(Fault::Beyond)?;
             capture(sink, input.bytes, (at / 8) as usize, (end / 8) as usize, captured);
@@ -315,7 +326,9 @@ fn capture(sink: Sink, bytes: &[u8], start: usize, end: usize, captured: &mut Ca
         Sink::Span(span) => captured.spans[span as usize] = (start, end),
         Sink::Gid(word) => {
             let gid = bytes.get(start..end).unwrap_or_default();
-            let half = |at: usize| gid.get(at..).unwrap_or_default().iter().take(8).rev().fold(0, |word, b| word << 8 | u64::from(*b));
+            let half = |at: usize| {
+                gid.get(at..).unwrap_or_default().iter().take(8).rev().fold(0, |word, b| word << 8 | u64::from(*b))
+            };
             captured.words[word as usize] = half(0);
             captured.words[word as usize + 1] = half(8);
         }

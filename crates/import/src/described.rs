@@ -2,7 +2,7 @@
 
 use crate::layout::TraceLayout;
 use crate::process::Host;
-use crate::stream::Trace;
+use crate::trace::Trace;
 use crate::tsdl::{ClockBlock, Description};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,14 @@ use tacho_events::run::TraceSource;
 use tacho_events::Problems;
 
 /// A trace, as its streams see it whose times are of one clock.
-pub(crate) fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &Description, clock_index: usize,
-    hosts: &mut Vec<Host>, problems: &mut Problems) -> Trace {
+pub(crate) fn trace(
+    metadata: &Path,
+    layout: &Arc<TraceLayout>,
+    description: &Description,
+    clock_index: usize,
+    hosts: &mut Vec<Host>,
+    problems: &mut Problems,
+) -> Trace {
     let mut clock = description.clocks.get(clock_index).cloned();
     if clock.is_none() {
         problems.add("no-clock", metadata, 0, || "no clock is declared; ticks are taken for ns".into());
@@ -31,7 +37,10 @@ pub(crate) fn trace(metadata: &Path, layout: &Arc<TraceLayout>, description: &De
     let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
     if host_index > 0 {
         problems.add("clocks-related-by-wall-time", metadata, 0, || {
-            format!("host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks", host.name, host.boot_id, hosts[0].name)
+            format!(
+                "host {:?} (boot {}) beside host {:?}: their times are related by their wall clocks",
+                host.name, host.boot_id, hosts[0].name
+            )
         });
     }
     Trace {
@@ -68,7 +77,8 @@ pub(crate) fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mu
         if of_stream.lacks_contexts(trace.pid.is_some()) {
             problems.add("no-thread-context", metadata, 0, || {
                 "events without the contexts vpid and vtid: whose they are cannot be told, they are left out; record \
-                 with `lttng add-context --userspace --type=vpid --type=vtid --type=procname`".into()
+                 with `lttng add-context --userspace --type=vpid --type=vtid --type=procname`"
+                    .into()
             });
         }
     }

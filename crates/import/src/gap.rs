@@ -24,7 +24,8 @@ pub struct Gap {
     pub cause: Cause,
     /// Events, where it is known.
     pub events: Option<u64>,
-    /// They lie after this: the end of the packet before, or the start of the stream; the least time there is where that is not known.
+    /// They lie after this: the end of the packet before, or the start of the stream; the least time there is where
+    /// that is not known.
     pub from: Time,
     /// And at or before this; the greatest time there is where that is not known.
     pub to: Time,

@@ -1,7 +1,9 @@
 //! LTTng's index of a stream file (`index/NAME.idx` beside it, format 1.0 or 1.1): where its packets lie and when they
-//! were. Reading needs none of it. It tells which packets a file has lost that ends too early, where no later packet's counter can.
+//! were. Reading needs none of it. It tells which packets a file has lost that ends too early, where no later packet's
+//! counter can.
 //!
-//! Packets lie behind each other without a gap, and begin one after the other: an index that says otherwise is damaged, and is believed up to there.
+//! Packets lie behind each other without a gap, and begin one after the other: an index that says otherwise is damaged,
+//! and is believed up to there.
 
 use crate::mcap::read_up_to;
 use std::fs::File;
@@ -64,7 +66,9 @@ pub(crate) fn path_of(stream: &Path) -> Option<PathBuf> {
 /// The stream files that a folder's indices are of.
 pub(crate) fn streams(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder.join("index")) {
-        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => return Ok(Vec::new()),
+        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
+            return Ok(Vec::new())
+        }
         entries => entries?,
     };
     let names = entries.map(|entry| Ok(PathBuf::from(entry?.file_name()))).collect::<io::Result<Vec<PathBuf>>>()?;
@@ -91,13 +95,19 @@ impl<R: Read> Index<R> {
     pub fn new(mut from: R) -> io::Result<Index<R>> {
         let mut header = [0; HEADER];
         let length = read_up_to(&mut from, &mut header)?;
-        let word = |field: usize| u32::from_be_bytes([header[4 * field], header[4 * field + 1], header[4 * field + 2], header[4 * field + 3]]);
+        let word = |field: usize| {
+            u32::from_be_bytes([header[4 * field], header[4 * field + 1], header[4 * field + 2], header[4 * field + 3]])
+        };
         let (magic, major, minor, size) = (word(0), word(1), word(2), word(3) as usize);
         let least = if minor == 0 { ENTRY_LEAST } else { ENTRY_NUMBERED };
         let text = match () {
             () if length < HEADER => Some(format!("{length} bytes; an index begins with {HEADER}")),
-            () if (magic, major) != (MAGIC, 1) => Some(format!("begins with {magic:#010x}, version {major}; expected {MAGIC:#010x}, version 1")),
-            () if !(least..=ENTRY_MOST).contains(&size) => Some(format!("entries of {size} bytes; version 1.{minor} has at least {least}")),
+            () if (magic, major) != (MAGIC, 1) => {
+                Some(format!("begins with {magic:#010x}, version {major}; expected {MAGIC:#010x}, version 1"))
+            }
+            () if !(least..=ENTRY_MOST).contains(&size) => {
+                Some(format!("entries of {size} bytes; version 1.{minor} has at least {least}"))
+            }
             () => None,
         };
         let (fault, size) = (text.map(|text| Fault { offset: 0, text }), size.clamp(ENTRY_LEAST, ENTRY_MOST));
@@ -115,7 +125,8 @@ impl<R: Read> Index<R> {
         if length == 0 {
             return Ok(None);
         }
-        let found = if length < size { Err(format!("ends {length} bytes into an entry of {size}")) } else { self.packet() };
+        let found =
+            if length < size { Err(format!("ends {length} bytes into an entry of {size}")) } else { self.packet() };
         match found {
             Ok(packet) => {
                 self.before = Some(packet);
@@ -130,7 +141,8 @@ impl<R: Read> Index<R> {
 
     /// What the entry that was read says, if that can be.
     fn packet(&self) -> Result<Indexed, String> {
-        let field = |number: usize| self.entry[8 * number..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+        let field =
+            |number: usize| self.entry[8 * number..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
         // What an older tracer cannot say is -1 (lttng-tools, consumerd).
         let numbered = |number: usize| (self.minor >= 1).then(|| field(number)).filter(|of| *of != u64::MAX);
         let (offset, bits) = (field(0), field(1));
@@ -152,10 +164,14 @@ impl<R: Read> Index<R> {
             return Err(format!("a packet at byte {offset}, behind one that ends at byte {}", before.next));
         }
         if packet.begin < before.begin {
-            return Err(format!("a packet that begins at {}, behind one that begins at {}", packet.begin, before.begin));
+            return Err(format!(
+                "a packet that begins at {}, behind one that begins at {}",
+                packet.begin, before.begin
+            ));
         }
         // They may jump: what a tracer that keeps the last wrote over is not in the file.
-        if let Some((number, before)) = packet.sequence.zip(before.sequence).filter(|(number, before)| number <= before) {
+        if let Some((number, before)) = packet.sequence.zip(before.sequence).filter(|(number, before)| number <= before)
+        {
             return Err(format!("packet {number} behind packet {before}"));
         }
         Ok(packet)
@@ -167,13 +183,18 @@ mod tests {
     use super::*;
 
     /// Offset, bits, content, begin, end, discarded, stream, instance, number.
-    const ENTRIES: [[u64; 9]; 3] =
-        [[0, 4096 * 8, 800, 10, 20, 0, 5, 3, 7], [4096, 4096 * 8, 800, 20, 31, 0, 5, 3, 8], [8192, 8 * 8, 60, 31, 31, 0, 5, 3, 10]];
+    const ENTRIES: [[u64; 9]; 3] = [
+        [0, 4096 * 8, 800, 10, 20, 0, 5, 3, 7],
+        [4096, 4096 * 8, 800, 20, 31, 0, 5, 3, 8],
+        [8192, 8 * 8, 60, 31, 31, 0, 5, 3, 10],
+    ];
 
     fn index(minor: u32, entries: &[[u64; 9]]) -> Vec<u8> {
         let fields = if minor == 0 { 7 } else { 9 };
         let header = [MAGIC, 1, minor, 8 * fields as u32].into_iter().flat_map(u32::to_be_bytes);
-        header.chain(entries.iter().flat_map(|entry| entry[..fields].iter().flat_map(|field| field.to_be_bytes()))).collect()
+        header
+            .chain(entries.iter().flat_map(|entry| entry[..fields].iter().flat_map(|field| field.to_be_bytes())))
+            .collect()
     }
 
     fn read(bytes: &[u8]) -> (Vec<Indexed>, Option<Fault>) {
@@ -184,7 +205,8 @@ mod tests {
 
     #[test]
     fn packets_with_and_without_numbers() {
-        let first = Indexed { offset: 0, next: 4096, begin: 10, end: 20, stream_id: 5, instance: Some(3), sequence: Some(7) };
+        let first =
+            Indexed { offset: 0, next: 4096, begin: 10, end: 20, stream_id: 5, instance: Some(3), sequence: Some(7) };
         let second = Indexed { offset: 4096, next: 8192, begin: 20, end: 31, sequence: Some(8), ..first };
         // One was overwritten before it could be written.
         let third = Indexed { offset: 8192, next: 8200, begin: 31, end: 31, sequence: Some(10), ..first };
@@ -204,19 +226,32 @@ mod tests {
         for length in 0..whole.len() {
             let (packets, fault) = read(&whole[..length]);
             assert_eq!(packets, read(&whole).0[..length.saturating_sub(HEADER) / 72]);
-            let whole_entries = length >= HEADER && (length - HEADER) % 72 == 0;
+            let whole_entries = length >= HEADER && (length - HEADER).is_multiple_of(72);
             assert_eq!(fault.is_none(), whole_entries, "{length}: {fault:?}");
         }
     }
 
     #[test]
     fn an_entry_that_cannot_be_ends_it() {
-        for (entry, field, value) in [(1, 0, 4095), (1, 0, 4104), (0, 1, 4096 * 8 + 1), (2, 1, 0), (2, 0, u64::MAX), (1, 3, 9), (1, 4, 19), (2, 8, 8)] {
+        for (entry, field, value) in [
+            (1, 0, 4095),
+            (1, 0, 4104),
+            (0, 1, 4096 * 8 + 1),
+            (2, 1, 0),
+            (2, 0, u64::MAX),
+            (1, 3, 9),
+            (1, 4, 19),
+            (2, 8, 8),
+        ] {
             let mut entries = ENTRIES;
             entries[entry][field] = value;
             let (packets, fault) = read(&index(1, &entries));
             let at = if (entry, field) == (0, 1) { 0 } else { entry };
-            assert_eq!((packets.len(), fault.map(|fault| fault.offset)), (at, Some((HEADER + 72 * at) as u64)), "field {field} of {entry}: {value}");
+            assert_eq!(
+                (packets.len(), fault.map(|fault| fault.offset)),
+                (at, Some((HEADER + 72 * at) as u64)),
+                "field {field} of {entry}: {value}"
+            );
         }
     }
 

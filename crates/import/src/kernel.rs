@@ -1,14 +1,15 @@
 //! Events of the scheduler and of interrupts: of a CPU, in a process of pid 0 for each host.
 //!
-//! lttng-modules writes them from Linux's own trace points, so that states are the kernel's numbers; here they become those of
-//! `events.h`. Thread ids are those of the host's first pid namespace; so are `vtid`s of processes that run in no container.
+//! lttng-modules writes them from Linux's own trace points, so that states are the kernel's numbers; here they become
+//! those of `events.h`. Thread ids are those of the host's first pid namespace; so are `vtid`s of processes that run in
+//! no container.
 
 use crate::process::{Origin, Registry};
-use crate::stream::Trace;
+use crate::trace::Trace;
 use tacho_events::{Payload, ProcessIndex, StreamIndex, ThreadId};
 
-/// Bits of a task's state that say why it sleeps, or that it ends. Linux sets a bit above them for a thread whose CPU was taken
-/// (`TASK_REPORT_MAX`; `TASK_STATE_MAX` before 4.14).
+/// Bits of a task's state that say why it sleeps, or that it ends. Linux sets a bit above them for a thread whose CPU
+/// was taken (`TASK_REPORT_MAX`; `TASK_STATE_MAX` before 4.14).
 const ASLEEP: u64 = 0xff;
 
 /// What a stream of the kernel is in the middle of: the CPU, and the thread on it.
@@ -21,7 +22,13 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// Process, stream and thread of an event on `cpu`.
-    pub fn place(&mut self, cpu: u32, trace: &Trace, ns: i64, registry: &mut Registry) -> (ProcessIndex, StreamIndex, ThreadId) {
+    pub fn place(
+        &mut self,
+        cpu: u32,
+        trace: &Trace,
+        ns: i64,
+        registry: &mut Registry,
+    ) -> (ProcessIndex, StreamIndex, ThreadId) {
         let (process, stream) = match self.cpu {
             Some((known, process, stream)) if known == cpu => (process, stream),
             _ => {
@@ -71,7 +78,9 @@ mod tests {
     #[test]
     fn a_thread_whose_cpu_was_taken_could_have_gone_on() {
         // TASK_RUNNING, TASK_REPORT_MAX, TASK_STATE_MAX of Linux 3 and 4; then S, D, D with TASK_NOLOAD, X.
-        for (state, expected) in [(0, 0), (0x100, 0), (0x400, 0), (0x800, 0), (1, 1), (2, 2), (0x402, 0x402), (0x10, 0x10)] {
+        for (state, expected) in
+            [(0, 0), (0x100, 0), (0x400, 0), (0x800, 0), (1, 1), (2, 2), (0x402, 0x402), (0x10, 0x10)]
+        {
             let mut payload = switch(state, 8);
             Kernel::default().complete(&mut payload);
             assert_eq!(payload, switch(expected, 8), "{state:#x}");

@@ -1,11 +1,12 @@
 //! Which events are understood: their names and fields in a trace, and the payload that each becomes.
 //!
-//! Names and fields are those of ros2_tracing from Foxy to Rolling, and of lttng-modules for the kernel. A field that some release
-//! lacks is marked `or 0`, and is 0 then, as `events.h` says. CARET repeats the initialisation events under its own provider, so that
-//! they are in a trace that began after the nodes; of the fields that it adds, `init_timestamp` tells repetitions apart. Names that others use for the same are in
-//! [`EVENT_ALIASES`] and [`FIELD_ALIASES`].
+//! Names and fields are those of ros2_tracing from Foxy to Rolling, and of lttng-modules for the kernel. A field that
+//! some release lacks is marked `or 0`, and is 0 then, as `events.h` says. CARET repeats the initialisation events
+//! under its own provider, so that they are in a trace that began after the nodes; of the fields that it adds,
+//! `init_timestamp` tells repetitions apart. Names that others use for the same are in [`EVENT_ALIASES`] and
+//! [`FIELD_ALIASES`].
 
-use tacho_events::{Gid, Handle, Payload, Text};
+use tacho_events::{number, Gid, Handle, Payload, Text};
 
 /// An event that is understood.
 #[derive(Debug, PartialEq, Eq)]
@@ -121,12 +122,12 @@ impl Kind {
 
     /// Whether it is of the scheduler or an interrupt: of a CPU, not of a process.
     pub fn of_kernel(&self) -> bool {
-        (143..=149).contains(&self.number)
+        (number::kernel_events_lost..=number::softirq_exit).contains(&self.number)
     }
 
     /// Whether CARET alone has it.
     fn of_caret(&self) -> bool {
-        (110..=116).contains(&self.number)
+        (number::callback_group_add_timer..=number::executor_entity_collector_to_executor).contains(&self.number)
     }
 
     /// Whether its events have arrays of handles.
@@ -151,7 +152,27 @@ impl Kind {
 
     /// Whether it says of an entity that it is there.
     pub fn repeated_by_caret(&self) -> bool {
-        matches!(self.number, 16 | 17 | 19 | 25..=27 | 31 | 32 | 36 | 39..=42 | 45 | 50..=52) || self.of_caret()
+        let repeated = matches!(
+            self.number,
+            number::rcl_init
+                | number::rcl_node_init
+                | number::rcl_publisher_init
+                | number::rcl_subscription_init
+                | number::rclcpp_subscription_init
+                | number::rclcpp_subscription_callback_added
+                | number::rcl_service_init
+                | number::rclcpp_service_callback_added
+                | number::rcl_client_init
+                | number::rcl_timer_init
+                | number::rclcpp_timer_callback_added
+                | number::rclcpp_timer_link_node
+                | number::rclcpp_callback_register
+                | number::rcl_lifecycle_state_machine_init
+                | number::rclcpp_ipb_to_subscription
+                | number::rclcpp_buffer_to_ipb
+                | number::rclcpp_construct_ring_buffer
+        );
+        repeated || self.of_caret()
     }
 
     /// Word or text of each field, in the order of `fields`.
@@ -225,10 +246,10 @@ impl<W: Words> Fields<W> {
     }
 }
 
-/// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new thread; soft interrupts
-/// had no prefix before lttng-modules 2.7. CARET ties
-/// the address of a message to its source timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own
-/// in the place of rmw_publish. Cyclone DDS and Fast DDS with trace points of their own tell the stamp of what they write.
+/// Other names of events. The kernel tells of a wake-up when it is asked for, when it is done, and once for a new
+/// thread; soft interrupts had no prefix before lttng-modules 2.7. CARET ties the address of a message to its source
+/// timestamp where ros2_tracing has no timestamp yet (before Jazzy), and fires an event of its own in the place of
+/// rmw_publish. Cyclone DDS and Fast DDS with trace points of their own tell the stamp of what they write.
 const EVENT_ALIASES: [(&str, &str); 10] = [
     ("dds:write", "ros2:dds_write"),
     ("sched_waking", "sched_wakeup"),
@@ -261,25 +282,41 @@ pub(crate) fn is_field(own: &str, name: &str) -> bool {
 }
 
 macro_rules! required {
-    () => { true };
-    ($or:literal) => { false };
+    () => {
+        true
+    };
+    ($or:literal) => {
+        false
+    };
+}
+
+/// Of a kind that a trace calls as the event file does, or otherwise.
+macro_rules! number {
+    ($name:ident) => {
+        number::$name
+    };
+    ($name:ident $own:ident) => {
+        number::$own
+    };
 }
 
 macro_rules! kinds {
-    ($($number:literal $name:ident $Kind:ident { $($field:ident: $shape:ident $ctf:ident $(or $or:literal)?),* $(,)? })*) => {
+    ($($name:ident $(= $own:ident)? $Kind:ident {
+        $($field:ident: $shape:ident $ctf:ident $(or $or:literal)?),* $(,)?
+    })*) => {
         static KINDS: &[Kind] = &[$(Kind {
-            number: $number,
+            number: number!($name $($own)?),
             name: stringify!($name),
             fields: &[$(Field { name: stringify!($ctf), shape: Shape::$shape, required: required!($($or)?) }),*],
         }),*];
 
-        /// Writes the payload of an event of the kind `number`, in place: it is too large to be handed about. False: there is no
-        /// such kind.
+        /// Writes the payload of an event of the kind `number`, in place: it is too large to be handed about. False:
+        /// there is no such kind.
         #[inline(always)]
         pub(crate) fn payload(number: u16, words: impl Words, into: &mut Payload) -> bool {
             let mut _fields = Fields(words);
             match number {
-                $($number => *into = Payload::$Kind { $($field: _fields.$shape()),* },)*
+                $(number!($name $($own)?) => *into = Payload::$Kind { $($field: _fields.$shape()),* },)*
                 _ => return false,
             }
             true
@@ -298,156 +335,137 @@ macro_rules! kinds {
 }
 
 kinds! {
-    16 rcl_init RclInit { context: handle context_handle }
-    17 rcl_node_init RclNodeInit { node: handle node_handle, rmw: handle rmw_handle, name: text node_name, namespace: text namespace }
-    18 rmw_publisher_init RmwPublisherInit { rmw_publisher: handle rmw_publisher_handle, gid: gid gid }
-    19 rcl_publisher_init RclPublisherInit {
+    rcl_init RclInit { context: handle context_handle }
+    rcl_node_init RclNodeInit {
+        node: handle node_handle, rmw: handle rmw_handle, name: text node_name, namespace: text namespace,
+    }
+    rmw_publisher_init RmwPublisherInit { rmw_publisher: handle rmw_publisher_handle, gid: gid gid }
+    rcl_publisher_init RclPublisherInit {
         publisher: handle publisher_handle, node: handle node_handle, rmw_publisher: handle rmw_publisher_handle,
         queue_depth: unsigned queue_depth, topic: text topic_name,
     }
-    20 rclcpp_publish RclcppPublish { publisher: handle publisher_handle or 0, message: handle message }
-    21 rclcpp_intra_publish RclcppIntraPublish { publisher: handle publisher_handle, message: handle message }
-    22 rcl_publish RclPublish { publisher: handle publisher_handle, message: handle message }
-    23 rmw_publish RmwPublish { rmw_publisher: handle rmw_publisher_handle or 0, message: handle message, timestamp: signed timestamp or 0 }
-    24 rmw_subscription_init RmwSubscriptionInit { rmw_subscription: handle rmw_subscription_handle, gid: gid gid }
-    25 rcl_subscription_init RclSubscriptionInit {
-        subscription: handle subscription_handle, node: handle node_handle, rmw_subscription: handle rmw_subscription_handle,
+    rclcpp_publish RclcppPublish { publisher: handle publisher_handle or 0, message: handle message }
+    rclcpp_intra_publish RclcppIntraPublish { publisher: handle publisher_handle, message: handle message }
+    rcl_publish RclPublish { publisher: handle publisher_handle, message: handle message }
+    rmw_publish RmwPublish {
+        rmw_publisher: handle rmw_publisher_handle or 0, message: handle message, timestamp: signed timestamp or 0,
+    }
+    rmw_subscription_init RmwSubscriptionInit { rmw_subscription: handle rmw_subscription_handle, gid: gid gid }
+    rcl_subscription_init RclSubscriptionInit {
+        subscription: handle subscription_handle, node: handle node_handle,
+        rmw_subscription: handle rmw_subscription_handle,
         queue_depth: unsigned queue_depth, topic: text topic_name,
     }
-    26 rclcpp_subscription_init RclcppSubscriptionInit { subscription: handle subscription_handle, object: handle subscription }
-    27 rclcpp_subscription_callback_added RclcppSubscriptionCallbackAdded { object: handle subscription, callback: handle callback }
-    28 rmw_take RmwTake {
-        rmw_subscription: handle rmw_subscription_handle, message: handle message, source_timestamp: signed source_timestamp,
-        taken: flag taken,
+    rclcpp_subscription_init RclcppSubscriptionInit {
+        subscription: handle subscription_handle, object: handle subscription,
     }
-    29 rcl_take RclTake { message: handle message }
-    30 rclcpp_take RclcppTake { message: handle message }
-    31 rcl_service_init RclServiceInit {
-        service: handle service_handle, node: handle node_handle, rmw_service: handle rmw_service_handle, name: text service_name,
+    rclcpp_subscription_callback_added RclcppSubscriptionCallbackAdded {
+        object: handle subscription, callback: handle callback,
     }
-    32 rclcpp_service_callback_added RclcppServiceCallbackAdded { service: handle service_handle, callback: handle callback }
-    33 rmw_take_request RmwTakeRequest {
-        rmw_service: handle rmw_service_handle, request: handle request, client: gid client_gid, sequence: signed sequence_number,
-        taken: flag taken,
+    rmw_take RmwTake {
+        rmw_subscription: handle rmw_subscription_handle, message: handle message,
+        source_timestamp: signed source_timestamp, taken: flag taken,
     }
-    34 rmw_send_response RmwSendResponse {
-        rmw_service: handle rmw_service_handle, response: handle response, client: gid client_gid, sequence: signed sequence_number,
-        timestamp: signed timestamp,
+    rcl_take RclTake { message: handle message }
+    rclcpp_take RclcppTake { message: handle message }
+    rcl_service_init RclServiceInit {
+        service: handle service_handle, node: handle node_handle, rmw_service: handle rmw_service_handle,
+        name: text service_name,
     }
-    35 rmw_client_init RmwClientInit { rmw_client: handle rmw_client_handle, gid: gid gid }
-    36 rcl_client_init RclClientInit {
-        client: handle client_handle, node: handle node_handle, rmw_client: handle rmw_client_handle, name: text service_name,
+    rclcpp_service_callback_added RclcppServiceCallbackAdded {
+        service: handle service_handle, callback: handle callback,
     }
-    37 rmw_send_request RmwSendRequest {
+    rmw_take_request RmwTakeRequest {
+        rmw_service: handle rmw_service_handle, request: handle request, client: gid client_gid,
+        sequence: signed sequence_number, taken: flag taken,
+    }
+    rmw_send_response RmwSendResponse {
+        rmw_service: handle rmw_service_handle, response: handle response, client: gid client_gid,
+        sequence: signed sequence_number, timestamp: signed timestamp,
+    }
+    rmw_client_init RmwClientInit { rmw_client: handle rmw_client_handle, gid: gid gid }
+    rcl_client_init RclClientInit {
+        client: handle client_handle, node: handle node_handle, rmw_client: handle rmw_client_handle,
+        name: text service_name,
+    }
+    rmw_send_request RmwSendRequest {
         rmw_client: handle rmw_client_handle, request: handle request, sequence: signed sequence_number,
     }
-    38 rmw_take_response RmwTakeResponse {
+    rmw_take_response RmwTakeResponse {
         rmw_client: handle rmw_client_handle, response: handle response, sequence: signed sequence_number,
         source_timestamp: signed source_timestamp, taken: flag taken,
     }
-    39 rcl_timer_init RclTimerInit { timer: handle timer_handle, period_ns: signed period }
-    40 rclcpp_timer_callback_added RclcppTimerCallbackAdded { timer: handle timer_handle, callback: handle callback }
-    41 rclcpp_timer_link_node RclcppTimerLinkNode { timer: handle timer_handle, node: handle node_handle }
-    42 rclcpp_callback_register RclcppCallbackRegister { callback: handle callback, symbol: text symbol }
-    43 callback_start CallbackStart { callback: handle callback, is_intra_process: flag is_intra_process }
-    44 callback_end CallbackEnd { callback: handle callback }
-    45 rcl_lifecycle_state_machine_init RclLifecycleStateMachineInit { node: handle node_handle, state_machine: handle state_machine }
-    46 rcl_lifecycle_transition RclLifecycleTransition { state_machine: handle state_machine, start: text start_label, goal: text goal_label }
-    47 rclcpp_executor_get_next_ready RclcppExecutorGetNextReady {}
-    48 rclcpp_executor_wait_for_work RclcppExecutorWaitForWork { timeout_ns: signed timeout }
-    49 rclcpp_executor_execute RclcppExecutorExecute { handle: handle handle }
-    50 rclcpp_ipb_to_subscription RclcppIpbToSubscription { ipb: handle ipb, object: handle subscription }
-    51 rclcpp_buffer_to_ipb RclcppBufferToIpb { buffer: handle buffer, ipb: handle ipb }
-    52 rclcpp_construct_ring_buffer RclcppConstructRingBuffer { buffer: handle buffer, capacity: unsigned capacity }
-    53 rclcpp_ring_buffer_enqueue RclcppRingBufferEnqueue {
+    rcl_timer_init RclTimerInit { timer: handle timer_handle, period_ns: signed period }
+    rclcpp_timer_callback_added RclcppTimerCallbackAdded { timer: handle timer_handle, callback: handle callback }
+    rclcpp_timer_link_node RclcppTimerLinkNode { timer: handle timer_handle, node: handle node_handle }
+    rclcpp_callback_register RclcppCallbackRegister { callback: handle callback, symbol: text symbol }
+    callback_start CallbackStart { callback: handle callback, is_intra_process: flag is_intra_process }
+    callback_end CallbackEnd { callback: handle callback }
+    rcl_lifecycle_state_machine_init RclLifecycleStateMachineInit {
+        node: handle node_handle, state_machine: handle state_machine,
+    }
+    rcl_lifecycle_transition RclLifecycleTransition {
+        state_machine: handle state_machine, start: text start_label, goal: text goal_label,
+    }
+    rclcpp_executor_get_next_ready RclcppExecutorGetNextReady {}
+    rclcpp_executor_wait_for_work RclcppExecutorWaitForWork { timeout_ns: signed timeout }
+    rclcpp_executor_execute RclcppExecutorExecute { handle: handle handle }
+    rclcpp_ipb_to_subscription RclcppIpbToSubscription { ipb: handle ipb, object: handle subscription }
+    rclcpp_buffer_to_ipb RclcppBufferToIpb { buffer: handle buffer, ipb: handle ipb }
+    rclcpp_construct_ring_buffer RclcppConstructRingBuffer { buffer: handle buffer, capacity: unsigned capacity }
+    rclcpp_ring_buffer_enqueue RclcppRingBufferEnqueue {
         buffer: handle buffer, index: unsigned index, size: unsigned size, overwritten: flag overwritten,
     }
-    54 rclcpp_ring_buffer_dequeue RclcppRingBufferDequeue { buffer: handle buffer, index: unsigned index, size: unsigned size }
-    55 rclcpp_ring_buffer_clear RclcppRingBufferClear { buffer: handle buffer }
-    56 message_link_periodic_async MessageLinkPeriodicAsync {
+    rclcpp_ring_buffer_dequeue RclcppRingBufferDequeue {
+        buffer: handle buffer, index: unsigned index, size: unsigned size,
+    }
+    rclcpp_ring_buffer_clear RclcppRingBufferClear { buffer: handle buffer }
+    message_link_periodic_async MessageLinkPeriodicAsync {
         subscription: handles subscription_handles, publisher: handles publisher_handles,
     }
-    57 message_link_partial_sync MessageLinkPartialSync {
+    message_link_partial_sync MessageLinkPartialSync {
         subscription: handles subscription_handles, publisher: handles publisher_handles,
     }
-    58 dds_write DdsWrite { writer: handle writer or 0, message: handle data or 0, timestamp: signed timestamp or 0 }
-    59 dispatch_subscription_callback DispatchSubscriptionCallback {
+    dds_write DdsWrite { writer: handle writer or 0, message: handle data or 0, timestamp: signed timestamp or 0 }
+    dispatch_subscription_callback DispatchSubscriptionCallback {
         callback: handle callback, message: handle message or 0, source_timestamp: signed timestamp or 0,
     }
-    110 callback_group_add_timer CallbackGroupAddTimer { group: handle callback_group_addr, timer: handle timer_handle }
-    111 callback_group_add_subscription CallbackGroupAddSubscription {
+    dispatch_intra_process_subscription_callback DispatchIntraProcessSubscriptionCallback {
+        callback: handle callback, message: handle message,
+    }
+    message_construct MessageConstruct { original: handle original_message, constructed: handle constructed_message }
+    callback_group_add_timer CallbackGroupAddTimer { group: handle callback_group_addr, timer: handle timer_handle }
+    callback_group_add_subscription CallbackGroupAddSubscription {
         group: handle callback_group_addr, subscription: handle subscription_handle,
     }
-    112 callback_group_add_service CallbackGroupAddService {
+    callback_group_add_service CallbackGroupAddService {
         group: handle callback_group_addr, service: handle service_handle,
     }
-    113 callback_group_add_client CallbackGroupAddClient {
+    callback_group_add_client CallbackGroupAddClient {
         group: handle callback_group_addr, client: handle client_handle,
     }
-    114 add_callback_group AddCallbackGroup {
+    add_callback_group AddCallbackGroup {
         owner: handle owner, group: handle callback_group_addr, kind: text group_type_name,
     }
-    115 construct_executor ConstructExecutor {
+    construct_executor ConstructExecutor {
         executor: handle executor_addr, collector: handle entities_collector_addr or 0, kind: text executor_type_name,
     }
-    116 executor_entity_collector_to_executor ExecutorEntityCollectorToExecutor {
+    executor_entity_collector_to_executor ExecutorEntityCollectorToExecutor {
         executor: handle executor_addr, collector: handle entities_collector_addr,
     }
-    143 kernel_events_lost KernelEventsLost { count: unsigned count }
-    144 sched_switch SchedSwitch {
-        prev_tid: unsigned prev_tid, prev_state: unsigned prev_state, next_tid: unsigned next_tid, prev_comm: text prev_comm,
-        next_comm: text next_comm,
+    kernel_events_lost KernelEventsLost { count: unsigned count }
+    sched_switch SchedSwitch {
+        prev_tid: unsigned prev_tid, prev_state: unsigned prev_state, next_tid: unsigned next_tid,
+        prev_comm: text prev_comm, next_comm: text next_comm,
     }
-    145 sched_wakeup SchedWakeup {
+    sched_wakeup SchedWakeup {
         tid: unsigned tid, target_cpu: unsigned target_cpu, waker_tid: unsigned waker_tid or 0, comm: text comm,
     }
-    146 irq_handler_entry IrqEntry { irq: unsigned irq, name: text name }
-    147 irq_handler_exit IrqExit { irq: unsigned irq }
-    148 irq_softirq_entry SoftirqEntry { vector: unsigned vec }
-    149 irq_softirq_exit SoftirqExit { vector: unsigned vec }
+    irq_handler_entry = irq_entry IrqEntry { irq: unsigned irq, name: text name }
+    irq_handler_exit = irq_exit IrqExit { irq: unsigned irq }
+    irq_softirq_entry = softirq_entry SoftirqEntry { vector: unsigned vec }
+    irq_softirq_exit = softirq_exit SoftirqExit { vector: unsigned vec }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_has_the_number_and_the_words_of_the_event_file() {
-        let here = |number: &u16| [16..=63, 110..=116, 143..=149].iter().any(|numbers| numbers.contains(number));
-        let expected: Vec<_> = Payload::KINDS.iter().filter(|(number, ..)| here(number)).collect();
-        assert_eq!(KINDS.len(), expected.len());
-        for (kind, (number, name, words)) in KINDS.iter().zip(expected) {
-            let own = kind.name.strip_prefix("irq_").map_or(kind.name.into(), |rest| rest.replace("handler", "irq"));
-            assert_eq!((kind.number, own.as_str()), (*number, *name));
-            let of_pairs = kind.fields.iter().filter(|f| f.shape == Shape::handles).count();
-            assert_eq!(kind.words() + of_pairs, *words, "{name}");
-            let texts = kind.fields.iter().filter(|f| f.shape == Shape::text).count();
-            assert_eq!(texts, Payload::texts(*number), "{name}");
-            assert!(*words <= WORDS && texts <= TEXTS);
-            let mut into = Payload::RclcppExecutorGetNextReady {};
-            assert!(payload(kind.number, Listed { words: [].iter(), texts: [].iter() }, &mut into));
-            assert_eq!(into.name(), own);
-        }
-    }
-
-    #[test]
-    fn caret_repeats_initialisation_and_stamps_messages() {
-        assert_eq!(Kind::named("ros2_caret:rcl_node_init"), Kind::named("ros2:rcl_node_init"));
-        assert_eq!(Kind::named("ros2_caret:dds_bind_addr_to_stamp").map(|k| k.number), Some(23));
-        assert_eq!(Kind::named("ros2_caret:dds_write").map(|k| k.number), Some(23));
-        for kind in KINDS.iter().filter(|kind| kind.repeated_by_caret()) {
-            assert!(kind.words() <= usize::from(crate::layout::word::SINCE), "{}: its last word is when it came to be", kind.name);
-        }
-        for not_understood in ["ros2_caret:callback_start", "dds:read", "ros2:sched_switch", "callback_start"] {
-            assert_eq!(Kind::named(not_understood), None, "{not_understood}");
-        }
-    }
-
-    #[test]
-    fn the_kernel_has_no_provider_and_three_events_for_a_wake_up() {
-        for name in ["sched_waking", "sched_wakeup", "sched_wakeup_new"] {
-            assert_eq!(Kind::named(name).map(|k| k.number), Some(145), "{name}");
-        }
-        assert!(KINDS.iter().all(|k| k.of_kernel() == (Kind::named(k.name) == Some(k))));
-    }
-}
+mod tests;

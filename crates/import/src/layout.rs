@@ -1,10 +1,11 @@
 //! Declarations into what decoding needs: for every event class where each wanted field stands.
 //!
-//! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of loads, with a
-//! string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is walked field by field.
+//! An event whose fields all stand at whole bytes becomes a [`Plan`]: segments of fixed length, in each a list of
+//! loads, with a string between two segments. All that LTTng writes on x86-64 for ROS 2 is so. Any other layout is
+//! walked field by field.
 
 use crate::kinds::Kind;
-use crate::tsdl::{ByteOrder, Description, Enumeration, Type};
+use crate::tsdl::{self, ByteOrder, Description, Enumeration, Type};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub(crate) use usual::{Place, Usual, SEEN};
 
 /// Words of what was read: the payload's first, then the ones below.
 pub(crate) mod word {
-    /// When an entity came to be that CARET tells of, which may be long before; no payload with it has as many words. 0: not said.
+    /// When an entity came to be that CARET tells of, which may be long before; no payload with it has as many words.
+    /// 0: not said.
     pub const SINCE: u8 = 7;
     pub const PID: u8 = 8;
     pub const TID: u8 = 9;
@@ -67,11 +69,25 @@ pub(crate) enum Sink {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Integer(Bits),
-    Text { sink: Sink },
-    Structure { align: u32, members: Vec<Node> },
+    Text {
+        sink: Sink,
+    },
+    Structure {
+        align: u32,
+        members: Vec<Node>,
+    },
     /// `choices`: first and last value of the tag, index into `options`.
-    Variant { tag: u32, choices: Vec<(i128, i128, usize)>, options: Vec<Node> },
-    Array { align: u32, of: Box<Node>, length: Length, sink: Sink },
+    Variant {
+        tag: u32,
+        choices: Vec<(i128, i128, usize)>,
+        options: Vec<Node>,
+    },
+    Array {
+        align: u32,
+        of: Box<Node>,
+        length: Length,
+        sink: Sink,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +211,8 @@ impl StreamLayout {
         self.classes().any(|class| class.kind.is_some_and(|kind| !kind.of_kernel()))
     }
 
-    /// Whether it holds events of processes that do not say their thread, or their process if the trace is not `of_one`.
+    /// Whether it holds events of processes that do not say their thread, or their process if the trace is not
+    /// `of_one`.
     pub fn lacks_contexts(&self, of_one: bool) -> bool {
         let own = |class: &&EventClass| class.kind.is_some() && !class.of_kernel;
         self.classes().filter(own).any(|class| !(class.has.tid && (class.has.pid || of_one)))
@@ -283,7 +300,10 @@ impl TraceLayout {
                         nodes.push(compiler.scope("event.context", of, &event_context_sink)?);
                     }
                     if let Some(of) = &event.fields {
-                        nodes.push(compiler.scope("event.fields", of, &|name, of, depth| payload_sink(kind, name, of, depth))?);
+                        nodes.push(
+                            compiler
+                                .scope("event.fields", of, &|name, of, depth| payload_sink(kind, name, of, depth))?,
+                        );
                     }
                     Ok(())
                 })();
@@ -295,17 +315,25 @@ impl TraceLayout {
                 let kind = kind.filter(|kind| match missing(kind, &nodes) {
                     None => true,
                     Some(field) => {
-                        let text = format!("{}: no field {field} of the type expected; its events are stepped over", event.name);
+                        let text = format!(
+                            "{}: no field {field} of the type expected; its events are stepped over",
+                            event.name
+                        );
                         faults.push(Fault { name: "event-lacks-field", text });
                         unknown = !kind.of_kernel();
                         false
                     }
                 });
                 let has = Contexts::of(&nodes);
-                let never_since = kind.is_some_and(Kind::repeated_by_caret) && !nodes.iter().any(|node| node.fills(Sink::Word(word::SINCE)));
-                let absent: Vec<u8> = kind.into_iter().flat_map(Kind::places)
+                let never_since = kind.is_some_and(Kind::repeated_by_caret)
+                    && !nodes.iter().any(|node| node.fills(Sink::Word(word::SINCE)));
+                let absent: Vec<u8> = kind
+                    .into_iter()
+                    .flat_map(Kind::places)
                     .filter(|(field, place)| !nodes.iter().any(|node| node.fills(payload_place(field.shape, *place))))
-                    .map(|(_, place)| place).chain(never_since.then_some(word::SINCE)).collect();
+                    .map(|(_, place)| place)
+                    .chain(never_since.then_some(word::SINCE))
+                    .collect();
                 // Behind bits it begins at the next byte, if it must begin at one.
                 let begins_at_byte = nodes.first().is_none_or(|first| first.align() == 8);
                 let is_of_bytes = of_stream.event_header.is_of_bytes() || begins_at_byte;
@@ -357,7 +385,8 @@ fn superseded(description: &Description, name: &str) -> bool {
     const WRITTEN: &str = "ros2_caret:dds_write";
     const PUBLISHED: &str = "ros2:rmw_publish";
     let described = |other: &str| description.events.iter().find(|event| event.name == other);
-    let has_stamp = |of: &Type| matches!(of, Type::Structure(of) if of.fields.iter().any(|f| f.name.trim_start_matches('_') == "timestamp"));
+    let is_stamp = |field: &tsdl::Field| field.name.trim_start_matches('_') == "timestamp";
+    let has_stamp = |of: &Type| matches!(of, Type::Structure(of) if of.fields.iter().any(is_stamp));
     let stamped = |name: &str| described(name).and_then(|event| event.fields.as_ref()).is_some_and(has_stamp);
     match name {
         // Who wakes whom stands in sched_waking; sched_wakeup may come from the CPU of the thread that is woken.
@@ -371,7 +400,12 @@ fn superseded(description: &Description, name: &str) -> bool {
 }
 
 /// Compiles one scope, if it is declared; a scope that cannot be compiled is a fault.
-fn described(of: Option<&Type>, faults: &mut Vec<Fault>, place: &str, compile: impl FnOnce(&Type) -> Result<Node, String>) -> Option<Node> {
+fn described(
+    of: Option<&Type>,
+    faults: &mut Vec<Fault>,
+    place: &str,
+    compile: impl FnOnce(&Type) -> Result<Node, String>,
+) -> Option<Node> {
     match compile(of?) {
         Ok(node) => Some(node),
         Err(why) => {
@@ -424,6 +458,8 @@ impl Node {
 /// Names of an enumeration that a variant's options are chosen by.
 fn choices(of: &Enumeration, options: &[Arc<str>]) -> Vec<(i128, i128, usize)> {
     let strip = |name: &str| name.strip_prefix('_').unwrap_or(name).to_string();
-    let index = |label: &str| options.iter().position(|o| **o == *label).or_else(|| options.iter().position(|o| strip(o) == strip(label)));
+    let index = |label: &str| {
+        options.iter().position(|o| **o == *label).or_else(|| options.iter().position(|o| strip(o) == strip(label)))
+    };
     of.ranges.iter().filter_map(|(label, first, last)| Some((*first, *last, index(label)?))).collect()
 }

@@ -33,10 +33,13 @@ pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
     }
     let (text, at_fault) = match std::str::from_utf8(&text) {
         Ok(text) => (text, None),
-        Err(error) => (std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default(), Some(error.valid_up_to())),
+        Err(error) => {
+            (std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default(), Some(error.valid_up_to()))
+        }
     };
     let offset_of = |at: usize| {
-        let (start, offset) = starts[..starts.partition_point(|(start, _)| *start <= at)].last().copied().unwrap_or((0, 0));
+        let (start, offset) =
+            starts[..starts.partition_point(|(start, _)| *start <= at)].last().copied().unwrap_or((0, 0));
         (offset + at - start) as u64
     };
     if let Some(at) = at_fault {
@@ -49,7 +52,10 @@ pub fn read(bytes: &[u8]) -> (Description, Vec<Fault>) {
         faults.push(Fault {
             name: "metadata-not-understood",
             offset: offset_of(fault.at),
-            text: format!("line {line} of its text: found {}, expected {}; that declaration is left out", fault.found, fault.expected),
+            text: format!(
+                "line {line} of its text: found {}, expected {}; that declaration is left out",
+                fault.found, fault.expected
+            ),
         });
     }
     (description, faults)
@@ -79,15 +85,22 @@ fn packets<'a>(bytes: &'a [u8], faults: &mut Vec<Fault>) -> Vec<(usize, &'a [u8]
             magic if u32::from_be_bytes(magic) == MAGIC => u32::from_be_bytes,
             magic => {
                 let is_json = magic[0] == 0x1e;
-                let what = if is_json { "CTF 2 (JSON)".to_string() } else { format!("{:#010x}", u32::from_le_bytes(magic)) };
-                fault("metadata-not-ctf-1", format!("begins with {what}; expected a packet ({MAGIC:#x}) or \"/* CTF 1.8\""));
+                let what =
+                    if is_json { "CTF 2 (JSON)".to_string() } else { format!("{:#010x}", u32::from_le_bytes(magic)) };
+                fault(
+                    "metadata-not-ctf-1",
+                    format!("begins with {what}; expected a packet ({MAGIC:#x}) or \"/* CTF 1.8\""),
+                );
                 break;
             }
         };
         let (content, size) = (read(word(24)) as usize / 8, read(word(28)) as usize / 8);
         let (compression, encryption) = (header[32], header[33]);
         if compression != 0 || encryption != 0 {
-            fault("metadata-compressed", format!("compression {compression}, encryption {encryption}; expected neither"));
+            fault(
+                "metadata-compressed",
+                format!("compression {compression}, encryption {encryption}; expected neither"),
+            );
             break;
         }
         if content < HEADER_SIZE || size < content {

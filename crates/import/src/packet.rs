@@ -41,8 +41,12 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     let input = Input { bytes, origin: 0, limit: 8 * bytes.len() as u64 };
     let fault = |name, text: String| Fault { name, text, next: None };
     let walked = |error| match error {
-        DecodeFault::Beyond => fault("packet-header-truncated", format!("{rest} bytes are left, too few for a packet's header")),
-        DecodeFault::NoOption(tag) => fault("bad-packet-header", format!("the tag {tag}, which chooses no option of a variant")),
+        DecodeFault::Beyond => {
+            fault("packet-header-truncated", format!("{rest} bytes are left, too few for a packet's header"))
+        }
+        DecodeFault::NoOption(tag) => {
+            fault("bad-packet-header", format!("the tag {tag}, which chooses no option of a variant"))
+        }
     };
     captured.seen = 0;
     captured.spans[span::UUID as usize] = (0, 0);
@@ -69,14 +73,19 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     }
     let (size, content) = (captured.get(word::PACKET_BITS), captured.get(word::CONTENT_BITS));
     // A packet that says one of them is as long as that; one that says neither goes on to the end of the file.
-    let of_content = |content: u64| content.checked_next_multiple_of(8).unwrap_or(u64::MAX & !7);
+    let of_content = |content: u64| content.checked_next_multiple_of(8).unwrap_or(!7);
     let size = size.or(content.map(of_content)).unwrap_or(8 * rest);
     let content = content.unwrap_or(size);
     if size % 8 != 0 || size < at || content > size {
-        return Err(fault("bad-packet-size", format!("content of {content} bits in a packet of {size} bits with a header of {at} bits")));
+        return Err(fault(
+            "bad-packet-size",
+            format!("content of {content} bits in a packet of {size} bits with a header of {at} bits"),
+        ));
     }
     if content < at {
-        let text = format!("content of {content} bits, and a header of {at}: the tracer had not closed it; its events are not read");
+        let text = format!(
+            "content of {content} bits, and a header of {at}: the tracer had not closed it; its events are not read"
+        );
         return Err(Fault { name: "packet-not-closed", text, next: Some(size / 8) });
     }
     let bits = captured.words[word::DISCARDED_BITS as usize] as u32;

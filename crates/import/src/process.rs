@@ -35,7 +35,14 @@ pub(crate) struct Host {
 
 impl Registry {
     /// The process and thread of an event at `ns`. `name` is LTTng's: that of the thread, cut to 15 bytes.
-    pub fn place(&mut self, origin: Origin, host: &Host, trace: &Path, ns: i64, name: &[u8]) -> (ProcessIndex, StreamIndex) {
+    pub fn place(
+        &mut self,
+        origin: Origin,
+        host: &Host,
+        trace: &Path,
+        ns: i64,
+        name: &[u8],
+    ) -> (ProcessIndex, StreamIndex) {
         if let Some(known) = self.by_thread.get(&origin) {
             return *known;
         }

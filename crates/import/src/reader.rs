@@ -1,7 +1,7 @@
 //! All events of one or more traces, in the order of time.
 //!
-//! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those of an event file
-//! are. Memory holds a window of each stream, whatever the traces' size.
+//! A trace has a stream for each CPU and channel, in order in itself; the streams are merged through a heap, as those
+//! of an event file are. Memory holds a window of each stream, whatever the traces' size.
 
 use crate::described::{say_missing_contexts, trace};
 use crate::find;
@@ -10,7 +10,8 @@ use crate::index;
 use crate::layout::{ClassName, TraceLayout};
 use crate::packet;
 use crate::process::Host;
-use crate::stream::{Shared, Stream, StreamFile, Trace, HEADER_MAX};
+use crate::stream::{Shared, Stream, StreamFile, HEADER_MAX};
+use crate::trace::Trace;
 use crate::window::{Bytes, Window};
 use crate::{decode::Captured, metadata};
 use std::cmp::Reverse;
@@ -33,19 +34,31 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file, of which it is not known what it is.
-    #[error("{0}: a file that is neither a trace's \"metadata\" nor of a bag (.mcap, .db3); expected the folder of an LTTng trace, or any above it")]
+    #[error(
+        "{0}: a file that is neither a trace's \"metadata\" nor of a bag (.mcap, .db3); expected the folder of an \
+         LTTng trace, or any above it"
+    )]
     OtherFile(PathBuf),
     /// There is no trace.
-    #[error("{0}: no file named \"metadata\" in it or in any folder below, and no .mcap or .db3 file; expected an LTTng trace (CTF 1.8), a bag in MCAP or SQLite files, or run directories of tacho record")]
+    #[error(
+        "{0}: no file named \"metadata\" in it or in any folder below, and no .mcap or .db3 file; expected an LTTng \
+         trace (CTF 1.8), a bag in MCAP or SQLite files, or run directories of tacho record"
+    )]
     NoTrace(PathBuf),
     /// Where the events are to be written, there are some.
     #[error("{0}: holds event files already; expected a new run directory")]
     Taken(PathBuf),
     /// A bag that is stored otherwise.
-    #[error("{0}: expected a bag in MCAP or SQLite files; `mcap convert` makes one of ROS 1 bags, `zstd -d` of files that were compressed as a whole")]
+    #[error(
+        "{0}: expected a bag in MCAP or SQLite files; `mcap convert` makes one of ROS 1 bags, `zstd -d` of files that \
+         were compressed as a whole"
+    )]
     OtherBag(PathBuf),
     /// What has the name of a file of a bag is none.
-    #[error("{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\"), nor, with the name .db3, as one of SQLite (\"SQLite format 3\")")]
+    #[error(
+        "{0}: does not begin as an MCAP file does (\"\\x89MCAP0\\r\\n\"), nor, with the name .db3, as one of SQLite \
+         (\"SQLite format 3\")"
+    )]
     NotBag(PathBuf),
     /// Files of a bag in two formats.
     #[error("{0} and {1}: the files of one bag are all MCAP or all SQLite; expected one of the two")]
@@ -103,7 +116,8 @@ impl Reader {
             for folder in folders {
                 // The same folder may be below two paths.
                 if seen.insert(folder.metadata.canonicalize().map_err(io)?) {
-                    let metadata = tacho_events::regular::read(&folder.metadata).map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
+                    let metadata = tacho_events::regular::read(&folder.metadata)
+                        .map_err(|source| Error::Io { path: folder.metadata.clone(), source })?;
                     let streams = folder.streams.into_iter().map(|path| (path, Bytes::Filed));
                     let lacking = folder.lacking.into_iter().map(|path| (path, Bytes::Lacking));
                     opening.add_trace(folder.metadata, &metadata, streams.chain(lacking).collect())?;
@@ -116,7 +130,10 @@ impl Reader {
     /// Opens a trace whose metadata and streams are in memory; nothing is read from a file system.
     pub fn of_bytes(metadata: &[u8], streams: &[&[u8]]) -> Result<Reader, Error> {
         let mut opening = Opening::default();
-        let named = streams.iter().enumerate().map(|(i, bytes)| (PathBuf::from(format!("stream_{i}")), Bytes::Held(Arc::from(*bytes))));
+        let named = streams
+            .iter()
+            .enumerate()
+            .map(|(i, bytes)| (PathBuf::from(format!("stream_{i}")), Bytes::Held(Arc::from(*bytes))));
         opening.add_trace(PathBuf::from("metadata"), metadata, named.collect())?;
         opening.finish()
     }
@@ -129,8 +146,13 @@ impl Reader {
         self.streams.get_mut(stream)?.take().copied()
     }
 
-    /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress` now and then.
-    pub fn for_each(&mut self, mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]), mut on_progress: impl FnMut(Progress)) {
+    /// Hands every event that is left to `on_event`, with the processes met so far, and the progress to `on_progress`
+    /// now and then.
+    pub fn for_each(
+        &mut self,
+        mut on_event: impl FnMut(&Event, &Texts, &[ProcessFacts]),
+        mut on_progress: impl FnMut(Progress),
+    ) {
         let mut before = self.events;
         while let Some((events, texts, processes)) = self.next_events() {
             events.iter().for_each(|event| on_event(event, texts, processes));
@@ -186,7 +208,8 @@ impl Reader {
         }
     }
 
-    /// Processes met so far; that of an event is always among them. A process's name may still change until all is read.
+    /// Processes met so far; that of an event is always among them. A process's name may still change until all is
+    /// read.
     pub fn processes(&self) -> &[ProcessFacts] {
         &self.shared.registry.processes
     }
@@ -222,7 +245,8 @@ impl Reader {
         traces.filter_map(|trace| self.traces.get(trace)).any(|trace| {
             let streams = &trace.layout.streams;
             // What cut metadata does not describe may have been theirs.
-            streams.iter().any(|of| of.is_of_processes()) || !trace.described && !streams.iter().any(|of| of.is_of_kernel())
+            streams.iter().any(|of| of.is_of_processes())
+                || !trace.described && !streams.iter().any(|of| of.is_of_kernel())
         })
     }
 
@@ -232,8 +256,8 @@ impl Reader {
         Some(&self.traces.get(trace)?.host.boot_id)
     }
 
-    /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name. Those of
-    /// CARET that repeat one of ros2_tracing count here too.
+    /// Events stepped over so far because nothing understands them (those of the kernel, of other providers), by name.
+    /// Those of CARET that repeat one of ros2_tracing count here too.
     pub fn skipped(&self) -> BTreeMap<&str, u64> {
         self.stepped_over(|_| true)
     }
@@ -261,7 +285,11 @@ impl Reader {
     pub fn progress(&self) -> Progress {
         let units = |bytes: u64| bytes.div_ceil(PROGRESS_UNIT);
         // Bytes behind a damaged packet may be counted twice.
-        Progress { chunks: units(self.shared.bytes.min(self.bytes_total)), chunks_total: units(self.bytes_total), events: self.events }
+        Progress {
+            chunks: units(self.shared.bytes.min(self.bytes_total)),
+            chunks_total: units(self.bytes_total),
+            events: self.events,
+        }
     }
 
     /// Wall time minus the time of events: of the first host, whose clock all times are of.
@@ -282,7 +310,8 @@ impl Reader {
         found
     }
 
-    /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no trace tells.
+    /// Hosts (boots) that the traces are of. With more than one, times are related by their wall clocks, whose error no
+    /// trace tells.
     pub fn hosts(&self) -> usize {
         self.traces.iter().map(|t| t.host_index as usize + 1).max().unwrap_or(0)
     }
@@ -320,7 +349,9 @@ impl Opening {
         faults.iter().for_each(|fault| problems.add(fault.name, &path, fault.offset, || fault.text.clone()));
         if !description.complete {
             problems.add("no-trace-block", &path, 0, || match metadata {
-                [] => "it is empty, as that of a session that LTTng still records; expected its description: `lttng stop` or `lttng rotate` writes it".into(),
+                [] => "it is empty, as that of a session that LTTng still records; expected its description: `lttng \
+                       stop` or `lttng rotate` writes it"
+                    .into(),
                 _ => "no trace block could be read in it; the trace is left out".into(),
             });
             return Ok(());
@@ -352,12 +383,19 @@ impl Opening {
             let clock = first.as_ref().and_then(|packet| layout.streams.get(packet.stream)).map(|of| of.clock);
             let mut of_metadata = index..self.traces.len();
             let trace = of_metadata.find(|trace| Some(self.traces[*trace].clock) == clock).unwrap_or(index);
-            let (begin, sequence, stream) = match first.map(|packet| (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))) {
+            let (begin, sequence, stream) = match first.map(|packet| {
+                (packet.begin, packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance)))
+            }) {
                 Some(known) => known,
                 None => match index::first(&path) {
-                    // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is empty, too.
+                    // LTTng makes a file for every CPU, and leaves those empty on which nothing ran: then its index is
+                    // empty, too.
                     Ok(None) if is_empty => continue,
-                    Ok(Some(packet)) => (Some(packet.begin), packet.sequence, packet.instance.map(|instance| (packet.stream_id, instance))),
+                    Ok(Some(packet)) => (
+                        Some(packet.begin),
+                        packet.sequence,
+                        packet.instance.map(|instance| (packet.stream_id, instance)),
+                    ),
                     // What is wrong with the index is said where the file ends.
                     Ok(None) | Err(_) => (None, None, None),
                 },
@@ -411,7 +449,8 @@ impl Opening {
         for stream in 0..reader.streams.len() as u32 {
             reader.queue(stream);
         }
-        // Buffers that keep the last events (snapshots, overwrite mode, a limited number of files) reach back further on an idle CPU.
+        // Buffers that keep the last events (snapshots, overwrite mode, a limited number of files) reach back further
+        // on an idle CPU.
         for (stream, to) in late {
             let together = reader.streams.iter().zip(&uuids).filter(|(_, uuid)| **uuid == uuids[stream]);
             if let Some(from) = together.filter_map(|(stream, _)| stream.next_time()).min().filter(|from| *from < to) {
@@ -422,7 +461,8 @@ impl Opening {
     }
 }
 
-/// What makes files one stream: the trace's uuid and the tracer's number for it. Rotated and split traces have it in many files.
+/// What makes files one stream: the trace's uuid and the tracer's number for it. Rotated and split traces have it in
+/// many files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     uuid: [u8; 16],

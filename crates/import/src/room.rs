@@ -4,15 +4,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tacho_events::free::free_bytes;
 
-/// Parts of a trace's size that a run of it takes (events and tables; 0.62 were measured for 10 GB of ros2_tracing), and that analysis takes
-/// meanwhile in files without a name (1.0 of the same).
+/// Parts of a trace's size that a run of it takes (events and tables; 0.62 were measured for 10 GB of ros2_tracing),
+/// and that analysis takes meanwhile in files without a name (1.0 of the same).
 const RUN: f64 = 0.7;
 const MEANWHILE: f64 = 1.1;
 
-/// Says of each file system where less is free than an import of traces of this size is likely to take. `run`: where the run is made,
-/// `meanwhile`: where analysis makes files without a name; both are there.
+/// Says of each file system where less is free than an import of traces of this size is likely to take. `run`: where
+/// the run is made, `meanwhile`: where analysis makes files without a name; both are there.
 pub fn short_of(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Vec<String> {
-    needs(trace_bytes, run, meanwhile).into_iter().filter(|need| need.free < need.bytes).map(|need| need.text()).collect()
+    needs(trace_bytes, run, meanwhile)
+        .into_iter()
+        .filter(|need| need.free < need.bytes)
+        .map(|need| need.text())
+        .collect()
 }
 
 /// Says how much an import of traces of this size is likely to take on the file system of the run.
@@ -64,6 +68,9 @@ mod tests {
         let said = short_of(u64::MAX / 4, folder.path(), folder.path());
         assert!(said.len() == 1 && said[0].contains("the run, and analysis meanwhile, take about"), "{said:?}");
         let said = short_of(u64::MAX / 4, folder.path(), Path::new("/dev/shm"));
-        assert!(said.len() == 2 && said[0].contains("the run takes about") && said[1].starts_with("/dev/shm"), "{said:?}");
+        assert!(
+            said.len() == 2 && said[0].contains("the run takes about") && said[1].starts_with("/dev/shm"),
+            "{said:?}"
+        );
     }
 }

@@ -34,7 +34,12 @@ pub struct Imported {
 ///
 /// `info` is what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
 /// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
-pub fn import(mut reader: Reader, run: &RunDirectory, info: RunInfo, on_progress: &mut dyn FnMut(Progress) -> bool) -> Result<Imported, Error> {
+pub fn import(
+    mut reader: Reader,
+    run: &RunDirectory,
+    info: RunInfo,
+    on_progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Imported, Error> {
     let io = |(path, source): Failed| Error::Io { path, source };
     let folder = run.events();
     std::fs::create_dir_all(&folder).map_err(|error| io((folder.clone(), error)))?;
@@ -117,8 +122,9 @@ fn nothing_of_ros(skipped: &BTreeMap<String, u64>) -> String {
     format!(
         "there are no events of ROS in it, {others}; expected those of ros2_tracing (\"ros2:callback_start\" ...) or \
          CARET, which `ros2 trace` enables, or `lttng enable-event --userspace 'ros2:*'` with `lttng add-context \
-         --userspace --type=vpid --type=vtid --type=procname`, before the nodes start; `ros2 run tracetools status` says \
-         whether their tracetools was built with LTTng")
+         --userspace --type=vpid --type=vtid --type=procname`, before the nodes start; `ros2 run tracetools status` \
+         says whether their tracetools was built with LTTng"
+    )
 }
 
 /// The most frequent kinds of events, each with its count.
@@ -130,8 +136,8 @@ pub fn most(kinds: &[(&str, u64)], named: usize) -> String {
     words.join(", ") + &more
 }
 
-/// From when to when events are lacking, as far as that is within the time of which there are any: what could not be read at the ends of a
-/// stream may tell of any time.
+/// From when to when events are lacking, as far as that is within the time of which there are any: what could not be
+/// read at the ends of a stream may tell of any time.
 fn within(gap: &Gap, span: Option<(Time, Time)>) -> (Time, Time) {
     let (first, last) = span.unwrap_or((Time::from_monotonic_ns(0), Time::from_monotonic_ns(0)));
     let bound = |time: Time, unbounded: i64, bound: Time| if time.as_ns() == unbounded { bound } else { time };

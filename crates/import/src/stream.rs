@@ -1,23 +1,18 @@
 //! One stream: the packets of a CPU and channel, file after file, and the events in them.
 
 use crate::decode::{aligned, Captured, Input};
-use crate::gap::Gaps;
 use crate::kernel::Kernel;
-use crate::kinds::WORDS;
-use crate::layout::TraceLayout;
-use crate::names::Names;
-use crate::process::{Host, Registry};
+use crate::trace::Trace;
 use crate::window::{Bytes, Window};
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
-use tacho_events::run::TraceSource;
-use tacho_events::{Duration, Event, Payload, Problems, ProcessIndex, StreamIndex, ThreadId, Time};
+use tacho_events::{Duration, Event, Payload, ProcessIndex, StreamIndex, ThreadId, Time};
 
 mod event;
 mod lacking;
 mod packets;
 mod place;
+mod shared;
 mod usual;
 
 use event::{event, pairs, understood};
@@ -25,61 +20,8 @@ use lacking::{Before, Unread};
 use packets::Open;
 pub(crate) use packets::HEADER_MAX;
 use place::Threads;
+pub(crate) use shared::Shared;
 use usual::Position;
-
-/// A trace as the streams need it.
-pub(crate) struct Trace {
-    pub folder: PathBuf,
-    pub layout: Arc<TraceLayout>,
-    /// Index of the clock that its times are of.
-    pub clock: usize,
-    /// Whether its metadata could be read whole.
-    pub described: bool,
-    pub host: Host,
-    pub host_index: u32,
-    /// What it says of itself.
-    pub source: TraceSource,
-    pub frequency_hz: u64,
-    /// Added to the ns of its clock: 0 but for traces of further hosts.
-    pub shift_ns: i64,
-    /// Process of all its events, where the trace is of one (`env.vpid`).
-    pub pid: Option<u32>,
-    pub process_name: String,
-}
-
-impl Trace {
-    #[inline(always)]
-    pub fn ns(&self, ticks: u64) -> i64 {
-        let ns = match self.frequency_hz {
-            1_000_000_000 => ticks as i64,
-            frequency => (u128::from(ticks) * 1_000_000_000 / u128::from(frequency)) as i64,
-        };
-        ns.wrapping_add(self.shift_ns)
-    }
-
-    #[inline(always)]
-    pub fn time(&self, ticks: u64) -> Time {
-        Time::from_monotonic_ns(self.ns(ticks))
-    }
-}
-
-/// What all streams share.
-#[derive(Default)]
-pub(crate) struct Shared {
-    pub registry: Registry,
-    pub names: Names,
-    pub problems: Problems,
-    pub gaps: Gaps,
-    /// Events stepped over, by class.
-    pub skipped: Vec<u64>,
-    /// Bytes of stream files read.
-    pub bytes: u64,
-    /// What CARET need not repeat. Kept only where CARET's events may occur.
-    pub initialised: Option<HashSet<Initialised>>,
-}
-
-/// Process, kind, and payload of an event that says of an entity that it is there; its last word is since when, if that is CARET's.
-pub(crate) type Initialised = (ProcessIndex, u16, [u64; WORDS]);
 
 /// A file of a stream.
 #[derive(Debug, Clone)]
@@ -118,8 +60,9 @@ pub(crate) struct Stream {
     taken: usize,
 }
 
-/// LTTng loses events once the next packet is not free: those that no longer fit the one before, until the switch to the next. So they
-/// lie among the last events of the packet that counts them: in these bits, which is more than any event of the kernel takes.
+/// LTTng loses events once the next packet is not free: those that no longer fit the one before, until the switch to
+/// the next. So they lie among the last events of the packet that counts them: in these bits, which is more than any
+/// event of the kernel takes.
 const NEARLY_FULL: u64 = 8 * 4096;
 
 /// Events read at a time: few enough to stay in the nearest cache.
@@ -171,7 +114,9 @@ impl Stream {
         let ready = &self.ready[self.taken..self.count];
         let count = match ready.last() {
             // Mostly few: streams of two CPUs take turns.
-            Some(last) if (last.time, own) >= until => ready.iter().take_while(|event| (event.time, own) < until).count(),
+            Some(last) if (last.time, own) >= until => {
+                ready.iter().take_while(|event| (event.time, own) < until).count()
+            }
             _ => ready.len(),
         };
         self.taken += count;
@@ -206,7 +151,8 @@ impl Stream {
         }
     }
 
-    /// Reads on in the open packet: up to its end, the end of what is in memory, damage, or as many events as are read at a time.
+    /// Reads on in the open packet: up to its end, the end of what is in memory, damage, or as many events as are read
+    /// at a time.
     fn read_packet(&mut self, traces: &[Trace], shared: &mut Shared) {
         let (Some(packet), Some((window, file))) = (&mut self.packet, &self.file) else { return };
         let trace = &traces[file.trace];
@@ -220,7 +166,15 @@ impl Stream {
             if self.more.is_empty() {
                 let mut position = Position { at: (at / 8) as usize, ticks, time: self.time };
                 let room = &mut self.ready[self.count..];
-                let count = usual::read(trace, layout, &self.threads, window.padded(), (limit / 8) as usize, &mut position, room);
+                let count = usual::read(
+                    trace,
+                    layout,
+                    &self.threads,
+                    window.padded(),
+                    (limit / 8) as usize,
+                    &mut position,
+                    room,
+                );
                 if count > 0 {
                     (at, ticks, self.time) = (8 * position.at as u64, position.ticks, position.time);
                     self.count += count;
@@ -247,7 +201,9 @@ impl Stream {
                 shared.skipped[read.class.number] += 1;
                 continue;
             };
-            if !read.class.of_pairs && !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload) {
+            if !read.class.of_pairs
+                && !understood(read.class, kind.number, process, captured, input, shared, &mut into.payload)
+            {
                 shared.skipped[read.class.number] += 1;
                 continue;
             }

@@ -1,5 +1,5 @@
-//! The part of a stream that is in memory, read piece by piece, so that memory stays bounded and what was read is still in the CPU's cache
-//! when it is decoded.
+//! The part of a stream that is in memory, read piece by piece, so that memory stays bounded and what was read is still
+//! in the CPU's cache when it is decoded.
 
 use crate::layout::SEEN;
 use std::fs::File;

@@ -10,8 +10,8 @@ use tacho_events::chunk::{joined, Chunk};
 use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::{Event, ProcessFacts, ProcessIndex, Texts};
 
-/// Writes the event files of a run. Unlike [`tacho_events::writer::EventFile`] it holds no file open: a large system has more processes
-/// than a program may have files open.
+/// Writes the event files of a run. Unlike [`tacho_events::writer::EventFile`] it holds no file open: a large system
+/// has more processes than a program may have files open.
 pub(crate) struct Writer {
     folder: PathBuf,
     files: HashMap<ProcessIndex, EventFile>,

@@ -5,13 +5,14 @@ mod fixture;
 use fixture::{Fixture, ALL};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tacho_analysis::tables::{CallbackKind, Tables};
 use tacho_analysis::{Analysis, Options};
 use tacho_import::Reader;
+use tacho_tables::{CallbackKind, Tables};
 
 fn analysed(fixture: &Fixture) -> Tables {
     let mut reader = Reader::open(&[fixture.trace()]).expect("trace");
-    let mut analysis = Analysis::new(Options { realtime_offset_ns: Some(reader.realtime_offset_ns()), ..Options::default() });
+    let mut analysis =
+        Analysis::new(Options { realtime_offset_ns: Some(reader.realtime_offset_ns()), ..Options::default() });
     let mut announced = 0;
     reader.for_each(
         |event, texts, processes| {
@@ -41,11 +42,11 @@ fn callback_times_are_those_of_truth() {
         let tables = analysed(&fixture);
         let mut found: BTreeMap<(u32, String), Vec<i64>> = BTreeMap::new();
         for execution in &tables.executions {
-            let callback = &tables.callbacks[execution.callback as usize];
+            let callback = &tables.callbacks[execution.callback];
             if callback.kind == CallbackKind::Client {
                 continue; // responses have no callback_start, which truth counts
             }
-            let pid = tables.processes[callback.process as usize].pid;
+            let pid = tables.processes[callback.process].pid;
             let durations = found.entry((pid, format!("{:#x}", callback.address))).or_default();
             durations.extend(execution.end_ns.map(|end| end - execution.start_ns));
         }
@@ -60,8 +61,8 @@ fn callback_times_are_those_of_truth() {
     }
 }
 
-/// Truth counts a message from rmw_publish, the tables from the outermost publish call: what both have is each message, and
-/// the time from rmw_take to the start of its callback.
+/// Truth counts a message from rmw_publish, the tables from the outermost publish call: what both have is each message,
+/// and the time from rmw_take to the start of its callback.
 #[test]
 fn messages_and_their_takes_are_those_of_truth() {
     let mut compared = 0;
@@ -74,18 +75,22 @@ fn messages_and_their_takes_are_those_of_truth() {
             if ["/parameter_events", "/rosout"].contains(&of) {
                 continue;
             }
-            let taken: Vec<_> = tables.messages.iter()
+            let taken: Vec<_> = tables
+                .messages
+                .iter()
                 .filter(|m| {
-                    let endpoint = &tables.endpoints[m.subscription as usize];
-                    endpoint.topic == of && tables.nodes[endpoint.node as usize].name == subscriber && m.take_ns.is_some()
+                    let endpoint = &tables.endpoints[m.subscription];
+                    endpoint.topic == of && tables.nodes[endpoint.node].name == subscriber && m.take_ns.is_some()
                 })
                 .collect();
             let what = format!("{name}: {of} to {subscriber}");
             let published: Vec<i64> = taken.iter().filter_map(|m| Some(m.take_ns? - m.publish_ns?)).collect();
             assert_eq!(Some(published.len() as u64), topic["publish_to_take"]["count"].as_u64(), "{what}");
             assert!(published.iter().min() >= topic["publish_to_take"]["min_ns"].as_i64().as_ref(), "{what}");
-            let started: Vec<i64> = taken.iter().filter(|m| m.publish_ns.is_some())
-                .filter_map(|m| Some(tables.executions[m.execution? as usize].start_ns - m.take_ns?))
+            let started: Vec<i64> = taken
+                .iter()
+                .filter(|m| m.publish_ns.is_some())
+                .filter_map(|m| Some(tables.executions[m.execution?].start_ns - m.take_ns?))
                 .collect();
             agrees(&started, &topic["take_to_callback_start"], &what);
             compared += 1;

@@ -3,10 +3,10 @@
 
 mod written;
 
-use tacho_analysis::tables::{CauseKind, Tables};
 use tacho_events::run::RunInfo;
 use tacho_events::RunDirectory;
 use tacho_import::{import, Reader};
+use tacho_tables::{CauseKind, Tables};
 use written::{preamble, write, Bits};
 
 /// Events, by number: name, numbers (of 64 bits), texts.

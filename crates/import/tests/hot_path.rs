@@ -1,5 +1,6 @@
-//! The hot path of the Autoware reference graph, found without being told, against what the reference system says of it: the time from the
-//! later of the two lidars' callbacks to that of ObjectCollisionEstimator, of each sample that reaches VehicleDBWSystem.
+//! The hot path of the Autoware reference graph, found without being told, against what the reference system says of
+//! it: the time from the later of the two lidars' callbacks to that of ObjectCollisionEstimator, of each sample that
+//! reaches VehicleDBWSystem.
 
 mod fixture;
 
@@ -8,15 +9,24 @@ use std::collections::BTreeMap;
 use tacho_events::run::RunInfo;
 use tacho_events::RunDirectory;
 use tacho_import::{import, Reader};
+use tacho_tables::row::Row;
+use tacho_tables::Execution;
 
-const HOT: [&str; 6] =
-    ["PointsTransformer", "PointCloudFusion", "RayGroundFilter", "EuclideanClusterDetector", "ObjectCollisionEstimator", "BehaviorPlanner"];
+const HOT: [&str; 6] = [
+    "PointsTransformer",
+    "PointCloudFusion",
+    "RayGroundFilter",
+    "EuclideanClusterDetector",
+    "ObjectCollisionEstimator",
+    "BehaviorPlanner",
+];
 
 /// ns from each lidar's callback to the estimator's, by the estimator's execution: least over the two lidars.
-fn latencies(fixture: &Fixture) -> BTreeMap<u32, i64> {
+fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
-    import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true)
+        .expect("imported");
     let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed");
     let is_hot = |path: &[String]| {
         let nodes: Vec<&str> = path.iter().step_by(2).map(|name| name.trim_start_matches('/')).collect();
@@ -25,7 +35,11 @@ fn latencies(fixture: &Fixture) -> BTreeMap<u32, i64> {
             && HOT.iter().zip(&nodes[1..]).all(|(hot, node)| node.starts_with(hot))
     };
     let hot: Vec<bool> = tables.chains.iter().map(|chain| is_hot(&chain.path)).collect();
-    assert!(hot.iter().filter(|hot| **hot).count() >= 2, "{:?}", tables.chains.iter().map(|c| &c.path).collect::<Vec<_>>());
+    assert!(
+        hot.iter().filter(|hot| **hot).count() >= 2,
+        "{:?}",
+        tables.chains.iter().map(|c| &c.path).collect::<Vec<_>>()
+    );
     let mut found = BTreeMap::new();
     for hop in tables.hops.iter().filter(|hop| hop.position == 5) {
         let instance = &tables.instances[hop.instance as usize];
@@ -43,11 +57,15 @@ fn the_hot_path_takes_what_the_reference_system_says() {
     let fixture = Fixture::unpack("autoware_single_5s");
     let truth = &fixture.truth["reference_system_replay"]["per_node"]["VehicleDBWSystem"]["hot_path_from_trace_ns"];
     let found: Vec<i64> = latencies(&fixture).into_values().collect();
-    // A callback that reaches the sink more than once, or with the first samples, is not printed: those printed are some of ours.
+    // A callback that reaches the sink more than once, or with the first samples, is not printed: those printed are
+    // some of ours.
     let printed = truth["count"].as_u64().expect("count");
     let sum = (truth["mean"].as_f64().expect("mean") * printed as f64).round() as i64;
     let excess = found.iter().sum::<i64>() - sum;
-    assert!(without(&found, found.len() - printed as usize, excess), "no {printed} of {found:?} have the mean of {truth}");
+    assert!(
+        without(&found, found.len() - printed as usize, excess),
+        "no {printed} of {found:?} have the mean of {truth}"
+    );
     assert_eq!(found.iter().max().copied(), truth["max"].as_i64());
     assert!(found.contains(&truth["min"].as_i64().expect("min")));
 }
@@ -61,8 +79,8 @@ fn without(values: &[i64], count: usize, sum: i64) -> bool {
     }
 }
 
-/// `hot path latency: 45.8527ms [min=36.0299ms, max=81.0205ms, average=51.3225ms, ...`, as the reference system printed after each sample:
-/// what it measured of that sample, and the mean so far; ns.
+/// `hot path latency: 45.8527ms [min=36.0299ms, max=81.0205ms, average=51.3225ms, ...`, as the reference system printed
+/// after each sample: what it measured of that sample, and the mean so far; ns.
 fn printed(name: &str) -> Vec<(f64, f64)> {
     let path = format!("{}/../../tests/fixtures/ctf/{name}.printed", env!("CARGO_MANIFEST_DIR"));
     let ns = |line: &str, before: &str| {
@@ -83,7 +101,8 @@ fn every_latency_that_the_reference_system_printed_is_one_of_ours() {
         let (printed, mut matched) = (printed(name), Vec::new());
         assert!(printed.len() >= 20, "{name}");
         for (latency, _) in &printed {
-            let nearest = left.iter().enumerate().min_by(|a, b| (a.1 - latency).abs().total_cmp(&(b.1 - latency).abs()));
+            let nearest =
+                left.iter().enumerate().min_by(|a, b| (a.1 - latency).abs().total_cmp(&(b.1 - latency).abs()));
             let (place, found) = nearest.map(|(place, found)| (place, *found)).expect("as many as were printed");
             assert!((found - latency).abs() <= PRINTED_TO_NS, "{name}: printed {latency}, nearest {found}");
             matched.push(left.swap_remove(place));

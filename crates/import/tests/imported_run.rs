@@ -28,10 +28,12 @@ fn a_run_holds_every_event_of_its_trace() {
         let folder = tempfile::tempdir().expect("folder");
         let run = RunDirectory::new(folder.path().join("run"));
         let mut told = 0;
-        let imported = import(Reader::open(&[fixture.trace()]).expect(name), &run, RunInfo::default(), &mut |progress| {
-            told = progress.events;
-            true
-        }).expect(name);
+        let imported =
+            import(Reader::open(&[fixture.trace()]).expect(name), &run, RunInfo::default(), &mut |progress| {
+                told = progress.events;
+                true
+            })
+            .expect(name);
         assert_eq!((imported.events, told), (fixture.truth["events"].as_u64().unwrap(), imported.events), "{name}");
         let mut trace = Reader::open(&[fixture.trace()]).expect(name);
         let mut expected = Vec::new();
@@ -46,7 +48,11 @@ fn a_run_holds_every_event_of_its_trace() {
             found.push(said(&event, pid, reader.texts()));
         }
         assert!(reader.problems().is_empty(), "{name}: {:?}", reader.problems());
-        assert_eq!(reader.clock(tacho_events::ProcessIndex(0)).realtime_offset_ns(), imported.realtime_offset_ns, "{name}");
+        assert_eq!(
+            reader.clock(tacho_events::ProcessIndex(0)).realtime_offset_ns(),
+            imported.realtime_offset_ns,
+            "{name}"
+        );
         // Events of equal time may stand in either order.
         expected.sort();
         found.sort();
@@ -60,7 +66,13 @@ fn what_the_tracer_lost_stands_in_the_run() {
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
     let command = vec!["tacho".to_string(), "import".to_string()];
-    import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo { command: command.clone(), ..RunInfo::default() }, &mut |_| true).expect("imported");
+    import(
+        Reader::open(&[fixture.trace()]).expect("trace"),
+        &run,
+        RunInfo { command: command.clone(), ..RunInfo::default() },
+        &mut |_| true,
+    )
+    .expect("imported");
     let info = run.info().expect("run.json");
     assert_eq!((info.verb.as_str(), info.command, info.cut_short), ("import", command, false));
     assert_eq!(info.missing.len(), 2);
@@ -74,11 +86,13 @@ fn what_the_tracer_lost_stands_in_the_run() {
 fn an_import_that_is_ended_leaves_a_run_and_one_is_never_written_over() {
     let fixture = Fixture::unpack("fan_1x8_procs_b_5s");
     let folder = tempfile::tempdir().expect("folder");
-    // Progress is told each 65,536 events, or a few hundred later: the same trace twice is not read twice, so two of them.
+    // Progress is told each 65,536 events, or a few hundred later: the same trace twice is not read twice, so two of
+    // them.
     let other = Fixture::unpack("fan_1x8_mt_5s");
     let run = RunDirectory::new(folder.path());
     let traces = [fixture.trace(), other.trace()];
-    let imported = import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| false).expect("imported");
+    let imported =
+        import(Reader::open(&traces).expect("traces"), &run, RunInfo::default(), &mut |_| false).expect("imported");
     assert!(!imported.complete && (65_536..66_000).contains(&imported.events), "{imported:?}");
     assert!(run.info().expect("run.json").cut_short);
     let mut reader = tacho_events::Reader::open(&run).expect("a run");
@@ -95,10 +109,14 @@ fn what_may_be_lacking_at_any_time_is_told_within_the_time_of_the_trace() {
     std::fs::write(fixture.files().join("ros2_0"), [7; 4096]).expect("stream");
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
-    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true)
+        .expect("imported");
     let (first, last) = imported.span.expect("events");
     let info = run.info().expect("run.json");
-    assert_eq!(info.gaps.iter().map(|gap| (gap.from_ns, gap.to_ns)).collect::<Vec<_>>(), [(first.as_ns(), last.as_ns())]);
+    assert_eq!(
+        info.gaps.iter().map(|gap| (gap.from_ns, gap.to_ns)).collect::<Vec<_>>(),
+        [(first.as_ns(), last.as_ns())]
+    );
     assert!(info.missing[0].contains("between 0.000000 s"), "{:?}", info.missing);
 }
 
@@ -111,6 +129,7 @@ fn events_that_cut_metadata_does_not_describe_are_lacking_in_the_run() {
     std::fs::write(&path, &metadata[..text]).expect("write");
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
-    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true).expect("imported");
+    let imported = import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true)
+        .expect("imported");
     assert_eq!((imported.events, run.info().expect("run.json").gaps.is_empty()), (0, false));
 }

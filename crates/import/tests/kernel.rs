@@ -12,7 +12,8 @@ const METADATA: &str = include_str!("../../../fuzz/checks/ctf/kernel.tsdl");
 /// Beside sched_waking, which says who wakes.
 const WAKEUP: &str = "event { name = \"sched_wakeup\"; id = 7; stream_id = 0; fields := struct { \
     integer { size = 8; align = 8; signed = 1; } _comm[16]; integer { size = 32; align = 8; signed = 1; } _tid; \
-    integer { size = 32; align = 8; signed = 1; } _prio; integer { size = 32; align = 8; signed = 1; } _target_cpu; }; };\n";
+    integer { size = 32; align = 8; signed = 1; } _prio;
+    integer { size = 32; align = 8; signed = 1; } _target_cpu; }; };\n";
 
 /// Bytes of a packet's header and context.
 const HEADER: usize = 16 + 6 * 8 + 4;
@@ -39,7 +40,12 @@ impl Packet {
         self
     }
 
-    fn switch(self, time: i128, (prev_comm, prev_tid, state): (&str, i128, i128), (next_comm, next_tid): (&str, i128)) -> Packet {
+    fn switch(
+        self,
+        time: i128,
+        (prev_comm, prev_tid, state): (&str, i128, i128),
+        (next_comm, next_tid): (&str, i128),
+    ) -> Packet {
         self.event(0, time, |bits| {
             let bits = comm(bits, prev_comm).put(prev_tid, 32).put(20, 32).put(state, 64);
             comm(bits, next_comm).put(next_tid, 32).put(20, 32)
@@ -53,8 +59,10 @@ impl Packet {
     fn bytes(self) -> Vec<u8> {
         let events = self.events.bytes();
         let size = 8 * (HEADER + events.len()) as i128;
-        let head = Bits::new(false).put(0xc1fc_1fc1, 32).put(0, 32).put(self.cpu, 64).put(self.begin, 64).put(self.end, 64);
-        let head = head.put(size, 64).put(size, 64).put(self.sequence, 64).put(self.discarded, 64).put(self.cpu, 32).bytes();
+        let head =
+            Bits::new(false).put(0xc1fc_1fc1, 32).put(0, 32).put(self.cpu, 64).put(self.begin, 64).put(self.end, 64);
+        let head =
+            head.put(size, 64).put(size, 64).put(self.sequence, 64).put(self.discarded, 64).put(self.cpu, 32).bytes();
         [head, events].concat()
     }
 }
@@ -73,7 +81,9 @@ fn read(folder: &Path) -> (Vec<(i64, u32, String)>, Reader) {
             Payload::SchedSwitch { prev_tid, prev_state, next_tid, prev_comm, next_comm } => {
                 format!("switch {} {prev_tid} {prev_state} to {} {next_tid}", text(prev_comm), text(next_comm))
             }
-            Payload::SchedWakeup { tid, target_cpu, waker_tid, comm } => format!("{waker_tid} wakes {} {tid} on {target_cpu}", text(comm)),
+            Payload::SchedWakeup { tid, target_cpu, waker_tid, comm } => {
+                format!("{waker_tid} wakes {} {tid} on {target_cpu}", text(comm))
+            }
             Payload::IrqEntry { irq, name } => format!("irq {irq} {}", text(name)),
             Payload::IrqExit { irq } => format!("irq {irq} ends"),
             Payload::SoftirqEntry { vector } => format!("softirq {vector}"),
@@ -138,14 +148,22 @@ fn events_that_were_lost_lie_before_and_behind_the_last_ones_of_the_packet_that_
     let fill = |packet: Packet| (0..200).fold(packet, |packet, i| packet.event(4, 2_000 + i, |bits| bits.put(1, 32)));
     let mut lossy = fill(Packet::new(0, 1_000).switch(1_000, ("a", 1, 1), ("b", 2))).wake(1, 9_000, "c", 3, 0);
     (lossy.end, lossy.discarded) = (20_000, 5);
-    let mut next = Packet::new(0, 20_000).wake(1, 30_000, "c", 3, 0).switch(40_000, ("x", 9, 1), ("b", 2)).wake(1, 50_000, "c", 3, 0);
+    let mut next = Packet::new(0, 20_000)
+        .wake(1, 30_000, "c", 3, 0)
+        .switch(40_000, ("x", 9, 1), ("b", 2))
+        .wake(1, 50_000, "c", 3, 0);
     (next.sequence, next.discarded) = (1, 5);
     let (found, reader) = read(&write(folder.path(), METADATA, &[[lossy.bytes(), next.bytes()].concat()]));
-    let lost: Vec<_> = found.iter().filter(|(.., said)| said.starts_with("lost")).map(|(ns, _, said)| (*ns, said.as_str())).collect();
+    let lost: Vec<_> =
+        found.iter().filter(|(.., said)| said.starts_with("lost")).map(|(ns, _, said)| (*ns, said.as_str())).collect();
     assert_eq!(lost[0].1, "lost 5");
     assert!(lost[1..].iter().all(|(_, said)| *said == "lost 0"), "counted once");
     assert_eq!(lost.last().map(|l| l.0), Some(20_000), "up to the end of the packet");
-    let wakers: Vec<_> = found.iter().filter(|(.., said)| said.contains("wakes")).map(|(.., said)| said.split(' ').next().unwrap_or("")).collect();
+    let wakers: Vec<_> = found
+        .iter()
+        .filter(|(.., said)| said.contains("wakes"))
+        .map(|(.., said)| said.split(' ').next().unwrap_or(""))
+        .collect();
     assert_eq!(wakers, ["0", "0", "2"], "who runs is not known until the next switch");
     assert_eq!(reader.gaps().iter().filter_map(|gap| gap.events).sum::<u64>(), 5);
 }
@@ -153,12 +171,17 @@ fn events_that_were_lost_lie_before_and_behind_the_last_ones_of_the_packet_that_
 #[test]
 fn link_annotations_are_a_record_a_pair() {
     let own = METADATA
-        .replace("uint32_t cpu_id; };", "uint32_t cpu_id; };\n event.context := struct { uint32_t _vpid; uint32_t _vtid; };")
+        .replace(
+            "uint32_t cpu_id; };",
+            "uint32_t cpu_id; };\n event.context := struct { uint32_t _vpid; uint32_t _vtid; };",
+        )
         .replace("_subs", "_subscription_handles")
         .replace("_pubs", "_publisher_handles");
     for metadata in [own.clone(), own.replace("subscription_handles", "subs").replace("publisher_handles", "pubs")] {
         let folder = tempfile::tempdir().expect("folder");
-        let array = |bits: Bits, handles: &[i128]| handles.iter().fold(bits.put(handles.len() as i128, 64), |bits, h| bits.put(*h, 64));
+        let array = |bits: Bits, handles: &[i128]| {
+            handles.iter().fold(bits.put(handles.len() as i128, 64), |bits, h| bits.put(*h, 64))
+        };
         let packet = Packet::new(0, 1_000)
             .event(6, 1_000, |bits| array(array(bits.put(7, 32).put(8, 32), &[0x51, 0x52]), &[0xa1, 0xa2, 0xa3]))
             .event(6, 2_000, |bits| array(array(bits.put(7, 32).put(8, 32), &[]), &[0xa1]))
@@ -166,11 +189,14 @@ fn link_annotations_are_a_record_a_pair() {
         let mut reader = Reader::open(&[write(folder.path(), &metadata, &[packet.bytes()])]).expect("trace");
         let mut found = Vec::new();
         while let Some(event) = reader.next_event() {
-            let Payload::MessageLinkPartialSync { subscription, publisher } = event.payload else { panic!("{event:?}") };
+            let Payload::MessageLinkPartialSync { subscription, publisher } = event.payload else {
+                panic!("{event:?}")
+            };
             found.push((event.time.as_ns(), event.thread.0, subscription.0, publisher.0));
         }
         let pairs = [(0x51, 0xa1), (0x51, 0xa2), (0x51, 0xa3), (0x52, 0xa1), (0x52, 0xa2), (0x52, 0xa3)];
-        let expected: Vec<_> = pairs.map(|(s, p)| (1_000, 8, s, p)).into_iter().chain([(3_000, 8, 0x53, 0xa1)]).collect();
+        let expected: Vec<_> =
+            pairs.map(|(s, p)| (1_000, 8, s, p)).into_iter().chain([(3_000, 8, 0x53, 0xa1)]).collect();
         assert_eq!(found, expected);
     }
 }

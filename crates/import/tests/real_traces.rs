@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use tacho_import::{Cause, Reader};
 
-/// LTTng's large header under a description that is not LTTng's to the letter is read by that description, event by event.
+/// LTTng's large header under a description that is not LTTng's to the letter is read by that description, event by
+/// event.
 #[test]
 fn a_look_at_the_whole_event_finds_what_its_description_says() {
     for name in ["fan_1x8_mt_5s", "ipc_5s", "service_5s", "humbleformat_talker_listener_5s", "sigkill_5s"] {
@@ -43,17 +44,29 @@ fn every_event_is_read_once_with_its_kind_process_and_time() {
             *by_process.entry(event.process).or_insert(0u64) += 1;
             times.push(event.time.as_ns() + reader.realtime_offset_ns());
         }
-        let expected: BTreeMap<String, u64> = serde_json::from_value(truth["event_counts"].clone()).expect("event_counts");
+        let expected: BTreeMap<String, u64> =
+            serde_json::from_value(truth["event_counts"].clone()).expect("event_counts");
         assert_eq!(counts, expected, "{name}");
         assert_eq!(times.len() as u64, truth["events"], "{name}");
         assert!(times.is_sorted(), "{name}");
         assert_eq!(times.first().copied(), truth["first_ns"].as_i64(), "{name}");
         assert_eq!(times.last().copied(), truth["last_ns"].as_i64(), "{name}");
-        let processes: BTreeMap<u64, (String, u64)> = reader.processes().iter().zip(by_process.values())
+        let processes: BTreeMap<u64, (String, u64)> = reader
+            .processes()
+            .iter()
+            .zip(by_process.values())
             .map(|(facts, events)| (facts.header.pid.into(), (facts.header.executable.clone(), *events)))
             .collect();
-        let expected: BTreeMap<u64, (String, u64)> = truth["processes"].as_array().expect("processes").iter()
-            .map(|p| (p["pid"].as_u64().unwrap(), (p["procname"].as_str().unwrap().to_string(), p["events"].as_u64().unwrap())))
+        let expected: BTreeMap<u64, (String, u64)> = truth["processes"]
+            .as_array()
+            .expect("processes")
+            .iter()
+            .map(|p| {
+                (
+                    p["pid"].as_u64().unwrap(),
+                    (p["procname"].as_str().unwrap().to_string(), p["events"].as_u64().unwrap()),
+                )
+            })
             .collect();
         assert_eq!(processes, expected, "{name}");
         assert!(reader.problems().is_empty(), "{name}: {:?}", reader.problems());
@@ -82,21 +95,39 @@ fn lost_events_are_counted() {
 #[test]
 fn babeltrace2_prints_the_same_events_at_the_same_times() {
     let fixture = Fixture::unpack("fan_1x8_procs_b_5s");
-    let printed = Command::new("babeltrace2").arg("--clock-seconds").arg(fixture.trace()).output().expect("babeltrace2 is installed");
+    let printed = Command::new("babeltrace2")
+        .arg("--clock-seconds")
+        .arg(fixture.trace())
+        .output()
+        .expect("babeltrace2 is installed");
     assert!(printed.status.success());
     let printed = String::from_utf8(printed.stdout).expect("text");
-    let mut expected: Vec<(i64, String, u32, u32)> = printed.lines().map(|line| {
-        let (seconds, rest) = line.trim_start_matches('[').split_once("] ").expect(line);
-        let name = rest.split("ros2:").nth(1).and_then(|r| r.split(':').next()).expect(line);
-        let number = |key: &str| rest.split(key).nth(1).and_then(|r| r.split([',', ' ']).next()).and_then(|n| n.parse().ok()).expect(line);
-        let ns = seconds.replace('.', "").parse().expect(line);
-        (ns, name.to_string(), number("vpid = "), number("vtid = "))
-    }).collect();
+    let mut expected: Vec<(i64, String, u32, u32)> = printed
+        .lines()
+        .map(|line| {
+            let (seconds, rest) = line.trim_start_matches('[').split_once("] ").expect(line);
+            let name = rest.split("ros2:").nth(1).and_then(|r| r.split(':').next()).expect(line);
+            let number = |key: &str| {
+                rest.split(key)
+                    .nth(1)
+                    .and_then(|r| r.split([',', ' ']).next())
+                    .and_then(|n| n.parse().ok())
+                    .expect(line)
+            };
+            let ns = seconds.replace('.', "").parse().expect(line);
+            (ns, name.to_string(), number("vpid = "), number("vtid = "))
+        })
+        .collect();
     let mut reader = Reader::open(&[fixture.trace()]).expect("trace");
     let mut found = Vec::new();
     while let Some(event) = reader.next_event() {
         let pid = reader.processes()[event.process.0 as usize].header.pid;
-        found.push((event.time.as_ns() + reader.realtime_offset_ns(), event.payload.name().to_string(), pid, event.thread.0));
+        found.push((
+            event.time.as_ns() + reader.realtime_offset_ns(),
+            event.payload.name().to_string(),
+            pid,
+            event.thread.0,
+        ));
     }
     // Events of equal time may stand in either order.
     expected.sort();
@@ -112,7 +143,8 @@ fn traces_may_be_named_by_any_folder_above_them_and_are_read_once() {
         let mut reader = Reader::open(paths).expect("trace");
         std::iter::from_fn(|| reader.next_event()).count() as u64
     };
-    for paths in [vec![fixture.files()], vec![fixture.files().join("metadata")], vec![fixture.trace(), fixture.files()]] {
+    for paths in [vec![fixture.files()], vec![fixture.files().join("metadata")], vec![fixture.trace(), fixture.files()]]
+    {
         assert_eq!(count(&paths), fixture.truth["events"], "{paths:?}");
     }
 }

@@ -83,9 +83,12 @@ fn the_only_stream_and_the_only_event_of_it_need_no_number() {
 
 #[test]
 fn packets_that_name_their_content_only_end_with_it() {
-    let metadata = preamble(false, "", "") + &format!("stream {{ packet.context := struct {{ u32 content_size; }};
+    let metadata = preamble(false, "", "")
+        + &format!(
+            "stream {{ packet.context := struct {{ u32 content_size; }};
         event.header := {HEADER}; event.context := {CONTEXT}; }};
-        event {{ name = \"ros2:callback_end\"; fields := {FIELDS}; }};");
+        event {{ name = \"ros2:callback_end\"; fields := {FIELDS}; }};"
+        );
     let packet = |time, callback| event(Bits::new(false).put(32 + 192, 32), time, callback).bytes();
     assert_eq!(
         events(&metadata, &[[packet(10, 1), packet(20, 2)].concat()]),

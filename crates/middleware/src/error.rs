@@ -6,7 +6,11 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such plugin in the folder.
-    #[error("no middleware \"{name}\" in {}: expected libtacho_{name}.so; there are: {}", folder.display(), list(found))]
+    #[error(
+        "no middleware \"{name}\" in {}: expected libtacho_{name}.so; there are: {}",
+        folder.display(),
+        list(found)
+    )]
     NotFound {
         /// Name asked for.
         name: String,

@@ -1,10 +1,10 @@
 //! Plugins in a folder.
 
-use crate::abi;
-use crate::session::Session;
+use crate::words::checked;
 use crate::Error;
 use std::ffi::{c_char, CStr};
 use std::path::{Path, PathBuf};
+use tacho_abi as abi;
 
 const PREFIX: &str = "libtacho_";
 /// The recorder, and what is loaded beside it (`recorder_ros1`), lie in the same folder and are no middleware.
@@ -69,6 +69,11 @@ fn names(folder: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
+/// Where the plugin of that name is, if it is there.
+pub(crate) fn plugin(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{PREFIX}{name}.so"))
+}
+
 /// The build writes the reason for each plugin that it leaves out beside the others.
 fn not_built(folder: &Path, name: &str) -> Result<Error, Error> {
     let path = folder.join(format!("{PREFIX}{name}.missing"));
@@ -81,7 +86,7 @@ fn not_built(folder: &Path, name: &str) -> Result<Error, Error> {
 impl Middleware {
     /// Loads the plugin of that name from the folder.
     pub fn load(folder: &Path, name: &str) -> Result<Middleware, Error> {
-        let path = folder.join(format!("{PREFIX}{name}.so"));
+        let path = plugin(folder, name);
         if !path.is_file() {
             if names(folder, ".missing")?.iter().any(|missing| missing == name) {
                 return Err(not_built(folder, name)?);
@@ -93,16 +98,19 @@ impl Middleware {
 
     fn load_file(path: PathBuf) -> Result<Middleware, Error> {
         let failed = |source| Error::Load { path: path.clone(), source };
-        // SAFETY: plugins run code when loaded; which folder is trusted is the caller's choice, as with any program of it.
+        // SAFETY: plugins run code when loaded; which folder is trusted is the caller's choice, as with any program of
+        // it.
         let library = unsafe { libloading::Library::new(&path) }.map_err(failed)?;
-        // SAFETY: the symbol is part of the seam, and the ABI of its table is checked before anything else of it is read.
+        // SAFETY: the symbol is part of the seam, and the ABI of its table is checked before anything else of it is
+        // read.
         let table = unsafe {
             let entry = library.get::<abi::Entry>(b"tacho_middleware\0").map_err(failed)?;
             entry().as_ref()
         };
         let found = table.map_or(0, |table| table.abi);
         // SAFETY: the types are those of middleware.h. Without the symbol there is no such function, as most have none.
-        let call_within = unsafe { library.get::<abi::CallWithin>(b"tacho_call_within\0") }.ok().map(|function| *function);
+        let call_within =
+            unsafe { library.get::<abi::CallWithin>(b"tacho_call_within\0") }.ok().map(|function| *function);
         let wake = unsafe { library.get::<abi::Wake>(b"tacho_wake\0") }.ok().map(|function| *function);
         std::mem::forget(library);
         match table {
@@ -132,15 +140,19 @@ impl Middleware {
     /// Version of what it found below.
     pub fn version(&self) -> Result<String, Error> {
         let mut text = [0 as c_char; 256];
-        checked(|| format!("version of {}", self.name()), |error| {
-            // SAFETY: both buffers have the sizes that are said.
-            unsafe { (self.table.version)(text.as_mut_ptr(), text.len(), error) }
-        })?;
+        checked(
+            || format!("version of {}", self.name()),
+            |error| {
+                // SAFETY: both buffers have the sizes that are said.
+                unsafe { (self.table.version)(text.as_mut_ptr(), text.len(), error) }
+            },
+        )?;
         // SAFETY: written by the plugin with its NUL, inside the buffer.
         Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// Whether its subscriptions have a descriptor to wait on, and no thread of the middleware is needed to be woken by.
+    /// Whether its subscriptions have a descriptor to wait on, and no thread of the middleware is needed to be woken
+    /// by.
     pub fn has_descriptors(&self) -> bool {
         self.table.descriptor.is_some()
     }
@@ -154,11 +166,6 @@ impl Middleware {
     pub fn has_wake(&self) -> bool {
         self.wake.is_some()
     }
-
-    /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to stay on this machine.
-    pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
-        Session::open(*self, domain, transport, address)
-    }
 }
 
 unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
@@ -171,37 +178,4 @@ unsafe fn list(mut text: *const *const c_char) -> Vec<String> {
         }
     }
     all
-}
-
-/// Calls into the plugin with room for its words; negative results become errors with them.
-pub(crate) fn checked(action: impl FnOnce() -> String, call: impl FnOnce(*mut c_char) -> i32) -> Result<i32, Error> {
-    Words::new().checked(action, call)
-}
-
-/// Room for a plugin's words. What every message passes keeps one, which is not touched unless a call fails.
-pub(crate) struct Words(Box<[c_char; abi::ERROR_SIZE]>);
-
-impl Words {
-    pub(crate) fn new() -> Words {
-        Words(Box::new([0; abi::ERROR_SIZE]))
-    }
-
-    /// As [`checked`].
-    #[inline]
-    pub(crate) fn checked(&mut self, action: impl FnOnce() -> String, call: impl FnOnce(*mut c_char) -> i32) -> Result<i32, Error> {
-        let result = call(self.0.as_mut_ptr());
-        if result >= 0 {
-            return Ok(result);
-        }
-        Err(self.refused(result, action()))
-    }
-
-    #[cold]
-    fn refused(&mut self, result: i32, action: String) -> Error {
-        self.0[abi::ERROR_SIZE - 1] = 0;
-        // SAFETY: inside the buffer; what comes before that NUL is the plugin's text with its own, or none.
-        let cause = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy().into_owned();
-        self.0[0] = 0;
-        Error::Refused { code: result.unsigned_abs(), action, cause }
-    }
 }

@@ -1,11 +1,12 @@
 //! Sessions and their endpoints.
 
-use crate::abi::{self, Header};
-use crate::library::{checked, Middleware, Words};
+use crate::library::Middleware;
+use crate::words::{checked, Words};
 use crate::Error;
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
+use tacho_abi::{self as abi, Header};
 use tacho_workload::model::Qos;
 
 /// What the layer below calls an entity in its own trace events, or any unique address.
@@ -80,19 +81,30 @@ unsafe extern "C" fn notify(context: *mut c_void) {
     on_data();
 }
 
-impl Session {
-    pub(crate) fn open(middleware: Middleware, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
+impl Middleware {
+    /// Joins a domain over a transport, empty for the default one, and by the interface of an IPv4 address, empty to
+    /// stay on this machine.
+    pub fn open(&self, domain: u32, transport: &str, address: &str) -> Result<Session, Error> {
         let (transport, address) = (text("transport", transport)?, text("address", address)?);
         let config = abi::SessionConfig { domain, transport: transport.as_ptr(), address: address.as_ptr() };
         let mut raw = std::ptr::null_mut();
-        checked(|| format!("open {} in domain {domain}", middleware.name()), |error| {
-            // SAFETY: the configuration lives through the call.
-            raw = unsafe { (middleware.table.open)(&config, error) };
-            if raw.is_null() { -1 } else { 0 }
-        })?;
-        Ok(Session(Arc::new(Open { middleware, raw, notified: Mutex::default() })))
+        checked(
+            || format!("open {} in domain {domain}", self.name()),
+            |error| {
+                // SAFETY: the configuration lives through the call.
+                raw = unsafe { (self.table.open)(&config, error) };
+                if raw.is_null() {
+                    -1
+                } else {
+                    0
+                }
+            },
+        )?;
+        Ok(Session(Arc::new(Open { middleware: *self, raw, notified: Mutex::default() })))
     }
+}
 
+impl Session {
     /// The middleware that it is a session of.
     pub fn middleware(&self) -> Middleware {
         self.0.middleware
@@ -102,10 +114,13 @@ impl Session {
     pub fn node(&self, name: &str) -> Result<NodeHandle, Error> {
         let c_name = text("node", name)?;
         let (mut handle, mut traced): (*const c_void, c_int) = (std::ptr::null(), 0);
-        checked(|| format!("node {name}"), |error| {
-            // SAFETY: all pointers live through the call.
-            unsafe { (self.0.middleware.table.node)(self.0.raw, c_name.as_ptr(), &mut handle, &mut traced, error) }
-        })?;
+        checked(
+            || format!("node {name}"),
+            |error| {
+                // SAFETY: all pointers live through the call.
+                unsafe { (self.0.middleware.table.node)(self.0.raw, c_name.as_ptr(), &mut handle, &mut traced, error) }
+            },
+        )?;
         Ok(NodeHandle { name: name.into(), handle: Handle(handle as u64), traced: traced != 0 })
     }
 
@@ -119,7 +134,16 @@ impl Session {
         })?;
         let table = self.0.middleware.table;
         let (borrow, publish, words) = (table.borrow, table.publish, Words::new());
-        Ok(Publisher { raw, borrow, publish, words, handle, size: endpoint.size, topic: endpoint.topic.into(), session: self.clone() })
+        Ok(Publisher {
+            raw,
+            borrow,
+            publish,
+            words,
+            handle,
+            size: endpoint.size,
+            topic: endpoint.topic.into(),
+            session: self.clone(),
+        })
     }
 
     /// Adds a subscription to a node. `on_data` is called from any thread of the middleware at least once after each
@@ -134,13 +158,12 @@ impl Session {
         let on_data = on_data.map(Box::new);
         let context = on_data.as_deref().map_or(std::ptr::null_mut(), |b| b as *const OnData as *mut c_void);
         let function: abi::OnData = if on_data.is_some() { Some(notify) } else { None };
-        // Kept before the call: the middleware may notify before it returns; and after a failure, too, which costs bytes.
+        // Kept before the call: the middleware may notify before it returns; and after a failure, too, which costs
+        // bytes.
         self.0.notified.lock().unwrap_or_else(|e| e.into_inner()).extend(on_data);
         let handle = self.endpoint("subscribe", node, endpoint, |config, handle, error| {
             // SAFETY: all pointers live through the call, `context` as long as the session.
-            raw = unsafe {
-                (self.0.middleware.table.subscribe)(self.0.raw, config, function, context, handle, error)
-            };
+            raw = unsafe { (self.0.middleware.table.subscribe)(self.0.raw, config, function, context, handle, error) };
             raw.is_null()
         })?;
         let words = Words::new();
@@ -165,9 +188,16 @@ impl Session {
             qos: raw_qos(&endpoint.qos),
         };
         let mut handle: *const c_void = std::ptr::null();
-        checked(|| format!("{action} {} by node {}", endpoint.topic, node.name), |error| {
-            if call(&config, &mut handle, error) { -1 } else { 0 }
-        })?;
+        checked(
+            || format!("{action} {} by node {}", endpoint.topic, node.name),
+            |error| {
+                if call(&config, &mut handle, error) {
+                    -1
+                } else {
+                    0
+                }
+            },
+        )?;
         Ok(Handle(handle as u64))
     }
 }
@@ -217,11 +247,18 @@ impl Publisher {
     pub fn borrow(&mut self) -> Result<Buffer<'_>, Error> {
         let (borrow, raw) = (self.borrow, self.raw);
         let (mut data, mut kept, mut message) = (std::ptr::null_mut(), 0, std::ptr::null());
-        self.words.checked(|| format!("borrow on {}", self.topic), |error| {
-            // SAFETY: as above.
-            data = unsafe { borrow(raw, &mut kept, &mut message, error) };
-            if data.is_null() { -1 } else { 0 }
-        })?;
+        self.words.checked(
+            || format!("borrow on {}", self.topic),
+            |error| {
+                // SAFETY: as above.
+                data = unsafe { borrow(raw, &mut kept, &mut message, error) };
+                if data.is_null() {
+                    -1
+                } else {
+                    0
+                }
+            },
+        )?;
         // SAFETY: the seam promises `size` bytes until publish, which needs &mut self.
         let data = unsafe { std::slice::from_raw_parts_mut(data as *mut u8, self.size) };
         Ok(Buffer { data, kept: kept != 0, message: Handle(message as u64) })
@@ -267,15 +304,19 @@ impl Subscription {
             .map(|count| count as usize)
     }
 
-    /// A descriptor that poll(2) finds readable when a message may have come since `take` last found none. Of a subscription without
-    /// `on_data`, of a middleware that [has one](crate::Middleware::has_descriptors); open as long as the subscription.
+    /// A descriptor that poll(2) finds readable when a message may have come since `take` last found none. Of a
+    /// subscription without `on_data`, of a middleware that [has one](crate::Middleware::has_descriptors); open as long
+    /// as the subscription.
     pub fn descriptor(&mut self) -> Result<RawFd, Error> {
         let (table, raw) = (self.table(), self.raw);
-        checked(|| format!("descriptor of {}", self.topic), |error| match table.descriptor {
-            // SAFETY: as above.
-            Some(descriptor) => unsafe { descriptor(raw, error) },
-            None => -1,
-        })
+        checked(
+            || format!("descriptor of {}", self.topic),
+            |error| match table.descriptor {
+                // SAFETY: as above.
+                Some(descriptor) => unsafe { descriptor(raw, error) },
+                None => -1,
+            },
+        )
     }
 
     /// The oldest message of the queue, if there is one. Given back when dropped.
@@ -291,33 +332,38 @@ impl Subscription {
         Some(Waker { function: self.session.0.middleware.wake?, raw: self.raw, _session: self.session.clone() })
     }
 
-    /// Waits for a message, `limit_ns` at the most ([`NO_LIMIT`], where there is a [`Waker`]: without one), and calls `on_message` with
-    /// it, inside the middleware's own callback where it has one; whether it did. Of a middleware that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it
-    /// [has descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
+    /// Waits for a message, `limit_ns` at the most ([`NO_LIMIT`], where there is a [`Waker`]: without one), and calls
+    /// `on_message` with it, inside the middleware's own callback where it has one; whether it did. Of a middleware
+    /// that [can](crate::Middleware::has_call_within); of a subscription without `on_data`, where it [has
+    /// descriptors](crate::Middleware::has_descriptors). A panic in `on_message` ends the process: there is C below it.
     #[inline]
     pub fn call_within<F: FnMut(&Received)>(&mut self, limit_ns: i64, mut on_message: F) -> Result<bool, Error> {
-        unsafe extern "C" fn call<F: FnMut(&Received)>(context: *mut c_void, message: *const abi::RawMessage) {
-            // SAFETY: the context is the function below, the message is lent during the call, and Received is nothing but it.
+        unsafe extern "C" fn call<F: FnMut(&Received)>(context: *mut c_void, message: *const abi::Message) {
+            // SAFETY: the context is the function below, the message is lent during the call, and Received is nothing
+            // but it.
             unsafe { (*context.cast::<F>())(&*message.cast::<Received>()) }
         }
         let (function, raw) = (self.session.0.middleware.call_within, self.raw);
         let context = (&raw mut on_message).cast::<c_void>();
-        let called = self.words.checked(|| format!("take from {}", self.topic), |error| match function {
-            // SAFETY: no message is out: the last one borrowed self; and the plugin calls on this thread, before it returns.
-            Some(function) => unsafe { function(raw, limit_ns, call::<F>, context, error) },
-            None => -1,
-        })?;
+        let called = self.words.checked(
+            || format!("take from {}", self.topic),
+            |error| match function {
+                // SAFETY: no message is out: the last one borrowed self; and the plugin calls on this thread, before it
+                // returns.
+                Some(function) => unsafe { function(raw, limit_ns, call::<F>, context, error) },
+                None => -1,
+            },
+        )?;
         Ok(called == 1)
     }
 
     #[inline]
-    fn taken(&mut self, take: impl FnOnce(*mut abi::RawMessage, *mut c_char) -> c_int) -> Result<Option<Message<'_>>, Error> {
-        let mut message = abi::RawMessage {
-            header: Header::default(),
-            data: std::ptr::null(),
-            size: 0,
-            loan: std::ptr::null_mut(),
-        };
+    fn taken(
+        &mut self,
+        take: impl FnOnce(*mut abi::Message, *mut c_char) -> c_int,
+    ) -> Result<Option<Message<'_>>, Error> {
+        let mut message =
+            abi::Message { header: Header::default(), data: std::ptr::null(), size: 0, loan: std::ptr::null_mut() };
         let taken = self.words.checked(|| format!("take from {}", self.topic), |error| take(&mut message, error))?;
         // Made only where there is one: dropping it gives it back.
         Ok((taken == 1).then(|| Message { subscription: self, received: Received(message) }))
@@ -348,7 +394,7 @@ impl Waker {
 
 /// A message that came.
 #[repr(transparent)]
-pub struct Received(abi::RawMessage);
+pub struct Received(abi::Message);
 
 impl Received {
     /// What its trace events name it.

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacho_middleware::{available, listed, Endpoint, Error, Header, Middleware};
+use tacho_middleware::{available, facts, listed, Endpoint, Error, Facts, Header, Middleware};
 use tacho_workload::model::Qos;
 
 fn folder() -> PathBuf {
@@ -71,7 +71,8 @@ fn a_message_travels_over_every_plugin_that_was_built() {
                 let mut test = Command::new(std::env::current_exe().unwrap());
                 test.args(["--ignored", "--exact", "--nocapture", "a_message_travels_over_the_plugin_that_is_named"]);
                 let output = test.env("TACHO_TESTED_PLUGIN", &name).output().unwrap();
-                let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+                let said =
+                    [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
                 assert!(output.status.success() && said.contains("1 passed"), "{name}: {}\n{said}", output.status);
             }
         }
@@ -102,6 +103,21 @@ fn a_plugin_left_out_of_the_build_says_why() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(loaded.contains("install it"), "{loaded}");
     assert!(matches!(&listed[0].version, Err(Error::NotBuilt { name, .. }) if name == "ros9"));
+}
+
+#[test]
+fn plugins_export_the_facts_of_their_folder() {
+    let built: Vec<String> = listed(&folder())
+        .unwrap()
+        .into_iter()
+        .filter(|(_, left_out)| left_out.is_none())
+        .map(|(name, _)| name)
+        .collect();
+    assert!(facts(&folder(), "inproc").one_process, "there are {}", built.join(", "));
+    for name in built {
+        assert_eq!(facts(&folder(), &name), Facts::in_this_tree(&name), "{name}");
+    }
+    assert_eq!(facts(&folder(), "nonsense"), Facts::default());
 }
 
 #[test]

@@ -1,14 +1,22 @@
-//! The one way out for text: what nodes, traces, files and paths are called reaches a terminal with its control characters visible.
+//! The one way out for text: what nodes, traces, files and paths are called reaches a terminal with its control
+//! characters visible.
 //!
-//! Such text is foreign: an escape in the name of a topic would steer the terminal, a newline would forge a line. Stderr is written with
-//! [`eprintln!`], one line a call. What goes to stdout is composed as [`Lines`]: they know which line ends are ours.
+//! Such text is foreign: an escape in the name of a topic would steer the terminal, a newline would forge a line.
+//! Stderr is written with [`eprintln!`], one line a call. What goes to stdout is composed as [`Lines`]: they know which
+//! line ends are ours.
+
+mod once;
+mod terminal;
+
+pub use once::{once, once_with, reason_of};
+pub use terminal::{stderr_screen, stdout_screen, Screen};
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};
 
-/// To stderr, as one line: what would steer a terminal, line ends too, is made visible. Unlike the standard one it does not panic where the
-/// reader has gone (`tacho record ... 2>&1 | head`): a recording would end with it.
+/// To stderr, as one line: what would steer a terminal, line ends too, is made visible. Unlike the standard one it does
+/// not panic where the reader has gone (`tacho record ... 2>&1 | head`): a recording would end with it.
 #[macro_export]
 macro_rules! eprintln {
     ($($text:tt)*) => {
@@ -28,7 +36,8 @@ pub fn lines_to_stderr(lines: &Lines) {
     let _ = lines.write(&mut io::stderr());
 }
 
-/// Whether a terminal obeys this character instead of showing it, or may (Unicode's "Bidirectional Algorithm", table 4; line separators).
+/// Whether a terminal obeys this character instead of showing it, or may (Unicode's "Bidirectional Algorithm", table 4;
+/// line separators).
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -65,11 +74,13 @@ fn shown(mut out: String, c: char) -> String {
     out
 }
 
-/// JSON as a terminal may get it: the same value, with what a terminal would obey as `\u` escapes. Outside strings JSON has line ends alone of it.
+/// JSON as a terminal may get it: the same value, with what a terminal would obey as `\u` escapes. Outside strings JSON
+/// has line ends alone of it.
 pub fn json(text: &str) -> Lines {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
-        let written = if is_obeyed(c) && c != '\n' { write!(out, "\\u{:04x}", u32::from(c)) } else { write!(out, "{c}") };
+        let written =
+            if is_obeyed(c) && c != '\n' { write!(out, "\\u{:04x}", u32::from(c)) } else { write!(out, "{c}") };
         written.unwrap_or_else(|_| unreachable!("a string takes all text"));
     }
     out.push('\n');
@@ -86,8 +97,8 @@ impl Lines {
         Lines::default()
     }
 
-    /// Text that was composed line by line, each foreign part having been made [`visible`] where it was put in. Of control characters line
-    /// ends, tabs and colours (ESC `[` number `m`) stay what they are.
+    /// Text that was composed line by line, each foreign part having been made [`visible`] where it was put in. Of
+    /// control characters line ends, tabs and colours (ESC `[` number `m`) stay what they are.
     pub fn composed(text: &str) -> Lines {
         let (mut out, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find(|c| is_obeyed(c) && c != '\n' && c != '\t') {
@@ -136,13 +147,29 @@ fn colour(text: &str) -> Option<usize> {
     (number.as_bytes().get(digits) == Some(&b'm')).then_some("\x1b[m".len() + digits)
 }
 
+/// `208 KiB`, `23.8 GiB`: to a tenth, for people.
+pub fn size(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    let tenths = (value * 10.0).round() / 10.0;
+    format!("{tenths} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_a_terminal_obeys_is_visible_and_all_else_stays() {
-        assert_eq!(visible("/a\u{1b}[2J\n\t\r\0\u{7f}\u{9b}31m\u{202e}b\u{2028}"), r"/a\x1b[2J\n\t\r\x00\x7f\u{9b}31m\u{202e}b\u{2028}");
+        assert_eq!(
+            visible("/a\u{1b}[2J\n\t\r\0\u{7f}\u{9b}31m\u{202e}b\u{2028}"),
+            r"/a\x1b[2J\n\t\r\x00\x7f\u{9b}31m\u{202e}b\u{2028}"
+        );
         assert!(matches!(visible("/points Größe 点 µs"), Cow::Borrowed(_)));
         assert_eq!(format!("{:>4}|{:<4}|", Visible("a"), Visible("\u{7}")), "   a|\\x07|");
     }
@@ -159,6 +186,16 @@ mod tests {
 
     #[test]
     fn json_keeps_its_value() {
-        assert_eq!(json("{\n  \"a\u{7f}\u{9b}\": \"\u{202e}\\u001b\"\n}").as_str(), "{\n  \"a\\u007f\\u009b\": \"\\u202e\\u001b\"\n}\n");
+        assert_eq!(
+            json("{\n  \"a\u{7f}\u{9b}\": \"\u{202e}\\u001b\"\n}").as_str(),
+            "{\n  \"a\\u007f\\u009b\": \"\\u202e\\u001b\"\n}\n"
+        );
+    }
+
+    #[test]
+    fn sizes_are_rounded_to_tenths() {
+        assert_eq!(size(212_992), "208 KiB");
+        assert_eq!(size(25_000_000_000), "23.3 GiB");
+        assert_eq!(size(12), "12 B");
     }
 }

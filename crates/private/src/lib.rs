@@ -78,8 +78,8 @@ fn foreign(path: &Path, found: &Metadata, user: u32) -> io::Error {
     };
     let (owner, mode) = (found.uid(), found.mode() & 0o7777);
     let text = format!(
-        "found {kind} of user {owner} with mode {mode:o}, expected a folder of user {user} with mode 700, which nobody else can enter; remove it, or \
-         set XDG_RUNTIME_DIR to such a folder"
+        "found {kind} of user {owner} with mode {mode:o}, expected a folder of user {user} with mode 700, which nobody \
+         else can enter; remove it, or set XDG_RUNTIME_DIR to such a folder"
     );
     saying(path, &text, io::ErrorKind::PermissionDenied)
 }

@@ -3,22 +3,25 @@
 //! The page itself is built by web/ and embedded; this crate chooses what of the tables it shows ([`page`]) and puts
 //! that into it so that no text of a trace can be anything but text ([`embed`]).
 
+mod comparison;
+pub mod drawn;
 pub mod embed;
 pub mod page;
 mod published;
-pub mod spread;
+#[cfg(test)]
+mod shapes;
 pub mod sweep;
 mod text;
 
 pub use text::{render_before_after, render_explain, shorten, Column, Table, Terminal};
 
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use tacho_analysis::summary::Summary;
-use tacho_analysis::tables::Tables;
 use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_tables::summary::Summary;
+use tacho_tables::Tables;
+use tacho_tune::{ObjectiveCurve, Proof};
 
 /// One run as the report shows it. Of several, the first is the one that the others are compared with.
 #[derive(Debug, Clone)]
@@ -33,16 +36,16 @@ pub struct ReportRun {
     pub summary: Summary,
     /// Its tables.
     pub tables: Tables,
-    /// `objective.json` of a tuning (study E), where there is one: `points` of `hz`, `response_ms`, `computation_ms`,
-    /// `alignment_ms`, `preemption_ms`, and `best_hz`.
-    pub objective: Option<Value>,
+    /// `objective.json` of a tuning (study E), where there is one.
+    pub objective: Option<ObjectiveCurve>,
     /// `proof.json` of a tuning, where there is one.
-    pub proof: Option<Value>,
+    pub proof: Option<Proof>,
     /// Points of a sweep; absent for a single workload.
     pub sweep: Option<sweep::Sweep>,
     /// The published experiment that a single workload repeats, as it names it.
     pub study: Option<String>,
-    /// Mean time inside the subscription callbacks of each node by its own clock, ms, where the workload asked for that.
+    /// Mean time inside the subscription callbacks of each node by its own clock, ms, where the workload asked for
+    /// that.
     pub in_node_clock_ms: BTreeMap<String, f64>,
 }
 
@@ -52,6 +55,14 @@ pub enum Error {
     /// Nothing to report on.
     #[error("no run to report on: expected at least one run directory")]
     NoRuns,
+    /// Sweeps are laid over each other, and single runs compared; a page does one of the two.
+    #[error("{single} is a single run and {sweep} a sweep: expected sweeps of one experiment, or single runs")]
+    Mixed {
+        /// Label of a single run.
+        single: String,
+        /// Label of a sweep.
+        sweep: String,
+    },
     /// A table points outside another.
     #[error("{run}: row {row} of table {table} names {column} {found}, but there are only {rows}")]
     DanglingRow {
@@ -90,6 +101,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub fn write(runs: &[ReportRun], out: &Path) -> Result<()> {
     if runs.is_empty() {
         return Err(Error::NoRuns);
+    }
+    let labelled =
+        |is_sweep: bool| runs.iter().find(|run| run.sweep.is_some() == is_sweep).map(|run| run.label.clone());
+    if let (Some(single), Some(sweep)) = (labelled(false), labelled(true)) {
+        return Err(Error::Mixed { single, sweep });
     }
     let html = embed::into_template(&page::page(runs)?)?;
     let mut beside = out.as_os_str().to_owned();

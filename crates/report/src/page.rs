@@ -1,22 +1,26 @@
 //! What the page gets: the runs' figures as they are, and of the large tables what can be drawn.
 //!
-//! Durations are ms, times are ms from the start of their instance. web/src/data.ts holds the same shapes.
+//! Durations are ms, times are ms from the start of their instance. web/src/shapes/ is made of these types.
 
+use crate::comparison::{compare, Compared};
+use crate::drawn::Drawn;
 use crate::published::{self, Study};
-use crate::spread::Drawn;
 use crate::sweep::Sweep;
 use crate::{Error, ReportRun, Result};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use tacho_analysis::summary::Summary;
-use tacho_analysis::tables::{Hop, Instance, Note, OffCpu, Preemption, Tables};
 use tacho_events::run::RunInfo;
+use tacho_printing::{once, once_with};
+use tacho_tables::row::Row;
+use tacho_tables::summary::Summary;
+use tacho_tables::{Execution, Hop, Instance, Note, OffCpu, Parts, Preemption, Tables};
+use tacho_tune::{ObjectiveCurve, Pair, Proof};
 
 const NS_PER_MS: f64 = 1e6;
 
 /// Everything on the page.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Page<'a> {
     /// Version of this shape.
     pub format: u32,
@@ -28,23 +32,28 @@ pub struct Page<'a> {
 
 /// One run.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageRun<'a> {
     /// See [`ReportRun::label`].
     pub label: &'a str,
     /// Path of the run directory.
     pub directory: String,
-    /// `run.json`.
-    pub info: &'a RunInfo,
+    /// `run.json`; what is missing for the same reason once.
+    pub info: RunInfo,
     /// `summary.json`.
     pub summary: &'a Summary,
     /// Notes of the tables and of the summary, each once.
-    pub notes: Vec<&'a Note>,
+    pub notes: Vec<Note>,
+    /// Those of the notes for whose sake figures are absent that a reader looks for first.
+    pub in_doubt: Vec<Note>,
     /// One entry a chain of the tables.
     pub chains: Vec<PageChain<'a>>,
     /// See [`ReportRun::objective`].
-    pub objective: Option<&'a Value>,
+    pub objective: Option<&'a ObjectiveCurve>,
+    /// The critical chain of the first run in this one; absent where the first has none.
+    pub compared: Option<PageCompared>,
     /// See [`ReportRun::proof`].
-    pub proof: Option<&'a Value>,
+    pub proof: Option<PageProof<'a>>,
     /// See [`ReportRun::sweep`].
     pub sweep: Option<&'a Sweep>,
     /// The published experiment that it repeats, of a single workload.
@@ -53,8 +62,32 @@ pub struct PageRun<'a> {
     pub in_node_clock_ms: &'a BTreeMap<String, f64>,
 }
 
+/// What became of the chain that the runs are compared by.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PageCompared {
+    /// Its figures.
+    #[serde(flatten)]
+    pub of: Compared,
+    /// What is drawn of it: an index into [`PageRun::chains`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<usize>,
+}
+
+/// A proof with the gain of each pair.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PageProof<'a> {
+    /// As it was written.
+    #[serde(flatten)]
+    pub proof: &'a Proof,
+    /// Mean before over mean after, of each of its repeats; null where a side has none.
+    pub gains: Vec<Option<f64>>,
+}
+
 /// A chain with what of its instances is drawn.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageChain<'a> {
     /// Name.
     pub name: &'a str,
@@ -68,31 +101,36 @@ pub struct PageChain<'a> {
     pub hops: Vec<HopMeans<'a>>,
 }
 
+/// Which of its chain's instances one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Rank {
+    /// The least end-to-end time.
+    Best,
+    /// Of an even count the lower of the two in the middle.
+    Median,
+    /// The greatest.
+    Worst,
+}
+
 /// One instance of a chain, on its own time axis.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageInstance<'a> {
-    /// `best`, `median` or `worst` by end-to-end time; of an even count the lower of the two in the middle.
-    pub rank: &'static str,
-    /// Whole and parts.
+    /// By end-to-end time.
+    pub rank: Rank,
+    /// First node's callback start to last node's output.
     pub end_to_end_ms: f64,
-    /// See `end_to_end_ms`.
-    pub computation_ms: f64,
-    /// See `end_to_end_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub alignment_ms: Option<f64>,
-    /// See `end_to_end_ms`.
-    pub queueing_ms: f64,
-    /// See `end_to_end_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept_ms: Option<f64>,
-    /// See `end_to_end_ms`.
-    pub transport_ms: f64,
+    /// What that is made of.
+    pub parts: Parts<f64>,
     /// In the order of the path.
     pub hops: Vec<PageHop<'a>>,
 }
 
 /// One node of an instance.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageHop<'a> {
     /// Node.
     pub node: &'a str,
@@ -100,17 +138,12 @@ pub struct PageHop<'a> {
     pub topic: Option<&'a str>,
     /// When its input was published.
     pub published_ms: Option<f64>,
-    /// When its input was there.
-    pub arrival_ms: Option<f64>,
     /// Start of its callback; its publish call where there is no callback.
     pub start_ms: f64,
     /// Its output.
     pub output_ms: f64,
-    /// Of the time before the start: executor busy.
-    pub queueing_ms: f64,
-    /// Of the time before the start, the last of it: kept for this callback by one that took it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept_ms: Option<f64>,
+    /// Where the time went from the publication of its input, of the first from its start, to its output.
+    pub parts: Parts<f64>,
     /// From start to output: who had the CPU that its thread could have gone on with; only with scheduler events.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PagePreemption<'a>>,
@@ -118,6 +151,7 @@ pub struct PageHop<'a> {
 
 /// A thread had the CPU of a callback.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PagePreemption<'a> {
     /// Since the start of the instance.
     pub from_ms: f64,
@@ -128,48 +162,54 @@ pub struct PagePreemption<'a> {
 }
 
 /// Means over all instances, of one node of the path.
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HopMeans<'a> {
     /// Node.
     pub node: &'a str,
     /// Instances behind the means.
     pub count: usize,
-    /// Parts as those of the chain ([`tacho_analysis::tables::Parts`]): their sums over the nodes are its means.
-    pub computation_ms: f64,
-    /// Absent where it is not known of every instance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preemption_ms: Option<f64>,
     /// Publish to start; absent for the first node.
     pub waited_ms: Option<f64>,
-    /// Absent for the first node and where the events do not tell it from transport.
-    pub alignment_ms: Option<f64>,
-    /// Absent for the first node.
-    pub queueing_ms: Option<f64>,
-    /// Taken, and kept for a later callback; absent for the first node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept_ms: Option<f64>,
-    /// Absent for the first node and where the events do not tell it from alignment.
-    pub transport_ms: Option<f64>,
+    /// Their sums over the nodes are the means of the chain.
+    pub parts: Parts<f64>,
 }
 
 /// The data of a report.
 pub fn page(runs: &[ReportRun]) -> Result<Page<'_>> {
-    let runs = runs.iter().map(page_run).collect::<Result<_>>()?;
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    let compared = compare(&summaries);
+    let path = compared.first().and_then(|first| Some(&summaries[0].chains[first.chain?].path));
+    let compared = |run: usize| {
+        let drawn = runs[run].tables.chains.iter().position(|chain| Some(&chain.path) == path);
+        compared.get(run).map(|of| PageCompared { of: *of, drawn })
+    };
+    let runs = runs.iter().enumerate().map(|(i, run)| page_run(run, compared(i))).collect::<Result<_>>()?;
     Ok(Page { format: 1, tacho_version: env!("CARGO_PKG_VERSION"), runs })
 }
 
-fn page_run(run: &ReportRun) -> Result<PageRun<'_>> {
-    let mut notes: Vec<&Note> = run.summary.notes.iter().collect();
-    notes.extend(run.tables.notes.iter().filter(|note| !run.summary.notes.contains(note)));
+fn page_run(run: &ReportRun, compared: Option<PageCompared>) -> Result<PageRun<'_>> {
+    let more = run.tables.notes.iter().filter(|note| !run.summary.notes.contains(note));
+    let notes = run.summary.notes.iter().chain(more).map(|note| (note.name.clone(), note.count, note.text.clone()));
+    let notes: Vec<Note> = once_with(notes).into_iter().map(|(name, count, text)| Note { name, count, text }).collect();
     Ok(PageRun {
         label: &run.label,
         directory: run.directory.path().display().to_string(),
-        info: &run.info,
+        info: RunInfo {
+            missing: once(&run.info.missing),
+            failed_starts: once(&run.info.failed_starts),
+            ..run.info.clone()
+        },
         summary: &run.summary,
+        in_doubt: notes.iter().filter(|note| note.casts_doubt()).cloned().collect(),
         notes,
         chains: chains(&run.label, &run.tables)?,
         objective: run.objective.as_ref(),
-        proof: run.proof.as_ref(),
+        compared,
+        proof: run
+            .proof
+            .as_ref()
+            .map(|proof| PageProof { proof, gains: proof.repeats.iter().map(Pair::gain).collect() }),
         sweep: run.sweep.as_ref(),
         study: run.study.as_deref().and_then(published::study),
         in_node_clock_ms: &run.in_node_clock_ms,
@@ -220,7 +260,11 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
             let shown = match rows.as_slice() {
                 [] => vec![],
                 rows => {
-                    vec![("best", rows[0]), ("median", rows[(rows.len() - 1) / 2]), ("worst", rows[rows.len() - 1])]
+                    vec![
+                        (Rank::Best, rows[0]),
+                        (Rank::Median, rows[(rows.len() - 1) / 2]),
+                        (Rank::Worst, rows[rows.len() - 1]),
+                    ]
                 }
             };
             PageChain {
@@ -229,7 +273,9 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
                 end_to_end: Drawn::of(&sorted),
                 instances: shown
                     .into_iter()
-                    .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path, &preemptions))
+                    .map(|(rank, row)| {
+                        page_instance(rank, &tables.instances[row], hops_of(row), &chain.path, &preemptions)
+                    })
                     .collect(),
                 hops: hop_means(&chain.path, rows.iter().map(|&row| hops_of(row))),
             }
@@ -238,10 +284,10 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
 }
 
 /// Of each execution, the intervals in which another thread had its CPU.
-type Preemptions<'a> = HashMap<u32, Vec<&'a Preemption>>;
+type Preemptions<'a> = HashMap<Row<Execution>, Vec<&'a Preemption>>;
 
 fn page_instance<'a>(
-    rank: &'static str,
+    rank: Rank,
     instance: &Instance,
     hops: &[&Hop],
     path: &'a [String],
@@ -251,11 +297,7 @@ fn page_instance<'a>(
     PageInstance {
         rank,
         end_to_end_ms: ms(instance.end_to_end_ns),
-        computation_ms: ms(instance.computation_ns),
-        alignment_ms: instance.alignment_ns.map(ms),
-        queueing_ms: ms(instance.queueing_ns),
-        kept_ms: instance.kept_ns.map(ms),
-        transport_ms: ms(instance.transport_ns),
+        parts: instance.parts().in_ms(),
         hops: hops
             .iter()
             .map(|hop| PageHop {
@@ -264,11 +306,9 @@ fn page_instance<'a>(
                     .then(|| path.get(2 * hop.position as usize - 1).map(String::as_str))
                     .flatten(),
                 published_ms: hop.published_ns.map(since_start),
-                arrival_ms: hop.arrival_ns.map(since_start),
                 start_ms: since_start(hop.start_ns),
                 output_ms: since_start(hop.output_ns),
-                queueing_ms: ms(hop.queueing_ns),
-                kept_ms: hop.kept_ns.filter(|ns| *ns > 0).map(ms),
+                parts: hop.parts().in_ms(),
                 preemptions: hop
                     .execution
                     .and_then(|execution| preemptions.get(&execution))
@@ -289,23 +329,18 @@ fn hop_means<'a, 'h>(path: &'a [String], instances: impl Iterator<Item = &'h [&'
     if whole.is_empty() || whole.iter().any(|hops| hops.len() != nodes) {
         return vec![];
     }
-    let mean = |position: usize, part: &dyn Fn(&Hop) -> Option<i64>| -> Option<f64> {
-        let sum: i64 = whole.iter().map(|hops| part(hops[position])).sum::<Option<i64>>()?;
-        Some(ms(sum) / whole.len() as f64)
-    };
-    (0..nodes)
-        .map(|position| HopMeans {
+    let means = |position: usize| {
+        let hops: Vec<&Hop> = whole.iter().map(|hops| hops[position]).collect();
+        let waited: Option<i64> = hops.iter().map(|hop| Some(hop.start_ns - hop.published_ns?)).sum();
+        let parts: Vec<Parts<f64>> = hops.iter().map(|hop| hop.parts().in_ms()).collect();
+        Some(HopMeans {
             node: node_at(path, position as u32),
-            count: whole.len(),
-            computation_ms: mean(position, &|hop| Some(hop.parts().computation_ns)).expect("both ends are always there"),
-            preemption_ms: mean(position, &|hop| hop.preemption_ns),
-            waited_ms: mean(position, &|hop| Some(hop.start_ns - hop.published_ns?)),
-            alignment_ms: mean(position, &|hop| hop.parts().alignment_ns),
-            queueing_ms: mean(position, &|hop| hop.published_ns.map(|_| hop.queueing_ns)),
-            kept_ms: mean(position, &|hop| hop.kept_ns),
-            transport_ms: mean(position, &|hop| hop.parts().alignment_ns.map(|_| hop.parts().transport_ns)),
+            count: hops.len(),
+            waited_ms: waited.map(|ns| ms(ns) / hops.len() as f64),
+            parts: Parts::mean(&parts)?,
         })
-        .collect()
+    };
+    (0..nodes).filter_map(means).collect()
 }
 
 fn node_at(path: &[String], position: u32) -> &str {
@@ -323,9 +358,9 @@ mod tests {
     #[test]
     fn a_hop_shows_who_had_its_cpu_from_its_start_to_its_output() {
         let row = |from_ns, to_ns, by: &str| Preemption {
-            process: 0,
+            process: Row::new(0),
             tid: 1,
-            execution: Some(7),
+            execution: Some(Row::new(7)),
             state: OffCpu::Runnable,
             from_ns,
             to_ns,
@@ -334,11 +369,12 @@ mod tests {
             by_comm: Some(by.into()),
             woken: false,
         };
-        let rows = [row(500_000, 1_500_000, "early"), row(2_000_000, 3_000_000, "burner"), row(6_000_000, 7_000_000, "late")];
+        let rows =
+            [row(500_000, 1_500_000, "early"), row(2_000_000, 3_000_000, "burner"), row(6_000_000, 7_000_000, "late")];
         let hop = Hop {
             instance: 0,
             position: 0,
-            execution: Some(7),
+            execution: Some(Row::new(7)),
             published_ns: None,
             arrival_ns: None,
             start_ns: 1_000_000,
@@ -360,15 +396,15 @@ mod tests {
             kept_ns: None,
             transport_ns: 0,
         };
-        let of = Preemptions::from([(7, rows.iter().collect())]);
+        let of = Preemptions::from([(Row::new(7), rows.iter().collect())]);
         let path = ["a".to_string()];
-        let page = page_instance("worst", &instance, &[&hop], &path, &of);
+        let page = page_instance(Rank::Worst, &instance, &[&hop], &path, &of);
         let found: Vec<_> = page.hops[0].preemptions.iter().map(|p| (p.from_ms, p.to_ms, p.by)).collect();
         assert_eq!(found, [(0.0, 0.5, Some("early")), (1.0, 2.0, Some("burner"))]);
     }
 
     #[test]
-    fn an_unknown_arrival_leaves_its_means_out() {
+    fn of_an_unknown_arrival_transport_holds_alignment() {
         let hop = |position, published_ns, arrival_ns, start_ns, output_ns| Hop {
             instance: 0,
             position,
@@ -386,9 +422,8 @@ mod tests {
         let hops: Vec<&Hop> = hops.iter().collect();
         let path: Vec<String> = ["a", "/t", "b"].map(String::from).into();
         let means = hop_means(&path, std::iter::once(hops.as_slice()));
-        assert_eq!(means[1].computation_ms, 2.0);
-        assert_eq!((means[1].alignment_ms, means[1].transport_ms), (None, None));
+        assert_eq!((means[1].parts.computation, means[1].parts.transport, means[1].parts.alignment), (2.0, 3.0, None));
         assert_eq!((means[0].waited_ms, means[1].waited_ms), (None, Some(3.0)));
-        assert_eq!(means[0].queueing_ms, None);
+        assert_eq!(means[0].parts.whole_ms(), 1.0);
     }
 }

@@ -1,8 +1,9 @@
 //! The figures as plain text for a terminal: `tacho explain`, and the before/after of a tuning.
 //!
-//! An en dash is a figure that was not measured. All text of a trace comes in by `line` and by the rows of tables, which make its control
-//! characters visible, so that it can neither steer the terminal nor forge a line.
+//! An en dash is a figure that was not measured. All text of a trace comes in by `line` and by the rows of tables,
+//! which make its control characters visible, so that it can neither steer the terminal nor forge a line.
 
+mod actions;
 mod bag;
 mod before_after;
 mod boards;
@@ -11,9 +12,8 @@ mod causes;
 mod findings;
 mod layers;
 mod lifecycle;
-mod actions;
-mod services;
 mod point;
+mod services;
 mod sweep;
 mod table;
 mod threads;
@@ -22,10 +22,10 @@ mod topics;
 pub use table::{shorten, Column, Table};
 
 use std::fmt::Write;
-use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
-use tacho_analysis::tables::Note;
 use tacho_events::run::{Machine, RunInfo, TraceSource};
-use tacho_printing::visible;
+use tacho_printing::{once, once_with, visible};
+use tacho_tables::summary::{ChainFigures, Distribution, Summary};
+use tacho_tables::{Note, Parts};
 
 /// Not measured.
 const ABSENT: &str = "–";
@@ -87,8 +87,8 @@ impl Terminal {
         }
     }
 
-    /// Where the time of one run goes: its critical chain, the other chains, its communication, callbacks, topics, notes. Of a sweep its
-    /// points; what is more stands in the run directory of each.
+    /// Where the time of one run goes: its critical chain, the other chains, its communication, callbacks, topics,
+    /// notes. Of a sweep its points; what is more stands in the run directory of each.
     pub fn explain(&self, summary: &Summary, info: &RunInfo) -> String {
         self.explain_chain(summary, info, None)
     }
@@ -109,7 +109,8 @@ impl Terminal {
             Some(chain) => self.chain(&mut out, chain),
             None if !summary.bag_topics.is_empty() => {}
             None => {
-                let why = if summary.chains.is_empty() { "No chain was seen." } else { "No chain has an end-to-end time." };
+                let why =
+                    if summary.chains.is_empty() { "No chain was seen." } else { "No chain has an end-to-end time." };
                 out.push('\n');
                 self.line(&mut out, why);
             }
@@ -150,7 +151,10 @@ impl Terminal {
             self.line(out, &format!("How outputs were tied to inputs: {}.", chain.evidence));
         }
         if let Some(within) = chain.clock_uncertainty_ms {
-            self.line(out, &format!("It runs over several hosts: a time between two of them is right to +- {within:.3} ms."));
+            self.line(
+                out,
+                &format!("It runs over several hosts: a time between two of them is right to +- {within:.3} ms."),
+            );
         }
         if let Some(repeats) = repeat_range(chain) {
             self.line(out, &format!("{repeats}."));
@@ -240,7 +244,11 @@ impl Terminal {
                 number(chain.reaction_time_ms.as_ref().map(|d| d.max), 2),
             ]);
         }
-        self.section(out, "Other chains (of several paths the worst; --chain NAME explains one; reaction: the longest)", table);
+        self.section(
+            out,
+            "Other chains (of several paths the worst; --chain NAME explains one; reaction: the longest)",
+            table,
+        );
         if rows.len() > told {
             self.line(out, &format!("and {} more: --all shows them", rows.len() - told));
         }
@@ -254,14 +262,16 @@ impl Terminal {
         if info.cut_short {
             self.line(out, "- the run was cut short: figures are of what is there");
         }
-        for missing in &info.missing {
+        for missing in once(&info.missing) {
             self.line(out, &format!("- missing: {missing}"));
         }
-        for death in &info.failed_starts {
+        for death in once(&info.failed_starts) {
             self.line(out, &format!("- started again, as nothing was measured yet: {death}"));
         }
-        for note in notes {
-            self.line(out, &format!("- {} ({}): {}", note.name, note.count, note.text));
+        for (name, count, text) in
+            once_with(notes.iter().map(|note| (note.name.clone(), note.count, note.text.clone())))
+        {
+            self.line(out, &format!("- {name} ({count}): {text}"));
         }
     }
 
@@ -282,7 +292,8 @@ impl Terminal {
         }
     }
 
-    /// Writes words, broken at the width; further lines are indented. Line ends in them are foreign: they do not begin a line.
+    /// Writes words, broken at the width; further lines are indented. Line ends in them are foreign: they do not begin
+    /// a line.
     fn line(&self, out: &mut String, text: &str) {
         let mut at = 0;
         for word in visible(text).split(' ') {
@@ -300,8 +311,8 @@ impl Terminal {
         out.push('\n');
     }
 
-    /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do not
-    /// add up.
+    /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do
+    /// not add up.
     fn bar(&self, parts: &[Option<f64>; 6], longest: f64, width: usize) -> String {
         let (mut bar, mut drawn, mut sum) = (String::new(), 0, 0.0);
         for ((_, mark, ansi), part) in PARTS.iter().zip(parts) {
@@ -332,11 +343,15 @@ impl Terminal {
 
     /// Rows that are told of so many: all where all are asked for.
     fn most(&self, usually: usize) -> usize {
-        if self.whole { usize::MAX } else { usually }
+        if self.whole {
+            usize::MAX
+        } else {
+            usually
+        }
     }
 
-    /// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] worst first, and the worst unless all are asked for; else all in
-    /// their order.
+    /// The rows that are told, and how many are not: of more than [`ROWS_TOLD`] worst first, and the worst unless all
+    /// are asked for; else all in their order.
     fn told<'r, T>(&self, rows: &'r [T], badness: impl Fn(&T) -> f64) -> (Vec<&'r T>, usize) {
         let mut told: Vec<&T> = rows.iter().collect();
         if told.len() > ROWS_TOLD {
@@ -351,9 +366,10 @@ impl Terminal {
 
 /// Whether a part is told of these chains: one that only some runs have where one of them has it.
 fn is_shown(name: &str, chains: &[&ChainFigures]) -> bool {
+    let mut parts = chains.iter().filter_map(|chain| chain.parts.as_ref());
     match name {
-        PREEMPTION => chains.iter().any(|chain| chain.preemption_ms.is_some()),
-        KEPT => chains.iter().any(|chain| chain.kept_ms.as_ref().is_some_and(|kept| kept.max > 0.0)),
+        PREEMPTION => parts.any(|parts| parts.preemption.is_some()),
+        KEPT => parts.any(|parts| parts.kept.as_ref().is_some_and(|kept| kept.max > 0.0)),
         _ => true,
     }
 }
@@ -365,7 +381,7 @@ fn shown_parts<'c>(chains: &'c [&ChainFigures]) -> impl Iterator<Item = (&'stati
 
 /// In the order of [`PARTS`].
 fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 6] {
-    [&chain.computation_ms, &chain.preemption_ms, &chain.transport_ms, &chain.alignment_ms, &chain.queueing_ms, &chain.kept_ms].map(Option::as_ref)
+    chain.parts.as_ref().map_or([None; 6], Parts::each)
 }
 
 fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 6] {

@@ -4,6 +4,7 @@ mod sample;
 
 use sample::Wake;
 use tacho_report::{render_before_after, render_explain, write, Error, ReportRun, Terminal};
+use tacho_tables::Parts;
 
 #[test]
 fn a_report_is_one_whole_file() {
@@ -25,7 +26,7 @@ fn a_sweep_is_shown_with_what_its_study_published() {
     let page = serde_json::to_value(tacho_report::page::page(&[run]).unwrap()).unwrap();
     let sweep = &page["runs"][0]["sweep"];
     assert_eq!(sweep["points"].as_array().unwrap().len(), 9);
-    assert_eq!(sweep["parameters"], serde_json::json!(["kind", "middleware", "size"]));
+    assert_eq!(sweep["parameters"], serde_json::json!(["kind", "middleware", "network", "size"]));
     assert_eq!(sweep["study"]["id"], "a-dds");
     assert_eq!(sweep["points"][8]["figures"], serde_json::Value::Null);
     let (drawn, figures) = (&sweep["points"][2]["latency_us"], &sweep["points"][2]["figures"]["latency_us"]);
@@ -38,34 +39,42 @@ fn a_sweep_is_shown_with_what_its_study_published() {
 fn what_is_in_doubt_is_said_before_anything_that_is_told() {
     let mut run = sample::run("doubtful", Wake::Arrival);
     let text = "messages that /listener /chatter received and that cannot be linked to their publications";
-    run.summary.notes.push(tacho_analysis::tables::Note { name: "not-linked".into(), count: 20, text: text.into() });
+    run.summary.notes.push(tacho_tables::Note { name: "not-linked".into(), count: 20, text: text.into() });
     let told = Terminal { width: 400, ..Terminal::default() }.explain(&run.summary, &run.info);
     let (doubt, chain) = (told.find(&format!("In doubt: 20 {text}.")), told.find("Critical chain"));
     assert!(doubt.is_some() && doubt < chain, "{told}");
+    let page = serde_json::to_value(tacho_report::page::page(&[run]).unwrap()).unwrap();
+    assert_eq!(page["runs"][0]["in_doubt"][0]["text"], text);
 }
 
 #[test]
-fn the_hops_of_a_drawn_instance_add_up_to_it() {
-    for run in &sample::tuned() {
+fn parts_of_hops_instances_means_and_figures_add_up_to_the_end_to_end_time() {
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
+    let mut runs = sample::tuned();
+    runs.push(sample::preempted());
+    for run in &runs {
         let page = tacho_report::page::page(std::slice::from_ref(run)).unwrap();
-        for instance in &page.runs[0].chains[0].instances {
-            let sum = instance.computation_ms + instance.alignment_ms.unwrap_or(0.0) + instance.queueing_ms + instance.kept_ms.unwrap_or(0.0) + instance.transport_ms;
-            assert!((sum - instance.end_to_end_ms).abs() < 1e-6);
-            assert!((instance.hops.last().unwrap().output_ms - instance.end_to_end_ms).abs() < 1e-6);
+        let chain = &page.runs[0].chains[0];
+        for instance in &chain.instances {
+            close(instance.parts.whole_ms(), instance.end_to_end_ms);
+            close(instance.hops.last().unwrap().output_ms, instance.end_to_end_ms);
+            let of_hops: Parts<f64> = instance.hops.iter().map(|hop| hop.parts).sum();
+            for (found, expected) in of_hops.each().into_iter().zip(instance.parts.each()) {
+                assert_eq!(found.is_some(), expected.is_some());
+                close(*found.unwrap_or(&0.0), *expected.unwrap_or(&0.0));
+            }
+            let drawn = instance.hops.iter().flat_map(|hop| &hop.preemptions).map(|p| p.to_ms - p.from_ms).sum();
+            close(drawn, instance.parts.preemption.unwrap_or(0.0));
         }
-        let means: f64 = page.runs[0].chains[0]
-            .hops
-            .iter()
-            .map(|hop| {
-                hop.computation_ms
-                    + hop.alignment_ms.unwrap_or(0.0)
-                    + hop.queueing_ms.unwrap_or(0.0)
-                    + hop.transport_ms.unwrap_or(0.0)
-            })
-            .sum();
-        let mean = run.summary.chains[0].end_to_end_ms.as_ref().unwrap().mean;
-        assert!((means - mean).abs() < 1e-6 * mean, "{means} {mean}");
+        let figures = &run.summary.chains[0];
+        let mean = figures.end_to_end_ms.as_ref().unwrap().mean;
+        close(chain.hops.iter().map(|hop| hop.parts).sum::<Parts<f64>>().whole_ms(), mean);
+        close(figures.parts.as_ref().unwrap().map(|part| part.mean).whole_ms(), mean);
     }
+    let page = tacho_report::page::page(&runs[3..]).unwrap();
+    let parts = page.runs[0].chains[0].instances[0].parts;
+    close(parts.preemption.unwrap(), 1.5);
+    assert!(parts.computation > 20.0, "blocked is no preemption: {parts:?}");
 }
 
 #[test]
@@ -83,6 +92,14 @@ fn tables_that_point_nowhere_are_refused() {
 #[test]
 fn no_run_is_no_report() {
     assert!(matches!(write(&[], std::path::Path::new("/nonexistent/report.html")), Err(Error::NoRuns)));
+}
+
+#[test]
+fn a_sweep_and_a_single_run_are_no_page() {
+    let mut runs = sample::tuned();
+    runs[1].sweep = Some(sample::sweep::sweep());
+    let error = write(&runs, std::path::Path::new("/nonexistent/report.html")).unwrap_err();
+    assert!(matches!(&error, Error::Mixed { sweep, .. } if *sweep == runs[1].label), "{error}");
 }
 
 #[test]
@@ -150,4 +167,28 @@ fn a_terminal_gets_colour_when_told() {
     let run = sample::run("untuned", Wake::Arrival);
     let text = Terminal { width: 80, colour: true, whole: false }.explain(&run.summary, &run.info);
     assert!(text.contains("\u{1b}[33m░"), "{text}");
+}
+
+#[test]
+fn a_reason_that_repeats_is_told_once_in_text_and_on_the_page() {
+    let mut run = sample::run("untuned", Wake::Arrival);
+    let note = |n: u64| tacho_tables::Note {
+        name: "never-taken".into(),
+        count: 2,
+        text: format!("messages on /t{n} from /a that /b{n} never took: not known"),
+    };
+    run.summary.notes.extend((0..30).map(note));
+    run.info.missing = (0..30).map(|n| format!("process talker_{n} was killed by signal 9 before the end")).collect();
+    let text = render_explain(&run.summary, &run.info).replace("\n  ", " ");
+    assert_eq!((text.matches("never-taken").count(), text.matches("was killed by signal 9").count()), (1, 1), "{text}");
+    assert!(
+        text.contains(
+            "- never-taken (60): messages on /t0 from /a that /b0 never took: not known (the same of /t1 /a /b1, "
+        ),
+        "{text}"
+    );
+    assert!(text.contains("process talker_3 and 26 more)"), "{text}");
+    let page = serde_json::to_value(tacho_report::page::page(&[run]).unwrap()).unwrap();
+    let notes = page["runs"][0]["notes"].as_array().unwrap();
+    assert_eq!(notes.iter().filter(|note| note["name"] == "never-taken").count(), 1, "{notes:?}");
 }

@@ -6,8 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
-
-use crate::phases::mix;
+use tacho_workload::random::mix;
 
 /// The argument that makes `tacho-node` a background load of that many threads.
 pub const OPTION: &str = "--background=";
@@ -17,7 +16,8 @@ pub const OPTION: &str = "--background=";
 pub struct Background(Child);
 
 impl Background {
-    /// Starts `threads` threads, all computing when this returns. They run as any program does: no priority, on all CPUs, not recorded.
+    /// Starts `threads` threads, all computing when this returns. They run as any program does: no priority, on all
+    /// CPUs, not recorded.
     pub fn start(program: &Path, threads: u32) -> Result<Background> {
         let mut command = std::process::Command::new(program);
         command.arg(format!("{OPTION}{threads}")).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -33,7 +33,8 @@ impl Background {
                 }
             });
         }
-        let mut background = Background(command.spawn().with_context(|| format!("background load: {}", program.display()))?);
+        let mut background =
+            Background(command.spawn().with_context(|| format!("background load: {}", program.display()))?);
         let said = background.0.stdout.take().map(|out| BufReader::new(out).lines().next());
         match said {
             Some(Some(Ok(line))) if line == format!("computing on {threads}") => Ok(background),

@@ -1,34 +1,34 @@
-//! Running a workload: one process a `process:`, all endpoints matched before anything is sent, one run directory a repeat.
+//! Running a workload: one process a `process:`, all endpoints matched before anything is sent, one run directory a
+//! repeat.
 
 use crate::background::Background;
+use crate::board_wire::BoardWire;
 use crate::domain::Domain;
 use crate::hosts::Hosts;
 use crate::install::Installation;
-use crate::machine::machine;
-use crate::board_wire::BoardWire;
-use crate::micro::Network;
-use crate::instant::now_ns;
 use crate::leftovers::{self, Note};
+use crate::micro::Network;
 use crate::node_process::{NodeProcess, Place};
 use crate::patience;
 use crate::planning::{plan, Parts, Plans, ProcessPlan};
 pub use crate::processes::Progress;
 use crate::processes::{Processes, Stage};
 use crate::protocol::{Command, NodeFigures};
-use crate::recorded::versions;
-use crate::recording::{RecordedProcess, Recording};
-use tacho_events::wall::{realtime_offset_ns, rfc3339};
 use crate::resources::Usage;
-use crate::scheduler_events::When;
 use crate::starting_again::{self, KilledAtStart};
 use crate::window::Window;
 use anyhow::{bail, Context, Result};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime};
 use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_events::wall::{realtime_offset_ns, rfc3339};
+use tacho_recording::clock::monotonic_ns;
+use tacho_recording::machine::machine;
+use tacho_recording::scheduler_events::When;
+use tacho_recording::versions;
+use tacho_recording::{RecordedProcess, Recording};
 use tacho_workload::model::{Start, Workload};
 
 /// A node that began at once and was never told to stop ends by itself this long after the latest end of its run.
@@ -67,17 +67,26 @@ impl Bench<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs one repeat of a workload into `run`, which has no run yet. A node that dies after the start does not end the run; where a
-    /// signal ends one before anything is measured, the repeat starts again, once.
-    pub fn repeat(&self, workload: &Workload, repeat: u32, run: &RunDirectory, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Ran> {
+    /// Runs one repeat of a workload into `run`, which has no run yet. A node that dies after the start does not end
+    /// the run; where a signal ends one before anything is measured, the repeat starts again, once.
+    pub fn repeat(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Ran> {
         let first = self.start(workload, repeat, run, vec![], progress);
-        let Some(KilledAtStart(death)) = first.as_ref().err().and_then(|error| error.downcast_ref()) else { return first };
+        let Some(KilledAtStart(death)) = first.as_ref().err().and_then(|error| error.downcast_ref()) else {
+            return first;
+        };
         if self.is_interrupted() {
             return first;
         }
         eprintln!("tacho: nothing was measured yet, so the run starts again, once: {death}");
         starting_again::put_aside(run)?;
-        self.start(workload, repeat, run, vec![death.clone()], progress).context("the second start, as a process was killed at the first")
+        self.start(workload, repeat, run, vec![death.clone()], progress)
+            .context("the second start, as a process was killed at the first")
     }
 
     fn start(
@@ -104,7 +113,8 @@ impl Bench<'_> {
         let clock = clock.map(|folder| folder.canonicalize()).transpose()?;
         let network = Network::of(workload)?;
         let (libraries, image) = (self.installation.libraries(), self.installation.board_image());
-        let parts = Parts { libraries: &libraries, image: &image };
+        let facts = |middleware: &str| self.installation.facts(middleware);
+        let parts = Parts { libraries: &libraries, image: &image, facts: &facts };
         let Plans { processes, phases } = plan(workload, &network, repeat, domain.id, parts, clock)?;
         let started = Instant::now();
         let mut info = RunInfo {
@@ -131,7 +141,8 @@ impl Bench<'_> {
             false => None,
         };
         let environment = recording.as_ref().map(Recording::environment).unwrap_or_default();
-        let result = self.run_processes(&processes, &environment, workload, &network, run, &mut info, &mut note, progress);
+        let result =
+            self.run_processes(&processes, &environment, workload, &network, run, &mut info, &mut note, progress);
         info.scheduler = recording.as_mut().map(Recording::finish_scheduler_events).transpose()?.flatten();
         let recorded = recording.map(Recording::finish).transpose()?.unwrap_or_default();
         info.duration_s = started.elapsed().as_secs_f64();
@@ -167,13 +178,21 @@ impl Bench<'_> {
         progress(Progress { what: "starting nodes", done: 0.0 });
         let at_once = workload.run.start == Start::AtOnce;
         if !network.hosts().is_empty() && run.path().canonicalize()?.starts_with("/dev/shm") {
-            bail!("{}: hosts have shared memory of their own and would not see it; expected a run directory outside of /dev/shm", run.path().display());
+            bail!(
+                "{}: hosts have shared memory of their own and would not see it; expected a run directory outside of \
+                 /dev/shm",
+                run.path().display()
+            );
         }
         let hosts = Hosts::make(network.hosts(), &network.boards())?;
         info.missing = hosts.missing().iter().chain(network.missing()).cloned().collect();
         let wire = if workload.run.wire { hosts.count_bytes(network.keepers())? } else { None };
         if workload.run.wire && wire.is_none() {
-            info.missing.push("bytes on the wire were not counted: no kernel's bridge joins hosts of this run; expected `hosts` or `host: micro`".into());
+            info.missing.push(
+                "bytes on the wire were not counted: no kernel's bridge joins hosts of this run; expected `hosts` or \
+                 `host: micro`"
+                    .into(),
+            );
         }
         let mut background = match workload.run.background_cpu {
             threads if threads > 0 && at_once => Some(Background::start(&self.installation.node()?, threads)?),
@@ -181,17 +200,18 @@ impl Bench<'_> {
         };
         let (sender, said) = channel();
         let mut processes = Processes::new(plans, said, self.interrupted);
-        for (index, ProcessPlan { name, host, plan }) in plans.iter().enumerate() {
+        for (index, ProcessPlan { name, host, plan, .. }) in plans.iter().enumerate() {
             let log = run.path().join("logs").join(format!("{name}.log"));
             let program = self.installation.program(&plan.middleware)?;
-            let wire = plan.board.as_ref().and_then(|_| hosts.wire(network.board_number(name)?)).unwrap_or(BoardWire::User);
+            let wire =
+                plan.board.as_ref().and_then(|_| hosts.wire(network.board_number(name)?)).unwrap_or(BoardWire::User);
             let place = Place { environment, namespaces: hosts.namespaces(network.place(host)), wire };
             let process = NodeProcess::start(&program, name, index, plan, &place, log, sender.clone())
                 .with_context(|| format!("process {name}: {}", program.display()))?;
             note.iter_mut().for_each(|note| note.started(process.pid()));
             processes.add(process);
             if at_once {
-                let start_ns = now_ns();
+                let start_ns = monotonic_ns();
                 let latest_ns = start_ns + (patience::IN_ALL + workload.run.duration + ENDED_BY_NOW).as_nanos() as i64;
                 processes.tell_last(&Command::Start { start_ns, stop_ns: latest_ns, end_ns: latest_ns });
             }
@@ -220,8 +240,8 @@ impl Bench<'_> {
             background = Some(Background::start(&self.installation.node()?, workload.run.background_cpu)?);
         }
         let window = match at_once {
-            true => Window::at_once(workload, processes.last_ready_ns().unwrap_or_else(now_ns)),
-            false => Window::together(workload, now_ns()),
+            true => Window::at_once(workload, processes.last_ready_ns().unwrap_or_else(monotonic_ns)),
+            false => Window::together(workload, monotonic_ns()),
         };
         if !at_once {
             let Window { start_ns, stop_ns, end_ns, .. } = window;
@@ -242,37 +262,11 @@ impl Bench<'_> {
         info.missing.extend(processes.failures.iter().cloned());
         Ok((std::mem::take(&mut processes.nodes), std::mem::take(&mut processes.failures)))
     }
-
-    /// The run directory above repeats: what ran, and what each repeat lacks.
-    pub fn write_whole(&self, workload: &Workload, run: &RunDirectory, repeats: &[RunInfo]) -> Result<()> {
-        write_workload(workload, run)?;
-        let Some(first) = repeats.first() else { return Ok(()) };
-        let mut missing: Vec<String> = repeats.iter().enumerate()
-            .flat_map(|(index, repeat)| repeat.missing.iter().map(move |text| format!("repeat {index}: {text}")))
-            .collect();
-        let failed_starts = repeats.iter().enumerate()
-            .flat_map(|(index, repeat)| repeat.failed_starts.iter().map(move |text| format!("repeat {index}: {text}")))
-            .collect();
-        let lacking = workload.run.repeats as usize - repeats.len().min(workload.run.repeats as usize);
-        missing.extend((lacking > 0).then(|| format!("{lacking} of {} repeats were not run", workload.run.repeats)));
-        run.write_info(&RunInfo {
-            duration_s: repeats.iter().map(|repeat| repeat.duration_s).sum(),
-            processes: repeats.iter().flat_map(|repeat| repeat.processes.clone()).collect(),
-            measured_from_ns: None,
-            measured_to_ns: None,
-            repeat: None,
-            phases: BTreeMap::new(),
-            load: None, // each repeat has its own
-            missing,
-            failed_starts,
-            cut_short: lacking > 0 || repeats.iter().any(|repeat| repeat.cut_short),
-            ..first.clone()
-        })?;
-        Ok(())
-    }
 }
 
-fn write_workload(workload: &Workload, run: &RunDirectory) -> Result<()> {
+/// Writes the workload into its run directory, which need not be there yet.
+pub fn write_workload(workload: &Workload, run: &RunDirectory) -> Result<()> {
     std::fs::create_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
-    std::fs::write(run.workload(), tacho_workload::write(workload)).with_context(|| run.workload().display().to_string())
+    std::fs::write(run.workload(), tacho_workload::write(workload))
+        .with_context(|| run.workload().display().to_string())
 }

@@ -1,5 +1,5 @@
-//! The callback check of study E, measured on this machine: what it costs a spinning node to wake, look at an empty queue, and
-//! sleep again.
+//! The callback check of study E, measured on this machine: what it costs a spinning node to wake, look at an empty
+//! queue, and sleep again.
 
 use crate::bench::{Bench, Progress};
 use anyhow::{Context, Result};
@@ -10,27 +10,24 @@ use tacho_workload::model::{Executor, Node, Publication, Qos, RunOptions, Subscr
 const TOPIC: &str = "/callback_check";
 const SPIN_HZ: f64 = 500.0;
 
-/// CPU time of one check, ns: CPU time of the node's thread over its wakes, while nothing comes in. Measured on the middleware and
-/// transport of `workload`, with its QoS defaults, by a run of two seconds in `run`.
-pub fn measure(bench: &Bench<'_>, workload: &Workload, run: &RunDirectory, progress: &mut dyn FnMut(Progress<'_>)) -> Result<f64> {
+/// CPU time of one check, ns: CPU time of the node's thread over its wakes, while nothing comes in. Measured on the
+/// middleware and transport of `workload`, with its QoS defaults, by a run of two seconds in `run`.
+pub fn measure(
+    bench: &Bench<'_>,
+    workload: &Workload,
+    run: &RunDirectory,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<f64> {
     let ran = bench.repeat(&silent(workload), 0, run, progress)?;
-    let spinner = ran.nodes.iter().find(|node| node.wakes > 0).context("callback check: the spinning node reported no wakes")?;
+    let spinner =
+        ran.nodes.iter().find(|node| node.wakes > 0).context("callback check: the spinning node reported no wakes")?;
     Ok(spinner.cpu_ns as f64 / spinner.wakes as f64)
 }
 
 /// A node that spins on a topic whose only publisher stays silent for the whole run.
 fn silent(like: &Workload) -> Workload {
-    let node = |name: &str, executor| Node {
-        name: name.into(),
-        process: name.into(),
-        executor,
-        ..Node::default()
-    };
-    let publication = Publication {
-        topic: TOPIC.into(),
-        size_bytes: 64,
-        ..Publication::default()
-    };
+    let node = |name: &str, executor| Node { name: name.into(), process: name.into(), executor, ..Node::default() };
+    let publication = Publication { topic: TOPIC.into(), size_bytes: 64, ..Publication::default() };
     let silent = Node {
         subscribes: vec![Subscription { topic: "/callback_check/never".into(), qos: Qos::default(), latest: false }],
         publishes: vec![publication],

@@ -1,6 +1,7 @@
 //! Where the parts of tacho are on this machine.
 
 use std::path::{Path, PathBuf};
+use tacho_middleware::Facts;
 
 /// Nodes in Python, on rclpy: built beside the plugins.
 const RCLPY: &str = "rclpy";
@@ -86,12 +87,22 @@ impl Installation {
         }
     }
 
-    /// The program that a node process on this middleware is: one of its own on a client library, else that of all plugins.
+    /// The program that a node process on this middleware is: one of its own on a client library, else that of all
+    /// plugins.
     pub fn program(&self, middleware: &str) -> Result<PathBuf, NotInstalled> {
         match middleware {
             RCLPY => self.rclpy(),
             RCLCPP => rclcpp(),
             _ => self.node(),
+        }
+    }
+
+    /// What is known of a middleware before it is loaded. Programs on a client library stand on an rmw that may be Fast
+    /// DDS, so they end alone, as the plugin of ROS 2 does.
+    pub fn facts(&self, middleware: &str) -> Facts {
+        match middleware {
+            RCLPY | RCLCPP => Facts { ends_alone: true, ..Facts::default() },
+            _ => tacho_middleware::facts(&self.libraries(), middleware),
         }
     }
 

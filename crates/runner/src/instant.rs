@@ -1,29 +1,14 @@
-//! The clocks of a node: CLOCK_MONOTONIC and the CPU time of the calling thread, ns.
+//! Instants of CLOCK_MONOTONIC at which something is due, ns.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-
-fn read(clock: libc::clockid_t) -> i64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is valid, and both clocks used here exist on every Linux.
-    unsafe { libc::clock_gettime(clock, &mut now) };
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
-/// CLOCK_MONOTONIC.
-pub fn now_ns() -> i64 {
-    read(libc::CLOCK_MONOTONIC)
-}
-
-/// CPU time of this thread.
-pub fn cpu_ns() -> u64 {
-    read(libc::CLOCK_THREAD_CPUTIME_ID) as u64
-}
 
 /// Sleeps until an instant, as a ROS node's rate does.
 pub fn sleep_until(ns: i64) {
     let until = libc::timespec { tv_sec: ns.div_euclid(1_000_000_000), tv_nsec: ns.rem_euclid(1_000_000_000) };
     // SAFETY: `until` is valid. EINTR: sleep on.
-    while unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &until, std::ptr::null_mut()) } == libc::EINTR {}
+    while unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &until, std::ptr::null_mut()) }
+        == libc::EINTR
+    {}
 }
 
 /// The instants at which something periodic is due: start + phase * period + round(k * 1e9 / hz).

@@ -1,11 +1,10 @@
 //! A node process as the runner sees it: started, spoken to, ended.
 
 use crate::board_wire::BoardWire;
-use crate::descriptors;
 use crate::protocol::{Answer, Command, Plan};
+use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,6 +13,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tacho_events::run::ProcessExit;
+use tacho_recording::descriptors;
 
 /// From closing its stdin to its end.
 const ENDING_LIMIT: Duration = Duration::from_secs(5);
@@ -69,15 +69,18 @@ impl NodeProcess {
             BoardWire::Tap(fd) | BoardWire::Switch(fd) => Some(fd),
             BoardWire::User => None,
         };
-        // No node outlives its runner; and what a terminal says to every process of the group, ^C or its end, is the runner's to act on.
+        // No node outlives its runner; and what a terminal says to every process of the group, ^C or its end, is the
+        // runner's to act on.
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
         // Another namespace of mounts begins at its root.
         let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
-        // SAFETY: setns, chdir, fcntl, prctl, signal and setrlimit are async-signal-safe, and the descriptors are open until the child has started.
+        // SAFETY: setns, chdir, fcntl, prctl, signal and setrlimit are async-signal-safe, and the descriptors are open
+        // until the child has started.
         unsafe {
             command.pre_exec(move || {
                 if let Some([network, mounts]) = namespaces {
-                    let inside = libc::setns(network, libc::CLONE_NEWNET) == 0 && libc::setns(mounts, libc::CLONE_NEWNS) == 0;
+                    let inside =
+                        libc::setns(network, libc::CLONE_NEWNET) == 0 && libc::setns(mounts, libc::CLONE_NEWNS) == 0;
                     if !inside || libc::chdir(folder.as_ptr()) != 0 {
                         return Err(io::Error::last_os_error());
                     }
@@ -148,7 +151,13 @@ impl NodeProcess {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        Ok(ProcessExit { name: self.name.clone(), pid: self.child.id(), code: status.code(), signal: status.signal(), ..ProcessExit::default() })
+        Ok(ProcessExit {
+            name: self.name.clone(),
+            pid: self.child.id(),
+            code: status.code(),
+            signal: status.signal(),
+            ..ProcessExit::default()
+        })
     }
 
     /// The last lines that it printed.

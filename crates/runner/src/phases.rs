@@ -1,9 +1,12 @@
 //! Phases: where in its period each node wakes.
 //!
-//! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. Node i has in repeat r of n
-//! the phase frac(u_i + r * i / p), with u_i uniform by seed and p the least prime that is at least n. Each repeat alone is a
-//! uniform draw; over repeats, the difference between two nodes i and j advances by (i - j) / p, so that, unless p divides i - j, it visits p
-//! strata of equal width evenly: means over few repeats are close to the mean over all draws.
+//! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. Node i has in repeat
+//! r of n the phase frac(u_i + r * i / p), with u_i uniform by seed and p the least prime that is at least n. Each
+//! repeat alone is a uniform draw; over repeats, the difference between two nodes i and j advances by (i - j) / p, so
+//! that, unless p divides i - j, it visits p strata of equal width evenly: means over few repeats are close to the mean
+//! over all draws.
+
+use tacho_workload::random::mix;
 
 /// Phase of the node at `index` in `repeat` of `repeats`, in parts of its period, 0 <= phase < 1.
 pub fn phase(seed: u64, index: usize, repeat: u32, repeats: u32) -> f64 {
@@ -19,14 +22,6 @@ pub fn node_seed(seed: u64, index: usize, repeat: u32) -> u64 {
 
 fn uniform(seed: u64, index: u64) -> f64 {
     (mix(mix(seed) ^ index) >> 11) as f64 / (1u64 << 53) as f64
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 fn prime_from(least: u32) -> u32 {
@@ -47,9 +42,8 @@ mod tests {
     #[test]
     fn differences_of_neighbours_visit_every_stratum_over_the_repeats() {
         for (i, j) in [(0, 1), (1, 2), (4, 6)] {
-            let mut strata: Vec<u32> = (0..5)
-                .map(|r| ((phase(2022, j, r, 5) - phase(2022, i, r, 5)).rem_euclid(1.0) * 5.0) as u32)
-                .collect();
+            let mut strata: Vec<u32> =
+                (0..5).map(|r| ((phase(2022, j, r, 5) - phase(2022, i, r, 5)).rem_euclid(1.0) * 5.0) as u32).collect();
             strata.sort_unstable();
             assert_eq!(strata, [0, 1, 2, 3, 4], "nodes {i} and {j}");
         }

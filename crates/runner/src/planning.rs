@@ -6,22 +6,26 @@ use crate::protocol::{Input, NodePlan, Output, Plan};
 use anyhow::{bail, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tacho_middleware::Facts;
 use tacho_workload::model::{Start, Workload};
 
-/// What hands over inside one process alone: a middleware, and a transport of any (`middleware.h`).
-const IN_ONE_PROCESS: &str = "inproc";
+/// The transport that hands over inside one process alone, of any middleware (`middleware.h`).
 const IN_PROCESS: &str = "in-process";
+/// The one process of nodes whose messages never leave theirs.
+const ONE_PROCESS: &str = "inproc";
 
 /// The middleware of boards.
 const ON_BOARDS: &str = "micro";
 
-/// Where the parts are that processes are told of.
-#[derive(Debug, Clone, Copy)]
+/// Where the parts are that processes are told of, and what is known of them.
+#[derive(Clone, Copy)]
 pub struct Parts<'a> {
     /// Folder of the plugins.
     pub libraries: &'a Path,
     /// What runs on a board.
     pub image: &'a Path,
+    /// Facts of a middleware.
+    pub facts: &'a dyn Fn(&str) -> Facts,
 }
 
 /// The plans of one repeat in the order of the workload, and the phase of each node.
@@ -41,11 +45,20 @@ pub struct ProcessPlan {
     pub host: String,
     /// What it is told.
     pub plan: Plan,
+    /// Whether it must not end while another of its middleware does.
+    pub ends_alone: bool,
 }
 
 /// Plans repeat `repeat` of a workload.
-pub fn plan(workload: &Workload, network: &Network, repeat: u32, domain: u32, installation: Parts<'_>, clock: Option<PathBuf>) -> Result<Plans> {
-    let Parts { libraries, image } = installation;
+pub fn plan(
+    workload: &Workload,
+    network: &Network,
+    repeat: u32,
+    domain: u32,
+    installation: Parts<'_>,
+    clock: Option<PathBuf>,
+) -> Result<Plans> {
+    let Parts { libraries, image, facts } = installation;
     let at_once = workload.run.start == Start::AtOnce;
     let mut processes: Vec<ProcessPlan> = Vec::new();
     let mut phases = BTreeMap::new();
@@ -54,7 +67,9 @@ pub fn plan(workload: &Workload, network: &Network, repeat: u32, domain: u32, in
         let phase = phase(workload.run.seed, index, repeat, workload.run.repeats);
         phases.insert(node.name.clone(), phase);
         let inputs = node.subscribes.iter().map(|s| input(workload, &s.topic)).collect();
-        let outputs = node.publishes.iter()
+        let outputs = node
+            .publishes
+            .iter()
             .map(|p| {
                 let id = publisher_id;
                 publisher_id += 1;
@@ -71,21 +86,26 @@ pub fn plan(workload: &Workload, network: &Network, repeat: u32, domain: u32, in
             outputs,
         };
         let board = network.board(node, image, at_once);
-        let (middleware, transport) = if board.is_some() { (ON_BOARDS.into(), String::new()) } else { node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone())) };
-        let in_one = middleware == IN_ONE_PROCESS || transport == IN_PROCESS;
-        let name = if in_one { IN_ONE_PROCESS } else { &node.process };
+        let (middleware, transport) = if board.is_some() {
+            (ON_BOARDS.into(), String::new())
+        } else {
+            node.middleware.clone().unwrap_or((workload.middleware.clone(), workload.transport.clone()))
+        };
+        let Facts { one_process, ends_alone, .. } = facts(&middleware);
+        let name = if one_process || transport == IN_PROCESS { ONE_PROCESS } else { &node.process };
         let Some(process) = processes.iter_mut().find(|process| process.name == name) else {
             let address = network.address(node)?.map_or_else(String::new, |address| address.to_string());
             let (libraries, clock) = (libraries.to_owned(), clock.clone());
             let plan = Plan { libraries, middleware, transport, domain, address, clock, nodes: vec![node_plan], board };
-            processes.push(ProcessPlan { name: name.to_owned(), host: node.host.clone(), plan });
+            processes.push(ProcessPlan { name: name.to_owned(), host: node.host.clone(), plan, ends_alone });
             continue;
         };
         let found = (&process.plan.middleware, &process.plan.transport, &process.host);
         if found != (&middleware, &transport, &node.host) {
             bail!(
-                "nodes {} and {} are in process {name}, but the one has middleware {:?}, transport {:?}, host {:?} and the other {:?}, {:?}, {:?}: \
-                 expected the same of all nodes of a process; give one of them another `process:`",
+                "nodes {} and {} are in process {name}, but the one has middleware {:?}, transport {:?}, host {:?} and \
+                 the other {:?}, {:?}, {:?}: expected the same of all nodes of a process; give one of them another \
+                 `process:`",
                 process.plan.nodes[0].node.name, node.name, found.0, found.1, found.2, middleware, transport, node.host
             );
         }
@@ -121,12 +141,25 @@ mod tests {
     }
 
     fn planned(workload: &Workload) -> Result<Vec<ProcessPlan>> {
-        Ok(plan(workload, &Network::of(workload)?, 0, 7, Parts { libraries: Path::new("/lib"), image: Path::new("/node.elf") }, None)?.processes)
+        Ok(plan(
+            workload,
+            &Network::of(workload)?,
+            0,
+            7,
+            Parts {
+                libraries: Path::new("/lib"),
+                image: Path::new("/node.elf"),
+                facts: &|name| Facts { one_process: name == "inproc", ends_alone: name == "ros2", ..Facts::default() },
+            },
+            None,
+        )?
+        .processes)
     }
 
     /// Name, middleware, transport and nodes of each process.
     fn shape(processes: &[ProcessPlan]) -> Vec<(String, String, String, usize)> {
-        let of = |p: &ProcessPlan| (p.name.clone(), p.plan.middleware.clone(), p.plan.transport.clone(), p.plan.nodes.len());
+        let of =
+            |p: &ProcessPlan| (p.name.clone(), p.plan.middleware.clone(), p.plan.transport.clone(), p.plan.nodes.len());
         processes.iter().map(of).collect()
     }
 
@@ -140,20 +173,29 @@ mod tests {
         let workload = Workload {
             middleware: "ros2".into(),
             nodes: vec![
-                Node { publishes: vec![Publication { topic: "/a".into(), ..Default::default() }], ..node("big", "big") },
-                Node { middleware: Some(("micro".into(), "udp".into())), subscribes: vec![topic("/a")], ..node("light", "light") },
+                Node {
+                    publishes: vec![Publication { topic: "/a".into(), ..Default::default() }],
+                    ..node("big", "big")
+                },
+                Node {
+                    middleware: Some(("micro".into(), "udp".into())),
+                    subscribes: vec![topic("/a")],
+                    ..node("light", "light")
+                },
             ],
             ..Workload::default()
         };
         let processes = planned(&workload).unwrap();
         assert_eq!(shape(&processes), [row("big", "ros2", "", 1), row("light", "micro", "udp", 1)]);
+        assert_eq!(processes.iter().map(|p| p.ends_alone).collect::<Vec<_>>(), [true, false]);
         assert_eq!(processes[0].plan.nodes[0].outputs[0].subscribers, 1);
         assert_eq!(processes[1].plan.nodes[0].inputs[0].publishers, 1);
     }
 
     #[test]
     fn nodes_of_one_process_must_agree() {
-        let mut workload = Workload { middleware: "ros2".into(), nodes: vec![node("a", "p"), node("b", "p")], ..Workload::default() };
+        let mut workload =
+            Workload { middleware: "ros2".into(), nodes: vec![node("a", "p"), node("b", "p")], ..Workload::default() };
         assert_eq!(shape(&planned(&workload).unwrap()), [row("p", "ros2", "", 2)]);
         workload.nodes[1].middleware = Some(("socket".into(), "udp".into()));
         let error = planned(&workload).unwrap_err().to_string();
@@ -164,7 +206,12 @@ mod tests {
     fn what_never_leaves_a_process_runs_in_one() {
         let nodes = vec![node("a", "a"), node("b", "b")];
         for (middleware, transport) in [("inproc", ""), ("ros1", "in-process")] {
-            let workload = Workload { middleware: middleware.into(), transport: transport.into(), nodes: nodes.clone(), ..Workload::default() };
+            let workload = Workload {
+                middleware: middleware.into(),
+                transport: transport.into(),
+                nodes: nodes.clone(),
+                ..Workload::default()
+            };
             assert_eq!(shape(&planned(&workload).unwrap()), [row("inproc", middleware, transport, 2)]);
         }
     }
@@ -180,15 +227,27 @@ mod tests {
             ..Workload::default()
         };
         let addresses: Vec<String> = planned(&workload).unwrap().into_iter().map(|p| p.plan.address).collect();
-        assert!(addresses[0] != addresses[1] && addresses[1] == addresses[2] && !addresses[0].is_empty(), "{addresses:?}");
+        assert!(
+            addresses[0] != addresses[1] && addresses[1] == addresses[2] && !addresses[0].is_empty(),
+            "{addresses:?}"
+        );
         workload.nodes[0].host = "moon".into();
         assert!(planned(&workload).unwrap_err().to_string().contains("moon"));
     }
 
     #[test]
     fn priorities_and_cpus_reach_their_node_alone() {
-        let run = RunOptions { priority: vec![("b".into(), Scheduling::Fifo(80))], cpus: vec![("a".into(), vec![1])], ..RunOptions::default() };
-        let workload = Workload { middleware: "ros2".into(), nodes: vec![node("a", "a"), node("b", "b")], run, ..Workload::default() };
+        let run = RunOptions {
+            priority: vec![("b".into(), Scheduling::Fifo(80))],
+            cpus: vec![("a".into(), vec![1])],
+            ..RunOptions::default()
+        };
+        let workload = Workload {
+            middleware: "ros2".into(),
+            nodes: vec![node("a", "a"), node("b", "b")],
+            run,
+            ..Workload::default()
+        };
         let plans: Vec<NodePlan> = planned(&workload).unwrap().into_iter().flat_map(|p| p.plan.nodes).collect();
         assert_eq!((plans[0].scheduling, plans[1].scheduling), (None, Some(Scheduling::Fifo(80))));
         assert_eq!((&plans[0].cpus[..], &plans[1].cpus[..]), (&[1][..], &[][..]));

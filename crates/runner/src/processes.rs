@@ -1,19 +1,19 @@
 //! All node processes of a run: started, waited for, ended.
 
-use crate::instant::now_ns;
 use crate::node_process::{NodeProcess, Said};
 use crate::patience::Patience;
 use crate::planning::ProcessPlan;
 use crate::protocol::{Answer, Command, NodeFigures};
 use crate::resources::Usage;
-use crate::window::Window;
 use crate::starting_again::KilledAtStart;
+use crate::window::Window;
 use anyhow::{anyhow, bail, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tacho_events::run::{Board, ProcessExit, RunInfo, StartUp};
+use tacho_recording::clock::monotonic_ns;
 
 /// From the end of the window to the end of all processes.
 const ENDING_LIMIT: Duration = Duration::from_secs(20);
@@ -69,7 +69,17 @@ impl<'a> Processes<'a> {
     /// Of these plans; none has been started.
     pub fn new(plans: &'a [ProcessPlan], said: Receiver<(usize, Said)>, interrupted: &'a AtomicBool) -> Processes<'a> {
         let (ended, startup, boards) = (vec![None; plans.len()], vec![None; plans.len()], vec![None; plans.len()]);
-        Processes { plans, running: Vec::new(), said, ended, startup, boards, interrupted, nodes: Vec::new(), failures: Vec::new() }
+        Processes {
+            plans,
+            running: Vec::new(),
+            said,
+            ended,
+            startup,
+            boards,
+            interrupted,
+            nodes: Vec::new(),
+            failures: Vec::new(),
+        }
     }
 
     /// The next one, in the order of the plans.
@@ -102,7 +112,12 @@ impl<'a> Processes<'a> {
     }
 
     /// Waits until all have reached a stage, or ^C. A process that fails before is an error.
-    pub fn wait_until(&mut self, stage: Stage, info: &mut RunInfo, progress: &mut dyn FnMut(Progress<'_>)) -> Result<()> {
+    pub fn wait_until(
+        &mut self,
+        stage: Stage,
+        info: &mut RunInfo,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<()> {
         let mut patience = Patience::new(Instant::now());
         let mut reached = vec![false; self.running.len()];
         let mut lacking: BTreeMap<usize, String> = BTreeMap::new();
@@ -112,7 +127,8 @@ impl<'a> Processes<'a> {
                 return Ok(());
             }
             if let Some(why) = patience.ended(Instant::now()) {
-                let names: Vec<&str> = reached.iter().zip(self.plans).filter(|(r, _)| !**r).map(|(_, p)| p.name.as_str()).collect();
+                let names: Vec<&str> =
+                    reached.iter().zip(self.plans).filter(|(r, _)| !**r).map(|(_, p)| p.name.as_str()).collect();
                 let first = lacking.values().next().cloned().unwrap_or_else(|| "no endpoint was ready".into());
                 bail!("{why}, and not all endpoints have theirs ({}): {first}", names.join(", "));
             }
@@ -121,22 +137,31 @@ impl<'a> Processes<'a> {
                 patience.step(Instant::now());
             }
             match said {
-                Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns }))) => {
+                Ok((index, Said::Answer(Answer::Ready { version, main_ns, ready_ns, default_transport }))) => {
                     info.versions.extend(named_versions(&version));
-                    self.startup[index] = main_ns.zip(ready_ns).map(|(main_ns, ready_ns)| StartUp { main_ns, ready_ns, ..StartUp::default() });
+                    let middleware = &self.plans[index].plan.middleware;
+                    info.default_transports.extend(default_transport.map(|name| (middleware.clone(), name)));
+                    self.startup[index] = main_ns.zip(ready_ns).map(|(main_ns, ready_ns)| StartUp {
+                        main_ns,
+                        ready_ns,
+                        ..StartUp::default()
+                    });
                     reached[index] |= stage == Stage::Ready;
                 }
                 Ok((index, Said::Answer(Answer::Unmatched { node, topic, found, expected }))) => {
-                    lacking.insert(index, format!("node {node}, topic {topic}: found {found} peers, expected {expected}"));
+                    lacking
+                        .insert(index, format!("node {node}, topic {topic}: found {found} peers, expected {expected}"));
                 }
                 Ok((index, Said::Answer(Answer::Matched))) => {
                     lacking.remove(&index);
                     if let Some(startup) = &mut self.startup[index] {
-                        startup.matched_ns = Some(now_ns());
+                        startup.matched_ns = Some(monotonic_ns());
                     }
                     reached[index] = true;
                 }
-                Ok((index, Said::Answer(Answer::Failed { cause }))) => bail!("process {}: {cause}", self.plans[index].name),
+                Ok((index, Said::Answer(Answer::Failed { cause }))) => {
+                    bail!("process {}: {cause}", self.plans[index].name)
+                }
                 Ok((index, Said::Ended)) => {
                     let death = self.death(index)?;
                     let killed = self.ended[index].as_ref().is_some_and(|exit| exit.signal.is_some());
@@ -151,7 +176,8 @@ impl<'a> Processes<'a> {
         Ok(())
     }
 
-    /// Waits until all are done with the window, reading what they use. `stop`: the window's end is told them when it comes.
+    /// Waits until all are done with the window, reading what they use. `stop`: the window's end is told them when it
+    /// comes.
     pub fn wait_until_done(
         &mut self,
         window: Window,
@@ -169,11 +195,13 @@ impl<'a> Processes<'a> {
         let mut limit_ns = end_ns + ENDING_LIMIT.as_nanos() as i64;
         info.cut_short = false;
         while !self.ended.iter().zip(&done).all(|(ended, done)| *done || ended.is_some()) {
-            let now = now_ns();
+            let now = monotonic_ns();
             if self.is_interrupted() && !info.cut_short {
                 info.cut_short = true;
                 info.missing.push("interrupted by the user".into());
-                info.missing.extend((now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()));
+                info.missing.extend(
+                    (now < from_ns).then(|| "nothing was measured: the nodes were still warming up".to_owned()),
+                );
                 info.measured_to_ns = Some(now.clamp(from_ns, stop_ns));
                 limit_ns = now + ENDING_LIMIT.as_nanos() as i64;
                 if now < stop_ns {
@@ -251,13 +279,17 @@ impl<'a> Processes<'a> {
         let words = process.last_words();
         let name = process.name.clone();
         self.ended[index] = Some(exit);
-        Ok(format!("process {name} {how} before the end{}", if words.is_empty() { String::new() } else { format!(": {words}") }))
+        Ok(format!(
+            "process {name} {how} before the end{}",
+            if words.is_empty() { String::new() } else { format!(": {words}") }
+        ))
     }
 
-    /// Ends those that still run: all at once, but one after the other where the middleware [needs that](ends_alone).
+    /// Ends those that still run: all at once, but one after the other where the middleware
+    /// [needs that](ProcessPlan::ends_alone).
     pub fn end_all(&mut self, usage: &Usage) -> Result<Vec<ProcessExit>> {
         for (process, plan) in self.running.iter_mut().zip(self.plans) {
-            if !ends_alone(&plan.plan.middleware) {
+            if !plan.ends_alone {
                 process.close();
             }
         }
@@ -274,20 +306,18 @@ impl<'a> Processes<'a> {
                 host: self.plans[index].host.clone(),
                 startup: self.startup[index].clone(),
                 // Of a board's keeper and emulator they would be nobody's.
-                resources: usage.found().get(index).cloned().flatten().filter(|_| self.plans[index].plan.board.is_none()),
+                resources: usage
+                    .found()
+                    .get(index)
+                    .cloned()
+                    .flatten()
+                    .filter(|_| self.plans[index].plan.board.is_none()),
                 board: self.boards[index].take(),
                 ..exit
             });
         }
         Ok(exits)
     }
-}
-
-/// Whether processes of a middleware end one after the other: what stands on Fast DDS, or may. In Fast DDS 3.2 endpoints that go while
-/// others are going, too, have been seen to deadlock (`DomainParticipant::set_listener` against `on_writer_discovery`). In Cyber RT a reader
-/// that goes while a writer of another process does has been seen to crash (`Reader::Shutdown` against `OnChannelChange`, without a lock).
-fn ends_alone(middleware: &str) -> bool {
-    matches!(middleware, "cyber" | "fastdds" | "ros2" | "rclpy" | "rclcpp")
 }
 
 /// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.

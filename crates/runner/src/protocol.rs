@@ -1,12 +1,14 @@
 //! What the runner and its node processes say to each other: JSON, a line each, on the node's stdin and stdout.
 //!
 //! The runner sends [`Plan`]; the process answers `Ready` when all entities are there; then `Unmatched` until every
-//! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the window
-//! or after `Stop`, and keeps its endpoints until its stdin is closed: one that went early would unmatch others that still
-//! measure, and take messages with it that are not delivered yet. What cannot be done is a `Failed`, and the process ends.
+//! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the
+//! window or after `Stop`, and keeps its endpoints until its stdin is closed: one that went early would unmatch others
+//! that still measure, and take messages with it that are not delivered yet. What cannot be done is a `Failed`, and the
+//! process ends.
 //!
-//! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without waiting for an answer, with an
-//! instant that has passed: the process says `Ready` and begins. Then nothing is said of peers, and `Stop` ends the run.
+//! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without
+//! waiting for an answer, with an instant that has passed: the process says `Ready` and begins. Then nothing is said of
+//! peers, and `Stop` ends the run.
 
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
@@ -59,7 +61,8 @@ pub struct NodePlan {
     pub seed: u64,
     /// CPUs it may run on; empty for all.
     pub cpus: Vec<u32>,
-    /// How its thread is scheduled, and that thread alone: those of the middleware keep what the process has. Absent: as any.
+    /// How its thread is scheduled, and that thread alone: those of the middleware keep what the process has. Absent:
+    /// as any.
     #[serde(default)]
     pub scheduling: Option<Scheduling>,
     /// Of each subscription in order: publishers that will match, and bytes of data a message carries at most.
@@ -119,6 +122,9 @@ pub enum Answer {
         /// All entities made.
         #[serde(default)]
         ready_ns: Option<i64>,
+        /// Transport of its middleware where the plan names none; absent where that is not known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        default_transport: Option<String>,
     },
     /// Still waiting for peers: the first endpoint that lacks some.
     Unmatched {
@@ -174,7 +180,10 @@ impl NodeFigures {
         let of_output = |output: &OutputFigures| {
             let words = |r: &Refusal| {
                 let code = if r.code == 1 { String::new() } else { format!(" (code {})", r.code) };
-                format!("node {}, topic {}: {} sends were refused{code}: {}", self.node, output.topic, r.count, r.reason)
+                format!(
+                    "node {}, topic {}: {} sends were refused{code}: {}",
+                    self.node, output.topic, r.count, r.reason
+                )
             };
             output.refused.iter().map(words).collect::<Vec<_>>()
         };

@@ -1,21 +1,24 @@
-//! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by it; and what the
-//! rest of the machine uses meanwhile.
+//! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by
+//! it; and what the rest of the machine uses meanwhile.
 //!
-//! Counts are read twice, before the window begins and just before it ends, when all threads are still there; memory once, after the end,
-//! because walking a process's mappings takes its lock for milliseconds.
+//! Counts are read twice, before the window begins and just before it ends, when all threads are still there; memory
+//! once, after the end, because walking a process's mappings takes its lock for milliseconds.
 //!
-//! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)): all threads, those that ended as well, ns. Of a thread that runs
+//! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)): all threads, those that ended as well, ns. Of a
+//!   thread that runs
 //!   while it is read on another CPU, the kernel's last tick counts.
-//! - Context switches are summed over the threads that are there at the second reading; those of a thread that ended before it are lost.
-//! - Memory is summed over /proc/PID/smaps, exact to the page. The mapping that events are written into is left out: it is ours,
+//! - Context switches are summed over the threads that are there at the second reading; those of a thread that ended
+//!   before it are lost.
+//! - Memory is summed over /proc/PID/smaps, exact to the page. The mapping that events are written into is left out: it
+//!   is ours,
 //!   and grows as the run goes on. Only the peak, which the kernel keeps by itself, has it.
 
-use crate::instant::now_ns;
-use crate::load::Sample;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use tacho_events::run::{Load, Resources};
+use tacho_recording::clock::monotonic_ns;
+use tacho_recording::load::Sample;
 
 /// Counts of a process at an instant.
 #[derive(Debug, Clone, Default)]
@@ -50,10 +53,10 @@ impl Usage {
 
     /// Reads the counts before the window. What cannot be read is a process that ended, and stays absent.
     pub fn count_before(&mut self) {
-        let begun_ns = now_ns();
+        let begun_ns = monotonic_ns();
         self.machine.0 = Some(Sample::now(&[]));
         self.before = self.counts();
-        self.reading_ns = now_ns() - begun_ns;
+        self.reading_ns = monotonic_ns() - begun_ns;
     }
 
     /// Reads the counts again, at the end of the window.
@@ -116,7 +119,7 @@ fn between(before: &Counts, after: &Counts, memory: &Memory) -> Resources {
 impl Counts {
     fn of(pid: u32) -> io::Result<Counts> {
         let cpu_ns = cpu_ns(pid)?;
-        let at_ns = now_ns();
+        let at_ns = monotonic_ns();
         let mut switches = BTreeMap::new();
         for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
             let path = thread?.path();
@@ -162,7 +165,8 @@ impl Memory {
     fn of(pid: u32, recorder: &Path) -> io::Result<Memory> {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}"));
         let mut memory = Memory::in_mappings(&read("smaps")?, &tmpfs_devices(&read("mountinfo")?), recorder);
-        let peak = field(&read("status")?, "VmHWM:").ok_or_else(|| io::Error::other("no VmHWM: the process has ended"))?;
+        let peak =
+            field(&read("status")?, "VmHWM:").ok_or_else(|| io::Error::other("no VmHWM: the process has ended"))?;
         memory.peak_rss_bytes = peak * 1024;
         Ok(memory)
     }
@@ -178,8 +182,10 @@ impl Memory {
                 let device = words.nth(2).unwrap_or_default();
                 let path = words.nth(1).unwrap_or_default();
                 ours = !path.is_empty() && Path::new(path).starts_with(recorder);
-                // What the kernel keeps in tmpfs without a mount of it: memfd_create, System V, shared anonymous memory.
-                shared = tmpfs.contains(device) || ["/memfd:", "/SYSV", "/dev/zero"].iter().any(|prefix| path.starts_with(prefix));
+                // What the kernel keeps in tmpfs without a mount of it: memfd_create, System V, shared anonymous
+                // memory.
+                shared = tmpfs.contains(device)
+                    || ["/memfd:", "/SYSV", "/dev/zero"].iter().any(|prefix| path.starts_with(prefix));
                 continue;
             }
             if ours || !matches!(first, "Rss:" | "Pss:") {
@@ -197,7 +203,8 @@ impl Memory {
     }
 }
 
-/// Devices of tmpfs mounts as smaps writes them, `00:1b`. proc_pid_mountinfo(5): `id parent major:minor root ... - type source options`.
+/// Devices of tmpfs mounts as smaps writes them, `00:1b`. proc_pid_mountinfo(5): `id parent major:minor root ... - type
+/// source options`.
 fn tmpfs_devices(mountinfo: &str) -> BTreeSet<String> {
     let of_line = |line: &str| {
         let (mount, file_system) = line.split_once(" - ")?;
@@ -249,7 +256,11 @@ Pss:                   8 kB
 
     #[test]
     fn threads_that_came_and_went_are_no_negative_switches() {
-        let counts = |at_ns, switches: &[(u32, (u64, u64))]| Counts { at_ns, cpu_ns: 5, switches: switches.iter().copied().collect() };
+        let counts = |at_ns, switches: &[(u32, (u64, u64))]| Counts {
+            at_ns,
+            cpu_ns: 5,
+            switches: switches.iter().copied().collect(),
+        };
         let before = counts(10, &[(1, (100, 10)), (2, (50, 5))]);
         let after = counts(30, &[(1, (107, 12)), (3, (4, 1))]);
         let used = between(&before, &after, &Memory::default());

@@ -1,7 +1,8 @@
 //! Where and how a node's thread runs: its CPUs, its scheduling class.
 //!
-//! Both are of that one thread, which runs the executor, all callbacks and all publish calls. Threads of the middleware are made before
-//! and keep what the process was started with: what a real program gets that raises the priority of its executor alone.
+//! Both are of that one thread, which runs the executor, all callbacks and all publish calls. Threads of the middleware
+//! are made before and keep what the process was started with: what a real program gets that raises the priority of its
+//! executor alone.
 
 use crate::protocol::NodePlan;
 use anyhow::{bail, Context, Result};
@@ -57,8 +58,9 @@ fn schedule(scheduling: Scheduling) -> Result<()> {
     let name = if policy == libc::SCHED_FIFO { "SCHED_FIFO" } else { "SCHED_RR" };
     match error.raw_os_error() {
         Some(libc::EPERM) => bail!(
-            "{name} with priority {priority} is not allowed: found RLIMIT_RTPRIO {}, expected at least {priority}: run as root, \
-             or give the user `rtprio {priority}` in /etc/security/limits.d and log in again; root in a control group with cpu.rt_runtime_us 0 is refused, too",
+            "{name} with priority {priority} is not allowed: found RLIMIT_RTPRIO {}, expected at least {priority}: run \
+             as root, or give the user `rtprio {priority}` in /etc/security/limits.d and log in again; root in a \
+             control group with cpu.rt_runtime_us 0 is refused, too",
             limit(libc::RLIMIT_RTPRIO)
         ),
         _ => Err(error).with_context(|| format!("{name} with priority {priority}: expected 1 to 99")),
@@ -124,7 +126,10 @@ mod tests {
             apply(&plan(vec![], Some(scheduling)))?;
             let mut found = libc::sched_param { sched_priority: 0 };
             // SAFETY: `found` is valid.
-            let policy = unsafe { libc::sched_getparam(0, &mut found); libc::sched_getscheduler(0) };
+            let policy = unsafe {
+                libc::sched_getparam(0, &mut found);
+                libc::sched_getscheduler(0)
+            };
             anyhow::Ok((policy, found.sched_priority))
         });
         match outcome.join().unwrap() {
@@ -135,7 +140,9 @@ mod tests {
 
     #[test]
     fn what_the_kernel_does_not_know_is_refused() {
-        assert!(format!("{:#}", check(&plan(vec![5000], None)).unwrap_err()).contains("node ndt: CPUs [5000]: CPU 5000"));
+        assert!(
+            format!("{:#}", check(&plan(vec![5000], None)).unwrap_err()).contains("node ndt: CPUs [5000]: CPU 5000")
+        );
         assert!(check(&plan(vec![], Some(Scheduling::RoundRobin(0)))).is_err());
         assert!(check(&plan(vec![0], Some(Scheduling::Nice(0)))).is_ok());
     }

@@ -1,5 +1,5 @@
-//! A node that a signal ends before anything is measured is a fault of the middleware's start, not of what is measured: the run starts
-//! again, once. What the first start left is put aside and named in `run.json`.
+//! A node that a signal ends before anything is measured is a fault of the middleware's start, not of what is measured:
+//! the run starts again, once. What the first start left is put aside and named in `run.json`.
 
 use anyhow::{Context, Result};
 use std::io::ErrorKind;
@@ -10,7 +10,8 @@ use tacho_events::run::RunDirectory;
 #[error("{0}")]
 pub struct KilledAtStart(pub String);
 
-/// Puts logs and `run.json` of a failed start into `RUN/failed-start`, and deletes its events, in which there is nothing to measure.
+/// Puts logs and `run.json` of a failed start into `RUN/failed-start`, and deletes its events, in which there is
+/// nothing to measure.
 pub fn put_aside(run: &RunDirectory) -> Result<()> {
     let aside = run.failed_start();
     std::fs::create_dir(&aside).with_context(|| aside.display().to_string())?;
@@ -20,7 +21,9 @@ pub fn put_aside(run: &RunDirectory) -> Result<()> {
     }
     for folder in [run.events(), run.clock()] {
         match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error).with_context(|| folder.display().to_string()),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(error).with_context(|| folder.display().to_string())
+            }
             _ => {}
         }
     }

@@ -5,7 +5,8 @@ use tacho_workload::model::{Executor, Node, Publication, Workload};
 
 /// From the word to start to the start, so that every process has heard it.
 const LEAD_NS: i64 = 200_000_000;
-/// What a network of sockets on one machine moves at the least, bytes a second: some 200 MB/s and more were seen of every middleware here.
+/// What a network of sockets on one machine moves at the least, bytes a second: some 200 MB/s and more were seen of
+/// every middleware here.
 const MOVED_PER_S: f64 = 200e6;
 /// Least warm-up before the measured window.
 const SETTLING: Duration = Duration::from_millis(300);
@@ -41,9 +42,9 @@ impl Window {
     }
 }
 
-/// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or timed node once,
-/// to be computed on at every node, and to pass the link of every host; and to move what publishers still hold for their subscriptions;
-/// at most two seconds.
+/// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or
+/// timed node once, to be computed on at every node, and to pass the link of every host; and to move what publishers
+/// still hold for their subscriptions; at most two seconds.
 fn draining(workload: &Workload) -> Duration {
     let of_node = |node: &Node| match node.executor {
         Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
@@ -55,7 +56,8 @@ fn draining(workload: &Workload) -> Duration {
     (of_nodes + 2 * of_links + of_queues).clamp(Duration::from_millis(200), Duration::from_secs(2))
 }
 
-/// Bytes of data that full queues hold: what each publisher has sent last, at most what it sends within the run, for each subscription.
+/// Bytes of data that full queues hold: what each publisher has sent last, at most what it sends within the run, for
+/// each subscription.
 fn queued_bytes(workload: &Workload) -> u64 {
     let duration_s = workload.run.duration.as_secs_f64();
     let held = |p: &Publication| {
@@ -90,7 +92,8 @@ mod tests {
     use tacho_workload::model::Subscription;
 
     fn fan_out(size_bytes: u64, subscribers: usize) -> Workload {
-        let publishes = vec![Publication { topic: "/data".into(), size_bytes, rate_hz: Some(10.0), ..Publication::default() }];
+        let publishes =
+            vec![Publication { topic: "/data".into(), size_bytes, rate_hz: Some(10.0), ..Publication::default() }];
         let subscribes = vec![Subscription { topic: "/data".into(), qos: Default::default(), latest: false }];
         let subscriber = Node { subscribes, ..Node::default() };
         let mut workload = Workload { nodes: vec![subscriber; subscribers], ..Workload::default() };

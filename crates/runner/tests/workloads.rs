@@ -1,11 +1,11 @@
-//! Whole runs of small workloads on real middleware. TACHO_HOME names the native build (`make build`); the node program is the
-//! one that cargo built. Times are compared with the workload's own, never with a clock's absolute value.
+//! Whole runs of small workloads on real middleware. TACHO_HOME names the native build (`make build`); the node program
+//! is the one that cargo built. Times are compared with the workload's own, never with a clock's absolute value.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tacho_events::{Payload, Reader};
 use tacho_events::run::RunDirectory;
+use tacho_events::{Payload, Reader};
 use tacho_runner::bench::{Bench, Progress, Ran};
 use tacho_runner::callback_check;
 use tacho_runner::install::Installation;
@@ -16,7 +16,8 @@ use tacho_workload::model::Workload;
 const CHAIN: &str = "
 nodes:
   lidar:   {publishes: {/points: {size: 4 KiB, rate: 50 Hz, depth: 100}}}
-  filter:  {subscribes: {/points: {depth: 100}}, spin: 100 Hz, work: 200 us, publishes: {/filtered: {size: 64 B, depth: 100}}}
+  filter:
+    {subscribes: {/points: {depth: 100}}, spin: 100 Hz, work: 200 us, publishes: {/filtered: {size: 64 B, depth: 100}}}
   control: {subscribes: {/filtered: {depth: 100}}, spin: 100 Hz}
 run: {duration: 1 s, in_node_clock: true}
 ";
@@ -40,7 +41,14 @@ impl Lab {
         let installation =
             Installation::at(home.into()).unwrap().with_node(Path::new(env!("CARGO_BIN_EXE_tacho-node")).to_owned());
         let command = vec!["test".into()];
-        with(&Bench { installation: &installation, command, recorded: true, scheduler: Default::default(), cpu_time: false, interrupted: &self.interrupted })
+        with(&Bench {
+            installation: &installation,
+            command,
+            recorded: true,
+            scheduler: Default::default(),
+            cpu_time: false,
+            interrupted: &self.interrupted,
+        })
     }
 
     fn run(&self, workload: &Workload) -> anyhow::Result<Ran> {
@@ -102,7 +110,8 @@ fn a_spinning_chain_delivers_every_message_on_every_middleware() {
 
         // And what the clocks inside the nodes say: in order, none twice, none before it was sent.
         let text = std::fs::read_to_string(lab.run_directory().clock().join("control.messages.csv")).unwrap();
-        let rows: Vec<Vec<i64>> = text.lines().skip(1).map(|l| l.split(',').map(|v| v.parse().unwrap()).collect()).collect();
+        let rows: Vec<Vec<i64>> =
+            text.lines().skip(1).map(|l| l.split(',').map(|v| v.parse().unwrap()).collect()).collect();
         assert_eq!(rows.iter().map(|r| r[1]).collect::<Vec<_>>(), (0..sent as i64).collect::<Vec<_>>());
         assert!(rows.iter().all(|r| r[2] < r[3]));
     }
@@ -160,7 +169,8 @@ run: {duration: 1 s}
     let ran = lab.run(&workload("inproc", text)).unwrap();
     let slow = figures(&ran, "slow");
     for taken in &slow.taken {
-        // Four come for each wake: but for the first wakes there is always one to take, and never a second one is taken.
+        // Four come for each wake: but for the first wakes there is always one to take, and never a second one is
+        // taken.
         assert!(*taken <= slow.wakes && *taken + 3 >= slow.wakes, "{taken} taken at {} wakes", slow.wakes);
     }
     let mut takes = 0;
@@ -176,9 +186,15 @@ run: {duration: 1 s}
 
 #[test]
 fn sends_of_a_publisher_that_cannot_keep_up_are_sent_or_skipped_and_none_is_forgotten() {
-    for executor in ["spin: 100 Hz, publishes: {/late: {size: 16 B}}", "publishes: {/late: {size: 16 B, rate: 100 Hz}}", "on: timer 100 Hz, publishes: {/late: {size: 16 B}}"] {
+    for executor in [
+        "spin: 100 Hz, publishes: {/late: {size: 16 B}}",
+        "publishes: {/late: {size: 16 B, rate: 100 Hz}}",
+        "on: timer 100 Hz, publishes: {/late: {size: 16 B}}",
+    ] {
         // Work of two and a half periods.
-        let text = format!("\nnodes:\n  late: {{{executor}, work: 25 ms}}\n  sink: {{subscribes: [/late]}}\nrun: {{duration: 1 s}}\n");
+        let text = format!(
+            "\nnodes:\n  late: {{{executor}, work: 25 ms}}\n  sink: {{subscribes: [/late]}}\nrun: {{duration: 1 s}}\n"
+        );
         let lab = Lab::new();
         let ran = lab.run(&workload("inproc", &text)).unwrap();
         let output = &figures(&ran, "late").outputs[0];
@@ -226,26 +242,33 @@ run: {duration: 1 s}
     assert_eq!(figures(&ran, "sink").taken, [fusion.taken[1]]);
 }
 
-/// Waits in another thread until the nodes of a run have begun to exchange messages, then acts with their process ids by name.
-fn once_running(run: RunDirectory, nodes: usize, act: impl FnOnce(Vec<(String, i32)>) + Send + 'static) -> std::thread::JoinHandle<()> {
+/// Waits in another thread until the nodes of a run have begun to exchange messages, then acts with their process ids
+/// by name.
+fn once_running(
+    run: RunDirectory,
+    nodes: usize,
+    act: impl FnOnce(Vec<(String, i32)>) + Send + 'static,
+) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
         let until = Instant::now() + Duration::from_secs(600);
         loop {
             assert!(Instant::now() < until, "the run did not begin");
             std::thread::sleep(Duration::from_millis(20));
-            let begun = run.events().read_dir().is_ok() && Reader::open(&run).is_ok_and(|mut reader| {
-                let mut takes = 0;
-                while let Some(event) = reader.next_event() {
-                    takes += usize::from(matches!(event.payload, Payload::NodeTake { .. }));
-                }
-                takes > 100 // of the chain's 100 a second: the warm-up is over
-            });
+            let begun = run.events().read_dir().is_ok()
+                && Reader::open(&run).is_ok_and(|mut reader| {
+                    let mut takes = 0;
+                    while let Some(event) = reader.next_event() {
+                        takes += usize::from(matches!(event.payload, Payload::NodeTake { .. }));
+                    }
+                    takes > 100 // of the chain's 100 a second: the warm-up is over
+                });
             if begun {
                 break;
             }
         }
         let files = run.events().read_dir().unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
-        let pids = files.filter(|f| f.ends_with(".events")).map(|f| f.split('-').next().unwrap().parse::<i32>().unwrap());
+        let pids =
+            files.filter(|f| f.ends_with(".events")).map(|f| f.split('-').next().unwrap().parse::<i32>().unwrap());
         let named: Vec<(String, i32)> = pids
             .map(|pid| {
                 let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap();
@@ -283,7 +306,8 @@ fn a_node_that_is_killed_is_named_and_the_others_go_on() {
     assert_eq!(info.processes.iter().find(|exit| exit.name == "control").unwrap().signal, Some(9));
     assert!(info.missing.iter().any(|text| text.contains("control")), "{:?}", info.missing);
     assert_eq!(figures(&ran, "filter").taken, [figures(&ran, "lidar").outputs[0].sent]);
-    let control_took = payloads(&lab.run_directory()).iter().filter(|p| matches!(p, Payload::NodeTake { .. })).count() as u64;
+    let control_took =
+        payloads(&lab.run_directory()).iter().filter(|p| matches!(p, Payload::NodeTake { .. })).count() as u64;
     assert!(control_took > figures(&ran, "filter").taken[0], "what the killed node had recorded is there");
 }
 
@@ -333,7 +357,9 @@ fn a_callback_check_costs_less_than_the_time_between_two_wakes() {
     for middleware in middlewares() {
         let lab = Lab::new();
         let ns = lab
-            .bench(|bench| callback_check::measure(bench, &workload(middleware, CHAIN), &lab.run_directory(), &mut |_| ()))
+            .bench(|bench| {
+                callback_check::measure(bench, &workload(middleware, CHAIN), &lab.run_directory(), &mut |_| ())
+            })
             .unwrap();
         println!("{middleware}: {ns:.0} ns a check");
         assert!(ns > 0.0 && ns < 1e9 / 500.0, "{middleware}: {ns} ns");
@@ -361,7 +387,9 @@ fn every_send_by_the_clock_says_when_it_was_due() {
     while let Some(event) = reader.next_event() {
         match event.payload {
             Payload::NodeDue { publisher, sequence, due_ns } => due.push((publisher, sequence, due_ns)),
-            Payload::NodePublish { publisher, sequence, .. } => published.push((publisher, sequence, event.time.as_ns())),
+            Payload::NodePublish { publisher, sequence, .. } => {
+                published.push((publisher, sequence, event.time.as_ns()))
+            }
             _ => {}
         }
     }
@@ -382,19 +410,28 @@ fn every_send_by_the_clock_says_when_it_was_due() {
 fn what_a_middleware_lets_wait_for_by_descriptor_is_waited_for_as_rclcpp_waits() {
     for transport in ["udp", "tcp"] {
         let reliability = if transport == "tcp" { "reliable" } else { "best_effort" };
-        let text = format!("
+        let text = format!(
+            "
 transport: {transport}
 nodes:
   source: {{publishes: {{/a: {{size: 64 B, rate: 100 Hz, reliability: {reliability}}}}}}}
-  sink:   {{subscribes: {{/a: {{depth: 100, reliability: {reliability}}}}}, publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}}}
+  sink:
+    subscribes: {{/a: {{depth: 100, reliability: {reliability}}}}}
+    publishes: {{/b: {{size: 64 B, reliability: {reliability}}}}}
   spun:   {{subscribes: {{/b: {{depth: 100, reliability: {reliability}}}}}, spin: 200 Hz}}
-  both:   {{subscribes: {{/a: {{depth: 100, reliability: {reliability}}}, /b: {{depth: 100, reliability: {reliability}}}}}}}
+  both:
+    subscribes: {{/a: {{depth: 100, reliability: {reliability}}}, /b: {{depth: 100, reliability: {reliability}}}}}
 run: {{duration: 1 s}}
-");
+"
+        );
         let lab = Lab::new();
         let ran = lab.run(&workload("socket", &text)).unwrap();
         let sent = figures(&ran, "source").outputs[0].sent;
-        assert_eq!((&figures(&ran, "sink").taken[..], &figures(&ran, "spun").taken[..]), (&[sent][..], &[sent][..]), "{transport}");
+        assert_eq!(
+            (&figures(&ran, "sink").taken[..], &figures(&ran, "spun").taken[..]),
+            (&[sent][..], &[sent][..]),
+            "{transport}"
+        );
         // One input is waited for inside the middleware, two in a poll.
         assert_eq!(figures(&ran, "both").taken, [sent, sent], "{transport}");
         let events = payloads(&lab.run_directory());
@@ -419,7 +456,8 @@ run: {duration: 300 s}
 ";
     let lab = Lab::new();
     let mut interrupt = |progress: Progress<'_>| lab.interrupted.store(progress.what == "measuring", Ordering::Relaxed);
-    let ran = lab.bench(|bench| bench.repeat(&workload("socket", text), 0, &lab.run_directory(), &mut interrupt)).unwrap();
+    let ran =
+        lab.bench(|bench| bench.repeat(&workload("socket", text), 0, &lab.run_directory(), &mut interrupt)).unwrap();
     assert!(ran.info.cut_short);
     assert_eq!(ran.failures, Vec::<String>::new());
     assert_eq!(ran.nodes.len(), 2, "both said what they did: {:?}", ran.nodes);

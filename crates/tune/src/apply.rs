@@ -65,8 +65,8 @@ pub enum ApplyError {
 
 /// Study E: all nodes of a chain spin at one rate.
 ///
-/// Sources go on sending at the rate they had: what they published at each wake gets that as its own rate. Nodes inside of
-/// the chain that sampled the latest of their input on a timer answer each message of their predecessor.
+/// Sources go on sending at the rate they had: what they published at each wake gets that as its own rate. Nodes inside
+/// of the chain that sampled the latest of their input on a timer answer each message of their predecessor.
 pub fn apply_common_rate(workload: &Workload, chain: &str, hz: f64) -> Result<Tuned, ApplyError> {
     if !(hz.is_finite() && hz > 0.0) {
         return Err(ApplyError::BadRate(hz));
@@ -147,8 +147,8 @@ fn keep_sending_rate(node: &mut Node) {
     }
 }
 
-/// A node that samples its predecessor's latest answers each of its messages instead; unless all that it publishes has a
-/// rate of its own, which then says when.
+/// A node that samples its predecessor's latest answers each of its messages instead; unless all that it publishes has
+/// a rate of its own, which then says when.
 fn answer(node: &mut Node, topics: &[String]) {
     let from_predecessor = |topic: &String| topics.contains(topic);
     if node.computes_only_when_due() || node.subscribes.iter().any(|s| !s.latest && from_predecessor(&s.topic)) {

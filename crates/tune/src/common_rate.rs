@@ -5,32 +5,34 @@
 //! 1. R(SR) = sum over the chain of r_i
 //! 2. r_i = e_i + AD_i + PD_i
 //! 3. AD_1 = 0; AD_i = 1000 / SR ms for the others: at worst a message just misses a wake.
-//! 4. PD_i is the least fixed point of PD = e_i + (1/m) sum over all other nodes j of ceil(PD / p_j) c_j. For a node of the
-//!    chain, c_j is the time of its *callback check* (wake, look, sleep) and p_j = 1000 / SR ms. For every other node, c_j is
-//!    its computation time and p_j its own period.
+//! 4. PD_i is the least fixed point of PD = e_i + (1/m) sum over all other nodes j of ceil(PD / p_j) c_j. For a node of
+//!    the chain, c_j is the time of its *callback check* (wake, look, sleep) and p_j = 1000 / SR ms. For every other
+//!    node, c_j is its computation time and p_j its own period.
 //!
 //! Algorithm 1 takes the SR of 10, 20 ... 1000 Hz with the least R.
 //!
 //! # How the text is read
 //!
-//! **e_i is counted once.** PD_i of equation 4 begins with e_i, so that the sum of equation 1, taken by the letter, holds
-//! the computation twice. It does not depend on SR and moves no optimum. [`ObjectivePoint::response_ms`] holds it once,
-//! so that the three parts add up to a time that can be compared with a measured one: computation is the sum of e_i,
-//! preemption the sum of PD_i - e_i.
+//! **e_i is counted once.** PD_i of equation 4 begins with e_i, so that the sum of equation 1, taken by the letter,
+//! holds the computation twice. It does not depend on SR and moves no optimum. [`ObjectivePoint::response_ms`] holds it
+//! once, so that the three parts add up to a time that can be compared with a measured one: computation is the sum of
+//! e_i, preemption the sum of PD_i - e_i.
 //!
-//! **Divergence.** Where the others need as much as the cores give, (1/m) sum c_j / p_j >= 1, no fixed point exists and R
-//! is infinite: the rate cannot be chosen. Such rates are listed apart from the curve.
+//! **Divergence.** Where the others need as much as the cores give, (1/m) sum c_j / p_j >= 1, no fixed point exists and
+//! R is infinite: the rate cannot be chosen. Such rates are listed apart from the curve.
 //!
-//! **The published optima** are 300 Hz, 220 Hz if one node's check takes 0.5 ms, and 180 Hz if it takes 1.0 ms. The study
-//! does not state its nodes' times, nor m. Systems with these three optima exist: `workloads/study-e.yaml` is one of many,
-//! on 2 cores, with checks of 0.05 ms and other nodes that use 36 % of the cores. The study's mean check of 0.000273 ms
-//! gave all three in none of 190,000 random systems: then a faster spin costs next to nothing, and 1000 Hz is best.
+//! **The published optima** are 300 Hz, 220 Hz if one node's check takes 0.5 ms, and 180 Hz if it takes 1.0 ms. The
+//! study does not state its nodes' times, nor m. Systems with these three optima exist: `workloads/study-e.yaml` is one
+//! of many, on 2 cores, with checks of 0.05 ms and other nodes that use 36 % of the cores. The study's mean check of
+//! 0.000273 ms gave all three in none of 190,000 random systems: then a faster spin costs next to nothing, and 1000 Hz
+//! is best.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A node of the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct ChainNode {
     /// Its name.
     pub name: String,
@@ -42,6 +44,7 @@ pub struct ChainNode {
 
 /// A node outside of the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct OtherNode {
     /// Its name.
     pub name: String,
@@ -53,6 +56,7 @@ pub struct OtherNode {
 
 /// What the search needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct CommonRate {
     /// Nodes of the chain, source first.
     pub chain: Vec<ChainNode>,
@@ -64,6 +68,7 @@ pub struct CommonRate {
 
 /// R at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct ObjectivePoint {
     /// SR.
     pub hz: f64,
@@ -79,6 +84,7 @@ pub struct ObjectivePoint {
 
 /// `RUN/objective.json`: the curve, its least point and what it was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct ObjectiveCurve {
     /// What was searched over.
     pub input: CommonRate,

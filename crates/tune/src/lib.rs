@@ -1,16 +1,18 @@
 //! Search over what may be changed, plans that a user can apply, and the proof that they helped.
 //!
-//! [`CommonRate`] is study E's search for one spin rate of a chain; [`apply_common_rate`] and [`apply_arrival`] write the
-//! tuned workload; [`prove`] runs both in turns.
+//! [`CommonRate`] is study E's search for one spin rate of a chain; [`apply_common_rate`] and [`apply_arrival`] write
+//! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures.
 
 mod apply;
 mod common_rate;
 mod measured;
+mod proof;
 mod prove;
 mod spread;
 
 pub use apply::{apply_arrival, apply_common_rate, ApplyError, Change, Tuned};
 pub use common_rate::{ChainNode, CommonRate, ObjectiveCurve, ObjectivePoint, OtherNode, SearchError};
 pub use measured::{common_rate, computation, computation_of_work, Computation, MeasureError};
-pub use prove::{prove, Candidate, Pair, Proof, ProveError, RepeatFigures, Side};
+pub use proof::{Pair, Proof, RepeatFigures, Side};
+pub use prove::{Candidate, ProveError, Proving};
 pub use spread::Spread;

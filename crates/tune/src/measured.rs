@@ -3,8 +3,8 @@
 use crate::common_rate::{ChainNode, CommonRate, OtherNode};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tacho_analysis::summary::Summary;
-use tacho_analysis::tables::{Execution, Tables};
+use tacho_tables::summary::Summary;
+use tacho_tables::{Execution, Tables};
 use tacho_workload::model::{Node, Workload};
 use thiserror::Error;
 
@@ -110,7 +110,7 @@ pub fn computation(
             if !seen.insert((hop.position, execution)) {
                 continue;
             }
-            let execution = tables.executions.get(execution as usize);
+            let execution = tables.executions.get(execution.index());
             if let (Some(execution), Some(sum)) = (execution, sums.get_mut(hop.position as usize)) {
                 if let Some(ms) = took_ms(execution) {
                     sum.add(ms);
@@ -190,16 +190,25 @@ fn plain(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::summary::{CallbackFigures, Distribution};
-    use tacho_analysis::tables::{Chain, Hop, Instance};
+    use tacho_tables::row::Row;
+    use tacho_tables::summary::{CallbackFigures, Distribution};
+    use tacho_tables::{Chain, Hop, Instance};
 
     /// Two nodes; instances of (1 ms, 4 ms) and (3 ms, 4 ms), the second sharing the first's last execution.
     fn tables() -> Tables {
-        let execution = |start_ns, end_ns| Execution { callback: 0, tid: 1, queued_ns: None, start_ns, end_ns, cpu_ns: None, resumes: None };
+        let execution = |start_ns, end_ns| Execution {
+            callback: Row::new(0),
+            tid: 1,
+            queued_ns: None,
+            start_ns,
+            end_ns,
+            cpu_ns: None,
+            resumes: None,
+        };
         let hop = |instance, position, execution| Hop {
             instance,
             position,
-            execution: Some(execution),
+            execution: Some(Row::new(execution)),
             published_ns: None,
             arrival_ns: None,
             start_ns: 0,
@@ -315,7 +324,11 @@ mod tests {
 chains: {x: [a, b]}
 ";
         let (workload, _) = tacho_workload::parse(text, "w.yaml").unwrap_or_else(|e| panic!("{e}"));
-        let search = common_rate(computation_of_work(&workload, "x").expect("times"), |node| if node == "b" { 0.5 } else { 0.01 }, 2);
+        let search = common_rate(
+            computation_of_work(&workload, "x").expect("times"),
+            |node| if node == "b" { 0.5 } else { 0.01 },
+            2,
+        );
         let chain: Vec<_> = search.chain.iter().map(|n| (n.name.as_str(), n.execution_ms, n.check_ms)).collect();
         assert_eq!(chain, [("a", 2.0, 0.01), ("b", 2.0, 0.5)]);
         let others: Vec<_> = search.others.iter().map(|n| (n.name.as_str(), n.period_ms, n.computation_ms)).collect();

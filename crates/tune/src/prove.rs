@@ -1,93 +1,17 @@
-//! Whether a tuning helped: before and after, run in turns.
+//! The workload as it was and as tuned, run in turns: a proof as a campaign.
 
-use crate::spread::Spread;
-use serde::{Deserialize, Serialize};
+use crate::proof::Proof;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::error::Error;
-use tacho_analysis::summary::{ChainFigures, Distribution};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use tacho_campaign::{in_turns, Analysis, Campaign, Ended, OnFailure, RunLock, Runner, Subject};
 use tacho_events::run::RunDirectory;
+use tacho_tables::store;
+use tacho_tables::summary::{ChainFigures, Summary};
 use tacho_workload::model::Workload;
 use thiserror::Error;
-
-/// `RUN/proof.json`: a chain before and after, over the same draws of phases.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Proof {
-    /// The chain.
-    pub chain: String,
-    /// Before.
-    pub before: Side,
-    /// After.
-    pub after: Side,
-    /// Mean end-to-end time before / after; its least and greatest are those of single repeats.
-    pub ratio: Spread,
-    /// Every repeat, also those that do not count.
-    pub repeats: Vec<Pair>,
-    /// What does not count, and why. Empty where all repeats do.
-    #[serde(default)]
-    pub notes: Vec<String>,
-}
-
-/// One side over all repeats that count: means of the repeats' means.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Side {
-    /// Mean end-to-end time, ms.
-    pub end_to_end_ms: Spread,
-    /// Worst instance of all repeats, ms.
-    pub worst_ms: f64,
-    /// Parts of the mean, ms; absent where a repeat lacks them.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub computation_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub alignment_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub queueing_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub transport_ms: Option<f64>,
-    /// Instances that came through.
-    pub instances: u64,
-    /// Inputs that led to no output.
-    pub lost: u64,
-}
-
-/// One repeat of both sides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
-    /// Which, from 0.
-    pub repeat: u32,
-    /// Before.
-    pub before: RepeatFigures,
-    /// After, with the same phases.
-    pub after: RepeatFigures,
-}
-
-/// Means of one repeat of one side, ms; absent where no instance came through.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RepeatFigures {
-    /// Mean end-to-end time.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub end_to_end_ms: Option<f64>,
-    /// Worst instance.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub worst_ms: Option<f64>,
-    /// Its parts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub computation_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub alignment_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub queueing_ms: Option<f64>,
-    /// See `computation_ms`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub transport_ms: Option<f64>,
-    /// Instances that came through.
-    pub instances: u64,
-    /// Inputs that led to no output.
-    pub lost: u64,
-}
 
 /// Why there is no proof.
 #[derive(Debug, Error)]
@@ -114,17 +38,20 @@ pub enum ProveError {
         /// The failure.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A run's figures are of another chain.
-    #[error("figures of chain `{found}` among those of `{expected}`")]
-    OtherChain {
-        /// Of the run.
-        found: String,
-        /// Of the first.
-        expected: String,
-    },
     /// No repeat has instances on both sides.
     #[error("in none of {0} repeats did the chain come through both before and after")]
     NothingCameThrough(u32),
+    /// The figures of a run cannot be read.
+    #[error(transparent)]
+    Figures(#[from] store::Error),
+    /// The proof cannot be written.
+    #[error("{path}: {source}")]
+    Write {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: std::io::Error,
+    },
 }
 
 /// A workload under the name of what was done to it: `untuned`, `common_rate`.
@@ -136,40 +63,98 @@ pub struct Candidate<'a> {
     pub workload: &'a Workload,
 }
 
-/// Runs the workload as it was and every tuned one in turns, one repeat each (before, a, b, before, a, b ...), so that what
-/// drifts on the machine drifts under all. One proof for each of `after`, in their order.
-///
-/// Repeats are those of the workload's `run`. Repeat i of all has the same number and, the seeds being the same, the same
-/// phases; it goes to `run/<name>/repeats/i`. `run_one` makes one run and returns the figures of the chain.
-pub fn prove(
-    before: Candidate<'_>,
-    after: &[Candidate<'_>],
-    run: &RunDirectory,
-    mut run_one: impl FnMut(Candidate<'_>, u32, &RunDirectory) -> Result<ChainFigures, Box<dyn Error + Send + Sync>>,
-) -> Result<Vec<Proof>, ProveError> {
-    for candidate in after {
-        comparable(before, *candidate)?;
-    }
-    let mut chain: Option<String> = None;
-    let mut repeats: Vec<Vec<Pair>> = vec![Vec::new(); after.len()];
-    for repeat in 0..before.workload.run.repeats {
-        let mut figures_of = |candidate: Candidate<'_>| {
-            let directory = RunDirectory::new(run.path().join(candidate.name)).repeat(repeat);
-            let figures = run_one(candidate, repeat, &directory)
-                .map_err(|source| ProveError::Run { repeat, name: candidate.name.into(), source })?;
-            let expected = chain.get_or_insert_with(|| figures.name.clone());
-            if *expected != figures.name {
-                return Err(ProveError::OtherChain { found: figures.name, expected: expected.clone() });
-            }
-            Ok(RepeatFigures::of(&figures))
+/// The workload as it was and every tuned one, and the chain that is to gain.
+#[derive(Debug, Clone)]
+pub struct Proving<'a> {
+    /// As it was.
+    pub before: Candidate<'a>,
+    /// As tuned.
+    pub after: Vec<Candidate<'a>>,
+    /// The chain.
+    pub chain: &'a str,
+}
+
+impl<'a> Proving<'a> {
+    /// Its runs, in the directory that is locked: in turns, one repeat of each (before, a, b, before, a, b ...), so that
+    /// what drifts on the machine drifts under all.
+    ///
+    /// Repeats are those of the workload's `run`. Repeat i of all has the same number and, the seeds being the same,
+    /// the same phases; it goes to `<name>/repeats/i`. A run that fails, or that does not see the chain, ends the proof.
+    pub fn campaign(
+        &self,
+        runner: &'a dyn Runner,
+        lock: &'a RunLock,
+        interrupted: &'a AtomicBool,
+        command: Vec<String>,
+    ) -> Result<Campaign<'a>, ProveError> {
+        self.after.iter().try_for_each(|after| comparable(self.before, *after))?;
+        let subject = |Candidate { name, workload }| Subject {
+            always_repeats: true,
+            ..Subject::new(name, workload, runner, RunDirectory::new(lock.directory().join(name)))
         };
-        let untuned = figures_of(before)?;
-        for (pairs, candidate) in repeats.iter_mut().zip(after) {
-            pairs.push(Pair { repeat, before: untuned.clone(), after: figures_of(*candidate)? });
-        }
+        let subjects: Vec<Subject<'a>> = self.candidates().map(subject).collect();
+        Ok(Campaign {
+            order: in_turns(&subjects),
+            subjects,
+            lock,
+            interrupted,
+            command,
+            analysis: Analysis::OfEach,
+            on_failure: OnFailure::Stop,
+            chain: Some(self.chain),
+            discard_events: false,
+        })
     }
-    let chain = chain.unwrap_or_default();
-    repeats.into_iter().map(|pairs| conclude(chain.clone(), pairs)).collect()
+
+    /// One proof for each of `after`, in their order, of a campaign that came to its end. Writes `proof.json` and
+    /// `summary.json` into `out`, and `proof.json` beside the runs of each.
+    pub fn conclude(&self, mut ended: Ended, out: &RunDirectory) -> Result<Vec<Proof>, ProveError> {
+        if !ended.failed.is_empty() {
+            let failed = ended.failed.remove(0);
+            let name = self.candidates().nth(failed.item.subject).map_or("", |candidate| candidate.name).to_owned();
+            return Err(ProveError::Run { repeat: failed.item.repeat, name, source: failed.error.into() });
+        }
+        let before = self.figures(self.before, out)?;
+        let mut proofs = Vec::new();
+        for candidate in &self.after {
+            let proof = Proof::of(self.chain, &before, &self.figures(*candidate, out)?);
+            proofs.push(proof.ok_or(ProveError::NothingCameThrough(before.len() as u32))?);
+        }
+        for (candidate, proof) in self.after.iter().zip(&proofs) {
+            write_json(out.path().join(candidate.name).join("proof.json"), proof)?;
+        }
+        self.write_summary(out)?;
+        let by_name: BTreeMap<&str, &Proof> = self.after.iter().map(|after| after.name).zip(&proofs).collect();
+        write_json(out.path().join("proof.json"), &by_name)?;
+        Ok(proofs)
+    }
+
+    fn candidates(&self) -> impl Iterator<Item = Candidate<'a>> + use<'_, 'a> {
+        std::iter::once(self.before).chain(self.after.iter().copied())
+    }
+
+    /// Those of the chain, of each repeat.
+    fn figures(&self, candidate: Candidate<'_>, out: &RunDirectory) -> Result<Vec<ChainFigures>, ProveError> {
+        let directory = RunDirectory::new(out.path().join(candidate.name));
+        let mut figures = Vec::new();
+        for repeat in 0..candidate.workload.run.repeats {
+            let summary = store::read_summary(&directory.repeat(repeat))?;
+            figures.extend(summary.chains.into_iter().find(|figures| figures.name == self.chain));
+        }
+        Ok(figures)
+    }
+
+    /// `summary.json` of the tuning: the chain under each, by the name of what was done to it.
+    fn write_summary(&self, out: &RunDirectory) -> Result<(), ProveError> {
+        let mut whole = Summary::default();
+        for Candidate { name, .. } in self.candidates() {
+            let summary = store::read_summary(&RunDirectory::new(out.path().join(name)))?;
+            let figures = summary.chains.into_iter().find(|figures| figures.name == self.chain);
+            whole.chains.extend(figures.map(|figures| ChainFigures { name: name.to_owned(), ..figures }));
+            whole.notes.extend(summary.notes);
+        }
+        Ok(store::write_summary(out, &whole)?)
+    }
 }
 
 /// The same draws, the same time.
@@ -192,64 +177,18 @@ fn comparable(before: Candidate<'_>, after: Candidate<'_>) -> Result<(), ProveEr
     Ok(())
 }
 
-/// A repeat counts where the chain came through on both sides; else its partner would be compared with nothing.
-fn conclude(chain: String, repeats: Vec<Pair>) -> Result<Proof, ProveError> {
-    let counts = |pair: &&Pair| pair.before.end_to_end_ms.is_some() && pair.after.end_to_end_ms.is_some();
-    let counted: Vec<&Pair> = repeats.iter().filter(counts).collect();
-    let nothing = || ProveError::NothingCameThrough(repeats.len() as u32);
-    let before = Side::of(counted.iter().map(|pair| &pair.before)).ok_or_else(nothing)?;
-    let after = Side::of(counted.iter().map(|pair| &pair.after)).ok_or_else(nothing)?;
-    let means = |of: fn(&Pair) -> Option<f64>| counted.iter().filter_map(|pair| of(pair)).collect::<Vec<_>>();
-    let ratio = Spread::of_ratio(&means(|pair| pair.before.end_to_end_ms), &means(|pair| pair.after.end_to_end_ms));
-    let ratio = ratio.ok_or_else(nothing)?;
-    let mut notes = Vec::new();
-    for pair in repeats.iter().filter(|pair| !counts(pair)) {
-        let side = if pair.before.end_to_end_ms.is_none() { "before" } else { "after" };
-        notes
-            .push(format!("repeat {}: the chain never came through {side} the change; it does not count", pair.repeat));
-    }
-    Ok(Proof { chain, before, after, ratio, repeats, notes })
-}
-
-impl RepeatFigures {
-    fn of(figures: &ChainFigures) -> Self {
-        let mean = |part: &Option<Distribution>| part.as_ref().filter(|d| d.count > 0).map(|d| d.mean);
-        RepeatFigures {
-            end_to_end_ms: mean(&figures.end_to_end_ms),
-            worst_ms: figures.end_to_end_ms.as_ref().filter(|d| d.count > 0).map(|d| d.max),
-            computation_ms: mean(&figures.computation_ms),
-            alignment_ms: mean(&figures.alignment_ms),
-            queueing_ms: mean(&figures.queueing_ms),
-            transport_ms: mean(&figures.transport_ms),
-            instances: figures.instances,
-            lost: figures.lost,
-        }
-    }
-}
-
-impl Side {
-    fn of<'r>(repeats: impl Iterator<Item = &'r RepeatFigures>) -> Option<Side> {
-        let repeats: Vec<_> = repeats.collect();
-        let all = |part: fn(&RepeatFigures) -> Option<f64>| repeats.iter().map(|r| part(r)).collect::<Option<Vec<_>>>();
-        let mean = |part| all(part).and_then(|values| Spread::of(&values)).map(|spread| spread.mean);
-        Some(Side {
-            end_to_end_ms: Spread::of(&all(|r| r.end_to_end_ms)?)?,
-            worst_ms: all(|r| r.worst_ms)?.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            computation_ms: mean(|r| r.computation_ms),
-            alignment_ms: mean(|r| r.alignment_ms),
-            queueing_ms: mean(|r| r.queueing_ms),
-            transport_ms: mean(|r| r.transport_ms),
-            instances: repeats.iter().map(|r| r.instances).sum(),
-            lost: repeats.iter().map(|r| r.lost).sum(),
-        })
-    }
+fn write_json(path: PathBuf, value: &impl Serialize) -> Result<(), ProveError> {
+    let written = serde_json::to_vec_pretty(value).map_err(std::io::Error::from);
+    written.and_then(|text| std::fs::write(&path, text)).map_err(|source| ProveError::Write { path, source })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::apply_common_rate;
+    use crate::proof::testing::figures;
     use std::path::Path;
+    use tacho_campaign::testing::StandIn;
 
     fn workloads() -> (Workload, Workload) {
         let text = include_str!("../../../workloads/autoware-localisation.yaml");
@@ -258,135 +197,101 @@ mod tests {
         (before, tuned.workload)
     }
 
-    fn prove_one(
-        before: &Workload,
-        after: &Workload,
-        mut run_one: impl FnMut(&Workload, u32, &RunDirectory) -> Result<ChainFigures, Box<dyn Error + Send + Sync>>,
-    ) -> Result<Proof, ProveError> {
-        let [before, after] = [("before", before), ("after", after)].map(|(name, workload)| Candidate { name, workload });
-        prove(before, &[after], &RunDirectory::new("/run"), |candidate, repeat, directory| {
-            run_one(candidate.workload, repeat, directory)
-        })
-        .map(|mut proofs| proofs.remove(0))
-    }
-
-    fn constant(value: f64) -> Option<Distribution> {
-        Some(Distribution { count: 40, min: value, mean: value, max: value + 5.0, ..Distribution::default() })
-    }
-
-    fn figures(computation: f64, alignment: f64) -> ChainFigures {
-        ChainFigures {
-            name: "localisation".into(),
-            instances: 40,
-            lost: 1,
-            end_to_end_ms: constant(computation + alignment),
-            computation_ms: constant(computation),
-            alignment_ms: constant(alignment),
-            ..ChainFigures::default()
+    fn proving<'a>(before: &'a Workload, after: &'a Workload, names: &[&'a str]) -> Proving<'a> {
+        Proving {
+            before: Candidate { name: "before", workload: before },
+            after: names.iter().map(|name| Candidate { name, workload: after }).collect(),
+            chain: "localisation",
         }
     }
 
-    #[test]
-    fn sides_are_run_in_turns_into_directories_of_their_own() {
-        let (before, after) = workloads();
-        let mut calls = Vec::new();
-        let proof = prove_one(&before, &after, |workload, repeat, directory| {
-            let is_before = *workload == before;
-            calls.push((is_before, repeat, directory.path().to_path_buf()));
-            // Alignment of 400, 410, 420, 430, 440 ms before, of a twentieth after.
-            let alignment = 400.0 + 10.0 * f64::from(repeat);
-            Ok(if is_before { figures(25.0, alignment) } else { figures(25.0, alignment / 20.0) })
-        })
-        .expect("a proof");
-        let order: Vec<_> = calls.iter().map(|(is_before, repeat, _)| (*is_before, *repeat)).collect();
-        let expected: Vec<_> = (0..5).flat_map(|repeat| [(true, repeat), (false, repeat)]).collect();
-        assert_eq!(order, expected);
-        assert_eq!(calls[2].2, Path::new("/run/before/repeats/1"));
-        assert_eq!(calls[3].2, Path::new("/run/after/repeats/1"));
+    /// Runs what is left of a proof in `out`; `None`: ^C came.
+    fn prove(proving: &Proving<'_>, out: &Path, runner: &StandIn<'_>) -> Option<Result<Vec<Proof>, ProveError>> {
+        let lock = RunLock::take(out, "runs this test").expect("lock");
+        let campaign = proving.campaign(runner, &lock, &runner.interrupted, vec![]);
+        let ended = match campaign {
+            Ok(campaign) => campaign.run(&mut |_| {}, &mut |_, _| Ok(())).expect("runs"),
+            Err(error) => return Some(Err(error)),
+        };
+        let cut_short = ended.unfinished > 0 && ended.failed.is_empty();
+        (!cut_short).then(|| proving.conclude(ended, &RunDirectory::new(out)))
+    }
 
-        assert_eq!(proof.chain, "localisation");
-        assert_eq!((proof.before.end_to_end_ms.mean, proof.after.end_to_end_ms.mean), (445.0, 46.0));
-        assert_eq!((proof.before.end_to_end_ms.least, proof.before.end_to_end_ms.greatest), (425.0, 465.0));
-        assert_eq!((proof.before.alignment_ms, proof.after.alignment_ms), (Some(420.0), Some(21.0)));
-        assert_eq!((proof.before.worst_ms, proof.before.instances, proof.before.lost), (470.0, 200, 5));
-        assert_eq!((proof.before.queueing_ms, proof.before.transport_ms), (None, None));
-        assert!((proof.ratio.mean - 445.0 / 46.0).abs() < 1e-12);
-        let [low, high] = proof.ratio.interval.expect("five pairs");
-        assert!(low < proof.ratio.mean && proof.ratio.mean < high);
-        assert_eq!(proof.notes, Vec::<String>::new());
+    /// Of the side and the repeat that the path of a run names: alignment of 400, 410 ... ms before, of a twentieth
+    /// after.
+    fn by_path(run: &Path) -> anyhow::Result<ChainFigures> {
+        let repeat: f64 = run.file_name().expect("repeat").to_string_lossy().parse()?;
+        let alignment = 400.0 + 10.0 * repeat;
+        let is_before = run.iter().any(|part| part == "before");
+        Ok(figures(25.0, if is_before { alignment } else { alignment / 20.0 }))
+    }
 
-        let json = serde_json::to_string(&proof).expect("JSON");
-        assert!(!json.contains("queueing_ms"), "absent means not measured: {json}");
-        assert_eq!(serde_json::from_str::<Proof>(&json).expect("the same"), proof);
+    fn below(out: &Path, runs: &[std::path::PathBuf]) -> Vec<String> {
+        runs.iter().map(|run| run.strip_prefix(out).expect("below").display().to_string()).collect()
     }
 
     #[test]
-    fn a_repeat_that_never_came_through_is_named_and_does_not_count() {
+    fn with_a_stand_in_sides_are_run_in_turns_into_directories_of_their_own() {
         let (before, after) = workloads();
-        let proof = prove_one(&before, &after, |workload, repeat, _| {
-            let mut figures = if *workload == before { figures(25.0, 400.0) } else { figures(25.0, 20.0) };
-            if repeat == 3 && *workload == after {
-                figures = ChainFigures { name: figures.name, lost: 40, ..ChainFigures::default() };
-            }
-            Ok(figures)
-        })
-        .expect("a proof");
-        assert_eq!((proof.repeats.len(), proof.before.instances, proof.notes.len()), (5, 160, 1));
-        assert!(proof.notes[0].starts_with("repeat 3: the chain never came through after"), "{}", proof.notes[0]);
-        let nothing = prove_one(&before, &after, |_, _, _| Ok(ChainFigures::default()));
-        assert!(matches!(nothing, Err(ProveError::NothingCameThrough(5))));
+        let out = tempfile::tempdir().expect("directory");
+        let runner = StandIn::new(by_path);
+        let proofs =
+            prove(&proving(&before, &after, &["a", "b"]), out.path(), &runner).expect("an end").expect("proofs");
+        let turns = |repeat| ["before", "a", "b"].map(|name| format!("{name}/repeats/{repeat}"));
+        assert_eq!(below(out.path(), &runner.ran()), (0..5).flat_map(turns).collect::<Vec<_>>());
+        assert_eq!(proofs.len(), 2);
+        assert_eq!((proofs[0].before.end_to_end_ms.mean, proofs[0].after.end_to_end_ms.mean), (445.0, 46.0));
+        let read = |name: &str| std::fs::read(out.path().join(name)).expect("written");
+        assert_eq!(serde_json::from_slice::<Proof>(&read("b/proof.json")).expect("a proof"), proofs[1]);
+        let all: BTreeMap<String, Proof> = serde_json::from_slice(&read("proof.json")).expect("proofs by name");
+        assert_eq!((all["a"].clone(), all["b"].clone()), (proofs[0].clone(), proofs[1].clone()));
     }
 
     #[test]
-    fn a_failed_run_ends_the_proof_and_is_named() {
+    fn with_a_stand_in_a_proof_that_was_cut_short_goes_on_to_the_same_proof() {
         let (before, after) = workloads();
-        let mut runs = 0;
-        let error = prove_one(&before, &after, |_, _, _| {
-            runs += 1;
-            if runs == 4 {
-                Err("node `ndt_matching` died".into())
-            } else {
-                Ok(figures(25.0, 400.0))
-            }
-        })
-        .expect_err("a failure");
+        let [whole, parts] = [0, 1].map(|_| tempfile::tempdir().expect("directory"));
+        let proving = proving(&before, &after, &["after"]);
+        let at_once = prove(&proving, whole.path(), &StandIn::new(by_path)).expect("an end").expect("a proof");
+        assert!(prove(&proving, parts.path(), &StandIn::new(by_path).cut_short(3)).is_none());
+        assert!(!parts.path().join("proof.json").exists());
+        let runner = StandIn::new(by_path);
+        let in_parts = prove(&proving, parts.path(), &runner).expect("an end").expect("a proof");
+        assert_eq!(below(parts.path(), &runner.ran())[..2], ["after/repeats/1", "before/repeats/2"]);
+        assert_eq!(runner.ran().len(), 7);
+        assert_eq!(in_parts, at_once);
+    }
+
+    #[test]
+    fn with_a_stand_in_a_failed_run_ends_the_proof_and_is_named() {
+        let (before, after) = workloads();
+        let out = tempfile::tempdir().expect("directory");
+        let runner = StandIn::new(|run| match run.ends_with("after/repeats/1") {
+            true => anyhow::bail!("node `ndt_matching` died"),
+            false => by_path(run),
+        });
+        let error =
+            prove(&proving(&before, &after, &["after"]), out.path(), &runner).expect("an end").expect_err("none");
         assert_eq!(error.to_string(), "repeat 1 of `after`: node `ndt_matching` died");
-        assert_eq!(runs, 4);
+        assert_eq!(runner.ran().len(), 4);
     }
 
     #[test]
-    fn sides_with_other_phases_or_chains_are_not_compared() {
+    fn with_a_stand_in_sides_with_other_phases_are_not_run_and_nothing_that_came_through_is_no_proof() {
         let (before, after) = workloads();
+        let out = tempfile::tempdir().expect("directory");
         let mut other = after.clone();
         other.run.seed += 1;
-        let mut runs = 0;
-        let error = prove_one(&before, &other, |_, _, _| {
-            runs += 1;
-            Ok(figures(25.0, 400.0))
-        })
-        .expect_err("other phases");
-        assert_eq!(error.to_string(), "the workload as it was and `after` differ in seed: 2022 and 2023, expected the same");
-        assert_eq!(runs, 0);
-        let error = prove_one(&before, &after, |workload, _, _| {
-            let name = if *workload == before { "a" } else { "b" };
-            Ok(ChainFigures { name: name.into(), ..figures(25.0, 400.0) })
-        });
-        assert!(matches!(error, Err(ProveError::OtherChain { .. })));
-    }
-
-    #[test]
-    fn several_candidates_take_turns_and_share_the_runs_before() {
-        let (before, after) = workloads();
-        let candidates = [Candidate { name: "a", workload: &after }, Candidate { name: "b", workload: &after }];
-        let mut order = Vec::new();
-        let untuned = Candidate { name: "untuned", workload: &before };
-        let proofs = prove(untuned, &candidates, &RunDirectory::new("/run"), |candidate, _, _| {
-            order.push(candidate.name.to_owned());
-            Ok(figures(25.0, match candidate.name { "untuned" => 375.0, "a" => 15.0, _ => 5.0 }))
-        })
-        .expect("proofs");
-        assert_eq!(order[..4], ["untuned", "a", "b", "untuned"]);
-        assert_eq!(order.len(), 15);
-        assert_eq!(proofs.iter().map(|p| p.ratio.mean).collect::<Vec<_>>(), [10.0, 400.0 / 30.0]);
+        let runner = StandIn::new(by_path);
+        let error =
+            prove(&proving(&before, &other, &["after"]), out.path(), &runner).expect("an end").expect_err("none");
+        assert_eq!(
+            error.to_string(),
+            "the workload as it was and `after` differ in seed: 2022 and 2023, expected the same"
+        );
+        assert!(runner.ran().is_empty());
+        let runner = StandIn::new(|_| Ok(ChainFigures { name: "localisation".into(), ..ChainFigures::default() }));
+        let nothing = prove(&proving(&before, &after, &["after"]), out.path(), &runner).expect("an end");
+        assert!(matches!(nothing, Err(ProveError::NothingCameThrough(5))));
     }
 }

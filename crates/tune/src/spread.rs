@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A mean over repeats and its spread. One repeat is one draw of the phases: repeats are what is independent, not the
 /// messages within them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Arithmetic mean over repeats; for a ratio, the ratio of the means.
     pub mean: f64,
@@ -31,8 +32,9 @@ impl Spread {
         Some(Spread::around(mean, values, standard_error(&deviations)))
     }
 
-    /// Of the ratio of two means whose repeats are pairs: the ratio estimator (Cochran, Sampling Techniques, ch. 6), whose
-    /// error is that of the residuals before - ratio x after. Absent where nothing is paired or a mean is not positive.
+    /// Of the ratio of two means whose repeats are pairs: the ratio estimator (Cochran, Sampling Techniques, ch. 6),
+    /// whose error is that of the residuals before - ratio x after. Absent where nothing is paired or a mean is not
+    /// positive.
     pub fn of_ratio(before: &[f64], after: &[f64]) -> Option<Spread> {
         let (numerator, denominator) = (mean(before)?, mean(after)?);
         if before.len() != after.len() || after.iter().any(|value| *value <= 0.0) {

@@ -214,8 +214,8 @@ impl Check<'_> {
 
     fn run_options(&self, report: &mut Report) {
         let run = &self.reading.workload.run;
-        let cpus = run.cpus.iter().map(|(node, _)| node).zip(&self.reading.cpus);
-        let priority = run.priority.iter().map(|(node, _)| node).zip(&self.reading.priority);
+        let cpus = run.cpus.iter().map(|(node, _)| node).zip(&self.reading.run.cpus);
+        let priority = run.priority.iter().map(|(node, _)| node).zip(&self.reading.run.priority);
         for (node, &span) in cpus.chain(priority) {
             self.known(node, span, report);
         }

@@ -62,7 +62,8 @@ impl fmt::Display for Diagnostic {
         let indent: String =
             self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         // One character for one, so that the underlining stays in its place.
-        let visible: String = self.source.chars().map(|c| if is_obeyed(c) && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let visible: String =
+            self.source.chars().map(|c| if is_obeyed(c) && c != '\t' { '\u{fffd}' } else { c }).collect();
         writeln!(f, "{margin} |")?;
         writeln!(f, "{number} | {visible}")?;
         writeln!(f, "{margin} | {indent}{}", "^".repeat(self.width))?;
@@ -226,7 +227,8 @@ mod tests {
         let (errors, _) = report.finish();
         assert_eq!(
             errors[0].to_string(),
-            "w.yaml:2:8: error: no unit [missing-unit]\n  |\n2 | \trate: 10\n  | \t      ^^\n  = found: 10\n  = expected: 10 Hz"
+            "w.yaml:2:8: error: no unit [missing-unit]\n  |\n2 | \trate: 10\n  | \t      ^^\n  = found: 10\n  \
+             = expected: 10 Hz"
         );
     }
 }

@@ -3,30 +3,15 @@
 //! Built on the parser's events instead of a ready-made tree, because that would drop duplicate keys silently, and a
 //! duplicate node is a mistake that users make by copying.
 
+mod tree;
 mod write;
 
-pub(crate) use write::{flow, write};
+pub(crate) use tree::{Value, Yaml};
+pub(crate) use write::{flow, scalar, write};
 
 use crate::diagnostic::Span;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::HashMap;
-
-/// A value of the document.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Yaml {
-    pub span: Span,
-    pub value: Value,
-}
-
-/// What it is.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    /// Text as written, and whether it stood without quotes.
-    Scalar(String, bool),
-    List(Vec<Yaml>),
-    /// In the order of the file, duplicates kept.
-    Map(Vec<(Yaml, Yaml)>),
-}
 
 /// Why a text is no single YAML document that a workload could be.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,61 +26,6 @@ pub(crate) struct SyntaxError {
 const MAX_DEPTH: usize = 32;
 /// Values in a document, aliases expanded: more than the largest workload that a machine could run.
 const MAX_VALUES: usize = 200_000;
-
-impl Yaml {
-    /// `null`, `~` or nothing.
-    pub fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null"))
-    }
-
-    /// A scalar without quotes: what YAML may read as something else than text.
-    pub fn is_plain(&self) -> bool {
-        matches!(self.value, Value::Scalar(_, true))
-    }
-
-    /// Whether it is this text.
-    pub fn is(&self, text: &str) -> bool {
-        matches!(&self.value, Value::Scalar(found, _) if found == text)
-    }
-
-    /// Whether it is a list or map of something, such as topics.
-    pub fn holds_values(&self) -> bool {
-        match &self.value {
-            Value::Scalar(..) => false,
-            Value::List(items) => !items.is_empty(),
-            Value::Map(entries) => !entries.is_empty(),
-        }
-    }
-
-    /// What stands there, in words, for `found:`.
-    pub fn describe(&self) -> String {
-        match &self.value {
-            _ if self.is_null() => "nothing".into(),
-            Value::Scalar(text, _) if text.chars().count() > 60 => {
-                format!("`{}...`", text.chars().take(60).collect::<String>())
-            }
-            Value::Scalar(text, _) => format!("`{text}`"),
-            Value::List(items) => format!("a list of {}", items.len()),
-            Value::Map(entries) => format!("a map of {}", entries.len()),
-        }
-    }
-
-    fn depth(&self) -> usize {
-        match &self.value {
-            Value::Scalar(..) => 0,
-            Value::List(items) => 1 + items.iter().map(Yaml::depth).max().unwrap_or(0),
-            Value::Map(entries) => 1 + entries.iter().flat_map(|(k, v)| [k.depth(), v.depth()]).max().unwrap_or(0),
-        }
-    }
-
-    fn values(&self) -> usize {
-        match &self.value {
-            Value::Scalar(..) => 1,
-            Value::List(items) => 1 + items.iter().map(Yaml::values).sum::<usize>(),
-            Value::Map(entries) => 1 + entries.iter().map(|(k, v)| k.values() + v.values()).sum::<usize>(),
-        }
-    }
-}
 
 /// A collection that is not closed yet.
 struct Open {

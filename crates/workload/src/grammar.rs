@@ -132,13 +132,21 @@ pub(crate) const TOP: Place = Place {
         key("study", Form::Word, "The published experiment that this repeats, such as a-dds: the report shows both."),
         key("middleware", Form::Middleware, "Middleware plugin, or {plugin: transport}; ros2 unless said."),
         key("transport", Form::Word, "Transport of that middleware; its default unless said."),
-        key("hosts", Form::Hosts, "Hosts that nodes are placed on, each with its link; all on this machine unless said."),
+        key(
+            "hosts",
+            Form::Hosts,
+            "Hosts that nodes are placed on, each with its link; all on this machine unless said.",
+        ),
         key("topology", Form::Topology, "Nodes made by rule, as in study A, instead of `nodes`."),
         key("nodes", Form::Nodes, "The nodes, in the order in which they are started."),
         key("chains", Form::Chains, "Paths that somebody cares about: a name and its nodes, source first."),
         key("run", Form::Run, "How to run it."),
         key("sweep", Form::Sweep, "Parameters and their values: each value of `size` stands in turn where $size does."),
-        key("short", Form::Short, "What --short puts over the rest: maps key by key, lists as a whole; nothing removes a key."),
+        key(
+            "short",
+            Form::Short,
+            "What --short puts over the rest: maps key by key, lists as a whole; nothing removes a key.",
+        ),
     ],
     planned: &[],
 };
@@ -168,7 +176,7 @@ pub(crate) const TOPOLOGY: Place = Place {
         ),
         key("nodes", Form::Whole(1, MAX_MANY), "How many the many are: pairs, subscribers, publishers."),
         key("process", Form::Name, "All nodes share a process of this name; each has one of its own unless said."),
-        key("publishers", Form::End, "Host and middleware of the publishers, where they have their own."),
+        key("publishers", Form::End, "Host, middleware and QoS of the publishers, where they have their own."),
         key("subscribers", Form::End, "The same of the subscribers."),
         key("type", Form::Word, "Message type as the middleware names it; chosen by size unless said."),
         key("size", Form::Size, "Data of one message."),
@@ -182,12 +190,20 @@ pub(crate) const TOPOLOGY: Place = Place {
     planned: &[],
 };
 
-const NODE_HOST: Key = key("host", Form::Name, "Host that it runs on, needed where there are `hosts`; micro: an emulated microcontroller of its own.");
+const NODE_HOST: Key = key(
+    "host",
+    Form::Name,
+    "Host that it runs on, needed where there are `hosts`; micro: an emulated microcontroller of its own.",
+);
 const NODE_MIDDLEWARE: Key =
     key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}.");
 
-pub(crate) const END: Place =
-    Place { what: "the publishers or subscribers of a topology", keys: &[NODE_HOST, NODE_MIDDLEWARE], planned: &[] };
+/// Its QoS, each policy for itself, is the topology's unless said.
+pub(crate) const END: Place = Place {
+    what: "the publishers or subscribers of a topology",
+    keys: &[NODE_HOST, NODE_MIDDLEWARE, RELIABILITY, DURABILITY, HISTORY, DEPTH],
+    planned: &[],
+};
 
 pub(crate) const NODE: Place = Place {
     what: "a node",
@@ -219,7 +235,6 @@ pub(crate) const SUBSCRIPTION: Place = Place {
     ],
     planned: &[],
 };
-
 
 pub(crate) const PUBLICATION: Place = Place {
     what: "a publication",
@@ -260,7 +275,11 @@ pub(crate) const RUN: Place = Place {
             "How a node's thread is scheduled, or those of `all`: fifo 80, round_robin 10, nice 5; as any unless said.",
         ),
         key("background", Form::Background, "Load beside the nodes."),
-        key("start", Form::OneOf(STARTS), "together: when all have their peers (the default); at_once: each when it is there."),
+        key(
+            "start",
+            Form::OneOf(STARTS),
+            "together: when all have their peers (the default); at_once: each when it is there.",
+        ),
         key("domain", Form::Whole(0, 232), "Domain of the middleware; a free one unless said."),
         key(
             "in_node_clock",
@@ -312,7 +331,10 @@ impl Form {
             Form::Flag => "true or false".into(),
             Form::OneOf(words) => words.join(" or "),
             Form::Middleware => "a plugin such as ros2, or one with its transport, such as {fastdds: shm}".into(),
-            Form::Scheduling => "fifo or round_robin and a priority from 1 to 99, or nice and a value from -20 to 19, such as fifo 80".into(),
+            Form::Scheduling => {
+                "fifo or round_robin and a priority from 1 to 99, or nice and a value from -20 to 19, such as fifo 80"
+                    .into()
+            }
             Form::Executor => "arrival, or timer and its rate, such as timer 10 Hz".into(),
             Form::Work => {
                 "a time such as 2.4 ms, {uniform: [1 ms, 2 ms]} or {normal: {mean: 2 ms, std: 0.2 ms}}".into()
@@ -320,7 +342,7 @@ impl Form {
             Form::Nodes => "a map of nodes, such as {lidar: {publishes: {/points: {rate: 10 Hz}}}}".into(),
             Form::Node => "a map of a node's keys".into(),
             Form::Topology => "a map, such as {kind: one-to-many, nodes: 31, size: 64 KiB, rate: 10 Hz}".into(),
-            Form::End => "a map such as {host: vehicle, middleware: ros2}".into(),
+            Form::End => "a map such as {host: vehicle, middleware: ros2, depth: 5}".into(),
             Form::Hosts => "a map of hosts, such as {vehicle: {}, roadside: {rate: 50 Mbit/s, delay: 2 ms}}".into(),
             Form::Host => "a map such as {rate: 50 Mbit/s, delay: 2 ms, loss: 0.5 %}".into(),
             Form::Chain => "nodes in their order, such as [lidar, ndt]".into(),

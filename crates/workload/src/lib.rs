@@ -16,11 +16,15 @@
 mod check;
 mod diagnostic;
 mod document;
+mod generated;
 mod grammar;
+mod kept;
 pub mod links;
 pub mod model;
+pub mod random;
 mod rates;
 mod read;
+mod run;
 mod schema;
 mod short;
 mod sweep;
@@ -30,10 +34,13 @@ mod values;
 mod write;
 
 pub use diagnostic::{Diagnostic, Errors, Severity, Warning};
+pub use generated::{Generated, Keys};
+pub use kept::kept;
 pub use model::Workload;
 pub use rates::{rates, Rates};
 pub use schema::schema;
-pub use sweep::{sweep, Overrides, Sweep, SweepPoint, MAX_POINTS};
+pub use short::Overrides;
+pub use sweep::{sweep, Sweep, SweepPoint, MAX_POINTS};
 pub use write::write;
 
 /// Reads a workload file that is no sweep: exactly one workload. `file` is only how messages name it.

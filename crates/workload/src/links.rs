@@ -1,4 +1,5 @@
-//! The links file: which input of a node makes which of its outputs, chains and their deadlines, as an engineer states them.
+//! The links file: which input of a node makes which of its outputs, chains and their deadlines, as an engineer states
+//! them.
 //!
 //! `tacho explain RUN --suggest` writes one with what was inferred, `--links` reads it:
 //!
@@ -19,18 +20,22 @@
 //! ```
 
 use crate::diagnostic::{did_you_mean, Errors, Report, Span};
-use tacho_printing::{is_obeyed, visible};
 use crate::document::{self, Value, Yaml};
 use crate::units;
 use std::time::Duration;
+use tacho_printing::{is_obeyed, visible};
 
 /// How an output follows from an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
+    /// Carries the stamp of the input in its header.
+    HeaderStamp,
     /// Published by the callback that took the input.
     SameCallback,
     /// Made of the latest input that was taken before.
     Latest,
+    /// The same, of a node that empties what it keeps: each input makes one output at most.
+    LatestOnce,
     /// Made when an input of each topic is there, as message filters do: each is used once, in order.
     Match,
     /// Not made of this input at all.
@@ -39,9 +44,11 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule with its word in the file.
-    pub const WORDS: [(Rule, &'static str); 4] = [
+    pub const WORDS: [(Rule, &'static str); 6] = [
+        (Rule::HeaderStamp, "header stamp"),
         (Rule::SameCallback, "same callback"),
         (Rule::Latest, "latest"),
+        (Rule::LatestOnce, "latest once"),
         (Rule::Match, "match"),
         (Rule::Unrelated, "unrelated"),
     ];
@@ -70,7 +77,8 @@ pub struct StatedLink {
 pub struct StatedChain {
     /// Its name.
     pub name: String,
-    /// Node names, source first; empty where its ends are stated, or the chain has this name already and only its deadline is stated.
+    /// Node names, source first; empty where its ends are stated, or the chain has this name already and only its
+    /// deadline is stated.
     pub nodes: Vec<String>,
     /// Its two ends, instead of nodes: every path between them.
     pub between: Option<Between>,
@@ -96,8 +104,9 @@ pub struct Links {
     pub chains: Vec<StatedChain>,
 }
 
-const SHAPE: &str = "a map with `links:` (node to `INPUT -> OUTPUT: RULE`) and `chains:` (name to `{nodes: [...], deadline: 100 ms}` or `{from: /points, to: /brake}`)";
-const RULES: &str = "one of `same callback`, `latest`, `match`, `unrelated`";
+const SHAPE: &str = "a map with `links:` (node to `INPUT -> OUTPUT: RULE`) and `chains:` (name to `{nodes: [...], \
+                     deadline: 100 ms}` or `{from: /points, to: /brake}`)";
+const RULES: &str = "one of `header stamp`, `same callback`, `latest`, `latest once`, `match`, `unrelated`";
 
 /// Reads a links file. All mistakes are reported at once, each with its line.
 pub fn parse(text: &str, file: &str) -> Result<Links, Errors> {
@@ -125,7 +134,9 @@ fn top(root: &Yaml, found: &mut Links, report: &mut Report<'_>) {
                 }
             }
             "chains" => {
-                for (name, chain) in entries(value, "a map of chain names to `{nodes: [...], deadline: 100 ms}`", report) {
+                for (name, chain) in
+                    entries(value, "a map of chain names to `{nodes: [...], deadline: 100 ms}`", report)
+                {
                     if let Some(chain) = chain_of(name.0, chain, report) {
                         found.chains.push(chain);
                     }
@@ -139,11 +150,23 @@ fn top(root: &Yaml, found: &mut Links, report: &mut Report<'_>) {
 fn links_of(node: Name<'_>, topics: &Yaml, found: &mut Links, report: &mut Report<'_>) {
     for ((pair, span), rule) in entries(topics, "a map of `INPUT -> OUTPUT` to a rule", report) {
         let Some((input, output)) = pair.split_once("->").map(|(i, o)| (i.trim(), o.trim())) else {
-            report.error("no-arrow", span, "a link names an input and an output", format!("`{pair}`"), "`INPUT -> OUTPUT`");
+            report.error(
+                "no-arrow",
+                span,
+                "a link names an input and an output",
+                format!("`{pair}`"),
+                "`INPUT -> OUTPUT`",
+            );
             continue;
         };
         if input.is_empty() || output.is_empty() {
-            report.error("no-topic", span, "a link names an input and an output", format!("`{pair}`"), "a topic on each side of `->`");
+            report.error(
+                "no-topic",
+                span,
+                "a link names an input and an output",
+                format!("`{pair}`"),
+                "a topic on each side of `->`",
+            );
             continue;
         }
         let word = scalar(rule);
@@ -181,18 +204,36 @@ fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedCh
                     chain.nodes = items.iter().filter_map(scalar).map(String::from).collect();
                 }
                 _ => {
-                    report.error("not-a-chain", value.span, "no list of nodes", value.describe(), "a list of two nodes or more, source first");
+                    report.error(
+                        "not-a-chain",
+                        value.span,
+                        "no list of nodes",
+                        value.describe(),
+                        "a list of two nodes or more, source first",
+                    );
                     whole = false;
                 }
             },
             "deadline" => match scalar(value).map(units::parse_duration) {
                 Some(Ok(deadline)) if !deadline.is_zero() => chain.deadline = Some(deadline),
                 Some(Err(error)) => {
-                    report.error("not-a-time", value.span, error.to_string(), value.describe(), "a time with its unit, `100 ms`");
+                    report.error(
+                        "not-a-time",
+                        value.span,
+                        error.to_string(),
+                        value.describe(),
+                        "a time with its unit, `100 ms`",
+                    );
                     whole = false;
                 }
                 _ => {
-                    report.error("not-a-time", value.span, "no deadline", value.describe(), "a time above zero with its unit, `100 ms`");
+                    report.error(
+                        "not-a-time",
+                        value.span,
+                        "no deadline",
+                        value.describe(),
+                        "a time above zero with its unit, `100 ms`",
+                    );
                     whole = false;
                 }
             },
@@ -206,7 +247,13 @@ fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedCh
         (None, None) => {}
         (Some(from), Some(to)) if chain.nodes.is_empty() => chain.between = Some(Between { from, to }),
         _ if whole => {
-            report.error("not-a-chain", yaml.span, "not the ends of a chain", yaml.describe(), "`from:` and `to:`, both, and no `nodes:`");
+            report.error(
+                "not-a-chain",
+                yaml.span,
+                "not the ends of a chain",
+                yaml.describe(),
+                "`from:` and `to:`, both, and no `nodes:`",
+            );
             whole = false;
         }
         _ => {}
@@ -249,14 +296,22 @@ fn scalar(yaml: &Yaml) -> Option<&str> {
 }
 
 fn unknown(span: Span, found: &str, known: &[&str], report: &mut Report<'_>) {
-    let hint = did_you_mean(found, known.iter().copied()).map_or(String::new(), |word| format!("; did you mean `{word}`?"));
-    report.error("unknown-key", span, "unknown key", format!("`{found}`"), format!("one of {}{hint}", known.join(", ")));
+    let hint =
+        did_you_mean(found, known.iter().copied()).map_or(String::new(), |word| format!("; did you mean `{word}`?"));
+    report.error(
+        "unknown-key",
+        span,
+        "unknown key",
+        format!("`{found}`"),
+        format!("one of {}{hint}", known.join(", ")),
+    );
 }
 
 /// A links file with a remark behind each link: what `--suggest` prints. Links stand by node, in the order given.
 pub fn write(links: &[(StatedLink, String)]) -> String {
     let mut out = String::from(
-        "# Which input of a node makes which output. Rules: same callback, latest, match (message filters), unrelated.\n\
+        "# Which input of a node makes which output. Rules: header stamp, same callback, latest, latest once (kept until used),\n\
+         # match (message filters), unrelated.\n\
          # Correct what is wrong, delete what need not be stated; `tacho explain RUN --links FILE` then uses it.\n",
     );
     if links.is_empty() {
@@ -315,7 +370,11 @@ mod tests {
             (link("/a", "/in # 2", "/out", Rule::Latest), "two\nlines".into()),
             (link("\"b\": {", "/i", "/o", Rule::SameCallback), String::new()),
             (link("/b", "/i", "/o", Rule::Unrelated), String::new()),
-            (link(&format!("/{}", "c".repeat(2000)), &format!("/in{}x", "\u{b}".repeat(300)), "/o", Rule::Latest), String::new()),
+            (link("/b", "/j", "/o", Rule::LatestOnce), String::new()),
+            (
+                link(&format!("/{}", "c".repeat(2000)), &format!("/in{}x", "\u{b}".repeat(300)), "/o", Rule::Latest),
+                String::new(),
+            ),
             (link(&format!("/{}", "c".repeat(2000)), &"e".repeat(1024 - 9), "/o", Rule::Match), "long".into()),
         ];
         let text = write(&links);
@@ -326,14 +385,25 @@ mod tests {
 
     #[test]
     fn every_mistake_is_told_with_its_line() {
-        let text = "links:\n  /a:\n    /in: latest\n    /in -> /out: newest\n    -> /out: match\nchain: {}\nchains:\n  c: {nodes: [/a], deadline: 5}\n  c: {}\n  \
-                    d: {from: /points}\n  e: {nodes: [/a, /b], from: /points, to: /brake}\n";
+        let text =
+            "links:\n  /a:\n    /in: latest\n    /in -> /out: newest\n    -> /out: match\nchain: {}\nchains:\n  \
+             c: {nodes: [/a], deadline: 5}\n  c: {}\n  d: {from: /points}\n  \
+             e: {nodes: [/a, /b], from: /points, to: /brake}\n";
         let errors = parse(text, "links.yaml").expect_err("mistakes").errors;
         let found: Vec<_> = errors.iter().map(|e| (e.line, e.name)).collect();
         assert_eq!(
             found,
-            [(3, "no-arrow"), (4, "unknown-rule"), (5, "no-topic"), (6, "unknown-key"), (8, "not-a-chain"), (8, "not-a-time"), (9, "duplicate"),
-             (10, "not-a-chain"), (11, "not-a-chain")]
+            [
+                (3, "no-arrow"),
+                (4, "unknown-rule"),
+                (5, "no-topic"),
+                (6, "unknown-key"),
+                (8, "not-a-chain"),
+                (8, "not-a-time"),
+                (9, "duplicate"),
+                (10, "not-a-chain"),
+                (11, "not-a-chain")
+            ]
         );
         assert!(errors[1].to_string().contains("links.yaml:4:"), "{}", errors[1]);
         assert!(errors[3].expected.contains("did you mean `chains`?"), "{}", errors[3]);

@@ -1,7 +1,7 @@
 //! What a workload says, after parsing and before anything runs.
 //!
-//! Every list keeps the order of the file. Serialised as JSON it is what `RUN/run.json` keeps and what node processes are
-//! told; the YAML that people write is read and written by `parse` and `write`.
+//! Every list keeps the order of the file. Serialised as JSON it is what node processes are told; the YAML that people
+//! write is read by `parse`, the YAML that a run directory keeps is written by `write` and read back by `kept`.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -23,7 +23,8 @@ pub struct Workload {
     /// `pairs`, `one-to-many`, `many-to-one` where the nodes were generated (study A); absent where they were written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topology: Option<String>,
-    /// The published experiment that this repeats, `a-dds`: the report shows the study's figures and numbers beside ours.
+    /// The published experiment that this repeats, `a-dds`: the report shows the study's figures and numbers beside
+    /// ours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub study: Option<String>,
     /// How to run it.
@@ -60,7 +61,8 @@ pub struct Node {
     /// Name of its host; empty where the workload has none.
     #[serde(default)]
     pub host: String,
-    /// Middleware of this node alone, with its transport, where it is not the workload's (study C: a lightweight DDS beside ROS 2).
+    /// Middleware of this node alone, with its transport, where it is not the workload's (study C: a lightweight DDS
+    /// beside ROS 2).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub middleware: Option<(String, String)>,
     /// When callbacks run.
@@ -81,11 +83,11 @@ pub enum Executor {
     /// Woken by every message; a single thread. Publications with a rate are timers on the same thread.
     Arrival,
     /// Wakes at a fixed rate, takes at most one message of each queue, sleeps (study E). With no subscription that
-    /// triggers, it computes and publishes at each wake. Publications with a rate are published at the first wake at
-    /// or after each of their due times, computing once for all that are due at that wake; a node whose publications
-    /// all have one, and that nothing triggers, does nothing at the other wakes. Wake k is due at
-    /// phase + round(k x 1e9 / hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase and
-    /// compared as such, not by the clock, so that a rate that divides the spin rate never slips by a wake.
+    /// triggers, it computes and publishes at each wake. Publications with a rate are published at the first wake at or
+    /// after each of their due times, computing once for all that are due at that wake; a node whose publications all
+    /// have one, and that nothing triggers, does nothing at the other wakes. Wake k is due at phase + round(k x 1e9 /
+    /// hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase and compared as such, not
+    /// by the clock, so that a rate that divides the spin rate never slips by a wake.
     Spin {
         /// Wakes a second.
         hz: f64,
@@ -119,8 +121,8 @@ pub struct Publication {
     /// Bytes of data a message.
     pub size_bytes: u64,
     /// Absent: published by the callback that takes an input, or at each activation of a timer or of a spinning node
-    /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own that computes and publishes; under
-    /// [`Executor::Spin`]: published when due, see there. Never present under [`Executor::Timer`].
+    /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own that computes and publishes;
+    /// under [`Executor::Spin`]: published when due, see there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
     /// A message that arrives later than this is late (study A); absent: its period.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -232,7 +234,8 @@ pub enum Start {
     /// When every subscription has its publishers (study A: all subscribers are up before any publisher starts).
     #[default]
     Together,
-    /// Each as soon as its own entities are there: what start-up is measured with (study C). Publishers with a rate then send to whom is there.
+    /// Each as soon as its own entities are there: what start-up is measured with (study C). Publishers with a rate
+    /// then send to whom is there.
     AtOnce,
 }
 
@@ -266,7 +269,8 @@ impl Workload {
     }
 }
 
-/// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts` it says what link each has.
+/// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts` it says what link each
+/// has.
 pub const MICRO_HOST: &str = "micro";
 
 impl Node {
@@ -307,4 +311,9 @@ impl Work {
             Work::Normal { mean, std } => mean + std * 4,
         }
     }
+}
+
+/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
+pub fn is_called(full_name: &str, name: &str) -> bool {
+    full_name == name || full_name.strip_prefix('/') == Some(name)
 }

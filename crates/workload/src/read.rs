@@ -1,17 +1,16 @@
 //! From the YAML tree to the model, remembering where each part stands. What parts mean together is for `check`.
 
 mod node;
-mod run;
 
 use crate::diagnostic::{Report, Span};
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
+use crate::run::RunPlaces;
 use crate::topology::{End, Topology};
 use crate::values::{Fields, Reader};
 
-pub(crate) use node::default_size;
-pub(crate) use run::ALL;
+pub(crate) use node::{default_size, NodePlaces};
 
 /// A workload as far as it could be read, and where its parts stand.
 pub(crate) struct Reading {
@@ -20,23 +19,9 @@ pub(crate) struct Reading {
     pub nodes: Vec<NodePlaces>,
     /// As [`Workload::chains`]: the name, then its nodes.
     pub chains: Vec<(Span, Vec<Span>)>,
-    /// As [`RunOptions::cpus`].
-    pub cpus: Vec<Span>,
-    /// As [`RunOptions::priority`].
-    pub priority: Vec<Span>,
+    /// As [`Workload::run`].
+    pub run: RunPlaces,
     /// False where a node, topic or chain could not be read: what seems to be missing may stand there.
-    pub whole: bool,
-}
-
-/// Where the parts of a node stand.
-pub(crate) struct NodePlaces {
-    pub name: Span,
-    pub process: Span,
-    pub host: Span,
-    pub work: Span,
-    pub subscribes: Vec<Span>,
-    pub publishes: Vec<Span>,
-    /// False where its executor, a rate or its work could not be read.
     pub whole: bool,
 }
 
@@ -71,8 +56,7 @@ pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
         },
         nodes: Vec::new(),
         chains: Vec::new(),
-        cpus: Vec::new(),
-        priority: Vec::new(),
+        run: RunPlaces::default(),
         whole: true,
     };
     reader.who_there_is(root, &fields, &mut reading);
@@ -80,26 +64,13 @@ pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
         reader.chains(yaml, &mut reading);
     }
     if let Some(yaml) = fields.get("run") {
-        reader.run(yaml, &mut reading);
+        (reading.workload.run, reading.run) = reader.run(yaml, &reading.workload.nodes);
     }
     reading.whole = reader.whole;
     reading
 }
 
 impl Reader<'_, '_> {
-    /// A plugin and its transport, empty where none is said.
-    fn middleware(&mut self, yaml: &Yaml) -> Option<(String, String)> {
-        let Value::Map(entries) = &yaml.value else {
-            return Some((self.named_in(yaml, Form::Middleware)?, String::new()));
-        };
-        let [(plugin, transport)] = entries.as_slice() else {
-            self.wrong(yaml, Form::Middleware);
-            return None;
-        };
-        let (plugin, transport) = (self.word(plugin), self.word(transport));
-        Some((plugin?, transport?))
-    }
-
     fn hosts(&mut self, yaml: &Yaml) -> Vec<Host> {
         let mut hosts = Vec::new();
         if yaml.is_null() {
@@ -143,12 +114,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn end(&mut self, yaml: &Yaml) -> End {
-        let fields = self.fields(yaml, &grammar::END).unwrap_or_default();
-        End {
+    /// One side of a topology, and its QoS: what it does not say is `qos`.
+    fn end(&mut self, yaml: Option<&Yaml>, qos: Qos) -> (End, Qos) {
+        let fields = yaml.and_then(|y| self.fields(y, &grammar::END)).unwrap_or_default();
+        let end = End {
             host: fields.get("host").and_then(|y| self.name(y)).unwrap_or_default(),
             middleware: fields.get("middleware").and_then(|y| self.middleware(y)),
-        }
+        };
+        (end, self.qos(&fields, qos))
     }
 
     fn generated(&mut self, yaml: &Yaml, reading: &mut Reading) {
@@ -159,18 +132,20 @@ impl Reader<'_, '_> {
             let found = format!("no key `{needed}`");
             self.report.error("missing-value", yaml.span, message, found, Form::Topology.expected());
         }
-        let kind = fields.get("kind").and_then(|y| self.one_of(y, grammar::TOPOLOGIES, Form::OneOf(grammar::TOPOLOGIES)));
+        let kind =
+            fields.get("kind").and_then(|y| self.one_of(y, grammar::TOPOLOGIES, Form::OneOf(grammar::TOPOLOGIES)));
         let many = fields.get("nodes").and_then(|y| self.whole_number(y, 1, grammar::MAX_MANY));
         let process = fields.get("process").and_then(|y| self.name(y));
-        let publishers = fields.get("publishers").map(|y| self.end(y)).unwrap_or_default();
-        let subscribers = fields.get("subscribers").map(|y| self.end(y)).unwrap_or_default();
         let publication = self.publication(&fields);
+        let (publishers, offered) = self.end(fields.get("publishers"), publication.qos);
+        let (subscribers, asked) = self.end(fields.get("subscribers"), publication.qos);
+        let publication = Publication { qos: offered, ..publication };
         let (Some(kind), Some(many), true) = (kind, many, self.report.errors.len() == errors_before) else {
             self.whole = false;
             return;
         };
         let kind = grammar::TOPOLOGIES[kind];
-        let topology = Topology { kind, many: many as usize, process, publishers, subscribers, publication };
+        let topology = Topology { kind, many: many as usize, process, publishers, subscribers, publication, asked };
         reading.workload.nodes = topology.nodes();
         reading.workload.topology = Some(topology.kind.into());
         let span = yaml.span;

@@ -3,9 +3,9 @@
 use crate::grammar::{self, Form, Place, NAME_PATTERN, PARAMETER_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
 use serde_json::{json, Map, Value};
 
-/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] or [`crate::sweep`] accept, save for names that YAML takes
-/// for something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics without ends, chains,
-/// QoS) only the parser knows.
+/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] or [`crate::sweep`] accept, save for names that
+/// YAML takes for something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics
+/// without ends, chains, QoS) only the parser knows.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
     for (name, of) in DEFINITIONS {
@@ -149,7 +149,9 @@ fn form(form: Form) -> Value {
         Form::Sweep => or_nothing(json!({
             "type": "object",
             "propertyNames": {"pattern": NAME_PATTERN},
-            "additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, {"type": "object", "minProperties": 1}]}
+            "additionalProperties": {
+                "anyOf": [{"type": "array", "minItems": 1}, {"type": "object", "minProperties": 1}]
+            }
         })),
         // Parts of a workload, in which nothing removes a key.
         Form::Short => {

@@ -2,10 +2,24 @@
 
 use crate::diagnostic::Report;
 use crate::document::{Value, Yaml};
-use crate::sweep::Overrides;
 use crate::units::format_duration;
+use std::time::Duration;
 
-/// Puts `patch` over `base`: maps key by key, everything else as a whole; nothing removes a key (RFC 7396, JSON merge patch).
+/// What the command line puts over a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overrides {
+    /// The file's `short:`, too.
+    pub short: bool,
+    /// `run: duration:`
+    pub duration: Option<Duration>,
+    /// `run: repeats:`
+    pub repeats: Option<u32>,
+    /// `run: seed:`
+    pub seed: Option<u64>,
+}
+
+/// Puts `patch` over `base`: maps key by key, everything else as a whole; nothing removes a key (RFC 7396, JSON merge
+/// patch).
 pub(crate) fn merge(base: &mut Yaml, patch: &Yaml) {
     let Value::Map(changes) = &patch.value else {
         *base = patch.clone();
@@ -62,7 +76,13 @@ pub(crate) fn apply(root: &mut Yaml, overrides: &Overrides, report: &mut Report)
         match entry(root, "run") {
             Some(run) if matches!(run.value, Value::Scalar(..)) && !run.is_null() => {
                 let message = format!("`--{key}` cannot be put over `run`");
-                report.error("wrong-value", run.span, message, run.describe(), "a map of run options, or no such option");
+                report.error(
+                    "wrong-value",
+                    run.span,
+                    message,
+                    run.describe(),
+                    "a map of run options, or no such option",
+                );
             }
             // A sweep over whole maps: over each of them.
             Some(Yaml { value: Value::List(items), .. }) => items.iter_mut().for_each(|run| merge(run, &over_run)),
@@ -98,7 +118,10 @@ mod tests {
 
     #[test]
     fn maps_are_merged_key_by_key_and_lists_replaced() {
-        assert_eq!(merged("{a: {b: 1, c: [1, 2]}, d: 3}", "{a: {c: [5], e: 6}}"), "a:\n  b: 1\n  c: [5]\n  e: 6\nd: 3\n");
+        assert_eq!(
+            merged("{a: {b: 1, c: [1, 2]}, d: 3}", "{a: {c: [5], e: 6}}"),
+            "a:\n  b: 1\n  c: [5]\n  e: 6\nd: 3\n"
+        );
     }
 
     #[test]

@@ -1,44 +1,37 @@
 //! Sweeps: one file, many workloads.
 //!
-//! Any key may hold a list where no list is expected, and `sweep:` names parameters that stand as `$name` elsewhere. Every such list is an
-//! axis, and all axes cross: parameters first, then lists in the order of the file, the last fastest.
+//! Any key may hold a list where no list is expected, and `sweep:` names parameters that stand as `$name` elsewhere.
+//! Every such list is an axis, and all axes cross: parameters first, then lists in the order of the file, the last
+//! fastest.
 
 mod axes;
 mod expand;
 mod findings;
 mod parameters;
 
+pub use expand::MAX_POINTS;
+pub(crate) use parameters::entry;
+
 use crate::diagnostic::{Errors, Report, Span, Warning};
 use crate::document::{self, Yaml};
 use crate::grammar::Form;
 use crate::model::Workload;
-use crate::{check, read, short};
-use expand::{Choice, Expanded};
+use crate::random::Draws;
+use crate::short::{self, Overrides};
+use crate::{check, read};
+use axes::Choice;
+use expand::Expanded;
 use findings::Findings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-
-/// Most points of one sweep: a week of runs of a minute.
-pub const MAX_POINTS: usize = 10_000;
-
-/// What the command line puts over a file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Overrides {
-    /// The file's `short:`, too.
-    pub short: bool,
-    /// `run: duration:`
-    pub duration: Option<Duration>,
-    /// `run: repeats:`
-    pub repeats: Option<u32>,
-    /// `run: seed:`
-    pub seed: Option<u64>,
-}
 
 /// What a file says, taken apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
     /// The file as it is run: its own text, or, where something was put over it, the outcome of that.
     pub text: String,
+    /// Whether the file has a short form, be it what runs or not.
+    pub has_short: bool,
     /// The last axis fastest; exactly one for a file without lists.
     pub points: Vec<SweepPoint>,
 }
@@ -107,12 +100,13 @@ pub(crate) fn single(text: &str, file: &str) -> Result<(Workload, Vec<Warning>),
 }
 
 fn first_axis(root: &Yaml) -> Option<Span> {
-    let named = parameters::entry(root, "sweep").map(|yaml| yaml.span);
+    let named = entry(root, "sweep").map(|yaml| yaml.span);
     let listed = axes::first(root).and_then(|axis| axis.at(root)).map(|yaml| yaml.span);
     [named, listed].into_iter().flatten().min_by_key(|span| (span.line, span.column))
 }
 
 fn points(mut root: Yaml, text: &str, file: &str, overrides: &Overrides, report: &mut Report) -> Option<Sweep> {
+    let has_short = entry(&root, "short").is_some();
     let changed = short::apply(&mut root, overrides, report);
     let expanded = expand::expand(&root, report);
     if !report.errors.is_empty() {
@@ -134,12 +128,13 @@ fn points(mut root: Yaml, text: &str, file: &str, overrides: &Overrides, report:
     }
     findings.finish(points.len(), report);
     let text = if changed { document::write(&root) } else { text.to_string() };
-    Some(Sweep { text, points })
+    Some(Sweep { text, has_short, points })
 }
 
 /// Path of every axis to the name of its parameter.
 fn short_names(expanded: &[Expanded]) -> BTreeMap<String, String> {
-    let paths: BTreeSet<&String> = expanded.iter().flat_map(|point| &point.choices).map(|choice| &choice.path).collect();
+    let paths: BTreeSet<&String> =
+        expanded.iter().flat_map(|point| &point.choices).map(|choice| &choice.path).collect();
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_string();
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     paths.iter().for_each(|path| *ends.entry(last(path)).or_default() += 1);
@@ -166,18 +161,19 @@ fn folder_name(choices: &[Choice]) -> String {
 }
 
 impl Sweep {
-    /// In which order to run: round by round over the repeats, in each all points that have such a repeat, shuffled by the seed of the
-    /// first point. So what changes on the machine meanwhile (heat, other load) meets every point alike and favours none.
+    /// In which order to run: round by round over the repeats, in each all points that have such a repeat, shuffled by
+    /// the seed of the first point. So what changes on the machine meanwhile (heat, other load) meets every point alike
+    /// and favours none.
     pub fn order(&self) -> Vec<(u32, usize)> {
         let most = self.points.iter().map(|point| point.workload.run.repeats).max().unwrap_or(0);
-        let mut state = self.points.first().map_or(0, |point| point.workload.run.seed);
+        let mut draws = Draws::new(self.points.first().map_or(0, |point| point.workload.run.seed));
         let mut order = Vec::new();
         for repeat in 0..most {
             let mut round: Vec<usize> =
                 (0..self.points.len()).filter(|index| self.points[*index].workload.run.repeats > repeat).collect();
             // Fisher and Yates.
             for last in (1..round.len()).rev() {
-                round.swap(last, (next(&mut state) % (last as u64 + 1)) as usize);
+                round.swap(last, (draws.bits() % (last as u64 + 1)) as usize);
             }
             order.extend(round.into_iter().map(|point| (repeat, point)));
         }
@@ -188,15 +184,6 @@ impl Sweep {
     pub fn measured(&self) -> Duration {
         self.points.iter().map(|point| point.workload.run.duration * point.workload.run.repeats).sum()
     }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
@@ -228,7 +215,8 @@ mod tests {
         // Over many seeds, each of five points comes first about as often.
         let mut first = [0; 5];
         for seed in 0..2000 {
-            let text = format!("topology: {{kind: pairs, nodes: [1, 2, 3, 4, 5], rate: 10 Hz}}\nrun: {{seed: {seed}}}\n");
+            let text =
+                format!("topology: {{kind: pairs, nodes: [1, 2, 3, 4, 5], rate: 10 Hz}}\nrun: {{seed: {seed}}}\n");
             first[of(&text).order()[0].1] += 1;
         }
         // 400 each; six standard deviations of a binomial are 107.

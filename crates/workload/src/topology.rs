@@ -1,6 +1,6 @@
 //! Study A's three topologies: nodes made by rule.
 
-use crate::model::{Node, Publication, Subscription, Workload};
+use crate::model::{Node, Publication, Qos, Subscription, Workload};
 
 /// Where the publishers or the subscribers are, and what they speak.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,8 +14,8 @@ pub(crate) struct End {
 /// What the nodes are made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Topology {
-    /// `pairs`: each its own topic. `one-to-many`: one publisher, subscribers in a node each. `many-to-one`: publishers with a topic
-    /// each, and one node that subscribes to all of them, on one thread.
+    /// `pairs`: each its own topic. `one-to-many`: one publisher, subscribers in a node each. `many-to-one`: publishers
+    /// with a topic each, and one node that subscribes to all of them, on one thread.
     pub kind: &'static str,
     /// Pairs, subscribers, publishers.
     pub many: usize,
@@ -23,8 +23,10 @@ pub(crate) struct Topology {
     pub process: Option<String>,
     pub publishers: End,
     pub subscribers: End,
-    /// Of every publisher, without its topic; its QoS is that of the subscriptions, too.
+    /// Of every publisher, without its topic.
     pub publication: Publication,
+    /// What every subscription asks for.
+    pub asked: Qos,
 }
 
 impl Topology {
@@ -36,15 +38,17 @@ impl Topology {
             "many-to-one" => (self.numbered("publisher"), one("subscriber"), self.numbered("/data")),
             _ => (self.numbered("publisher"), self.numbered("subscriber"), self.numbered("/data")),
         };
-        let subscription =
-            |topic: &String| Subscription { topic: topic.clone(), qos: self.publication.qos, latest: false };
+        let subscription = |topic: &String| Subscription { topic: topic.clone(), qos: self.asked, latest: false };
         let mut nodes: Vec<Node> = Vec::new();
         for (index, name) in subscribers.iter().enumerate() {
             let taken = match self.kind {
                 "one-to-many" | "many-to-one" => topics.as_slice(),
                 _ => &topics[index..=index],
             };
-            nodes.push(Node { subscribes: taken.iter().map(subscription).collect(), ..self.node(name, &self.subscribers) });
+            nodes.push(Node {
+                subscribes: taken.iter().map(subscription).collect(),
+                ..self.node(name, &self.subscribers)
+            });
         }
         for (name, topic) in publishers.iter().zip(&topics) {
             let publication = Publication { topic: topic.clone(), ..self.publication.clone() };
@@ -81,6 +85,7 @@ impl Topology {
             publishers: end(first),
             subscribers: end(subscriber),
             publication: Publication { topic: String::new(), ..first.publishes[0].clone() },
+            asked: subscriber.subscribes[0].qos,
         };
         let limits = 1..=crate::grammar::MAX_MANY as usize;
         let written = topology.publication.rate_hz.is_some() && limits.contains(&many);
@@ -95,7 +100,8 @@ mod tests {
     fn nodes(kind: &'static str, many: usize) -> Vec<Node> {
         let publication = Publication { size_bytes: 16, rate_hz: Some(10.0), ..Publication::default() };
         let (publishers, subscribers) = (End::default(), End::default());
-        Topology { kind, many, process: None, publishers, subscribers, publication }.nodes()
+        let asked = Qos { reliable: false, depth: 5, ..Qos::default() };
+        Topology { kind, many, process: None, publishers, subscribers, publication, asked }.nodes()
     }
 
     fn ends(nodes: &[Node]) -> (Vec<usize>, Vec<usize>) {
@@ -111,6 +117,17 @@ mod tests {
         // No node both publishes and subscribes.
         for kind in crate::grammar::TOPOLOGIES {
             assert!(nodes(kind, 5).iter().all(|n| n.publishes.is_empty() != n.subscribes.is_empty()));
+        }
+    }
+
+    #[test]
+    fn every_subscription_asks_for_what_is_its_side_s() {
+        for kind in crate::grammar::TOPOLOGIES {
+            let nodes = nodes(kind, 3);
+            let offered: Vec<Qos> = nodes.iter().flat_map(|n| &n.publishes).map(|p| p.qos).collect();
+            let asked: Vec<Qos> = nodes.iter().flat_map(|n| &n.subscribes).map(|s| s.qos).collect();
+            assert!(asked.len() == 3 && asked.iter().all(|qos| !qos.reliable && qos.depth == 5), "{asked:?}");
+            assert!(offered.iter().all(|qos| *qos == Qos::default()), "{offered:?}");
         }
     }
 

@@ -44,8 +44,7 @@ const SIZES: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 const FREQUENCIES: [(&str, f64); 2] = [("Hz", 1.0), ("kHz", 1000.0)];
-const BIT_RATES: [(&str, u64); 4] =
-    [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const BIT_RATES: [(&str, u64); 4] = [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
 const PERCENT: [(&str, f64); 1] = [("%", 1.0)];
 
 /// Units of a duration, for messages and the schema.
@@ -122,7 +121,7 @@ pub fn format_duration(duration: Duration) -> String {
 pub fn format_size(bytes: u64) -> String {
     for unit in ["GiB", "MiB", "KiB", "GB", "MB", "kB"] {
         let factor = SIZES.iter().find(|(name, _)| *name == unit).map_or(1, |(_, factor)| *factor);
-        if bytes != 0 && bytes % factor == 0 {
+        if bytes != 0 && bytes.is_multiple_of(factor) {
             return format!("{} {unit}", bytes / factor);
         }
     }
@@ -143,7 +142,8 @@ pub fn format_frequency(hz: f64) -> String {
 
 /// Writes a bit rate in the largest unit that divides it.
 pub fn format_bit_rate(bit_per_s: u64) -> String {
-    let (unit, factor) = BIT_RATES.iter().rev().find(|(_, factor)| bit_per_s % factor == 0).unwrap_or(&BIT_RATES[0]);
+    let (unit, factor) =
+        BIT_RATES.iter().rev().find(|(_, factor)| bit_per_s.is_multiple_of(*factor)).unwrap_or(&BIT_RATES[0]);
     format!("{} {unit}", bit_per_s / factor)
 }
 

@@ -1,7 +1,9 @@
 //! From the model back to the file that people read.
 
+use crate::document::scalar;
 use crate::model::*;
-use crate::read::{default_size, ALL};
+use crate::read::default_size;
+use crate::run;
 use crate::topology::Topology;
 use crate::units::{format_bit_rate, format_duration, format_frequency, format_percent, format_size};
 use std::fmt::Write;
@@ -39,7 +41,7 @@ pub fn write(workload: &Workload) -> String {
             let _ = writeln!(out, "  {}: [{}]", scalar(&chain.name), nodes.join(", "));
         }
     }
-    write_run(&mut out, workload);
+    run::write(&mut out, workload);
     out
 }
 
@@ -56,7 +58,11 @@ fn write_topology(out: &mut String, topology: &Topology) {
         let _ = writeln!(out, "  process: {}", scalar(process));
     }
     for (key, of) in [("publishers", &topology.publishers), ("subscribers", &topology.subscribers)] {
-        let options = end(&of.host, &of.middleware);
+        let mut options = end(&of.host, &of.middleware);
+        // The topology's own QoS is the publishers'.
+        if key == "subscribers" {
+            qos(&mut options, topology.asked, topology.publication.qos);
+        }
         if !options.is_empty() {
             let _ = writeln!(out, "  {key}: {{{}}}", options.join(", "));
         }
@@ -128,7 +134,7 @@ fn subscription(subscription: &Subscription, timer: bool) -> String {
     if subscription.latest && !timer {
         options.push("latest: true".to_string());
     }
-    qos(&mut options, subscription.qos);
+    qos(&mut options, subscription.qos, Qos::default());
     options.join(", ")
 }
 
@@ -146,84 +152,22 @@ fn publication(publication: &Publication) -> Vec<String> {
     if let Some(deadline) = publication.deadline {
         options.push(format!("deadline: {}", format_duration(deadline)));
     }
-    qos(&mut options, publication.qos);
+    qos(&mut options, publication.qos, Qos::default());
     options
 }
 
-fn qos(options: &mut Vec<String>, qos: Qos) {
-    let default = Qos::default();
-    if qos.reliable != default.reliable {
-        options.push("reliability: best_effort".into());
+/// Where it differs from what it is unless said.
+fn qos(options: &mut Vec<String>, qos: Qos, unless_said: Qos) {
+    if qos.reliable != unless_said.reliable {
+        options.push(format!("reliability: {}", if qos.reliable { "reliable" } else { "best_effort" }));
     }
-    if qos.transient_local != default.transient_local {
-        options.push("durability: transient_local".into());
+    if qos.transient_local != unless_said.transient_local {
+        options.push(format!("durability: {}", if qos.transient_local { "transient_local" } else { "volatile" }));
     }
-    if qos.keep_all != default.keep_all {
-        options.push("history: keep_all".into());
-    } else if qos.depth != default.depth {
+    if qos.keep_all != unless_said.keep_all {
+        options.push(format!("history: {}", if qos.keep_all { "keep_all" } else { "keep_last" }));
+    }
+    if !qos.keep_all && qos.depth != unless_said.depth {
         options.push(format!("depth: {}", qos.depth));
-    }
-}
-
-fn write_run(out: &mut String, workload: &Workload) {
-    let run = &workload.run;
-    out.push_str("run:\n");
-    let _ = writeln!(out, "  duration: {}", format_duration(run.duration));
-    let _ = writeln!(out, "  repeats: {}", run.repeats);
-    let _ = writeln!(out, "  seed: {}", run.seed);
-    of_nodes(out, "cpus", &run.cpus, &workload.nodes, |cpus| {
-        format!("[{}]", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
-    });
-    of_nodes(out, "priority", &run.priority, &workload.nodes, |scheduling| match scheduling {
-        Scheduling::Nice(nice) => format!("nice {nice}"),
-        Scheduling::Fifo(priority) => format!("fifo {priority}"),
-        Scheduling::RoundRobin(priority) => format!("round_robin {priority}"),
-    });
-    if run.background_cpu > 0 {
-        let _ = writeln!(out, "  background: {{cpu: {}}}", run.background_cpu);
-    }
-    if run.start == Start::AtOnce {
-        out.push_str("  start: at_once\n");
-    }
-    if let Some(domain) = run.domain {
-        let _ = writeln!(out, "  domain: {domain}");
-    }
-    if run.in_node_clock {
-        out.push_str("  in_node_clock: true\n");
-    }
-    if run.wire {
-        out.push_str("  wire: true\n");
-    }
-}
-
-/// A map of nodes; `all` where every node has the same.
-fn of_nodes<T: PartialEq>(
-    out: &mut String,
-    key: &str,
-    entries: &[(String, T)],
-    nodes: &[Node],
-    write: impl Fn(&T) -> String,
-) {
-    let Some((_, first)) = entries.first() else { return };
-    let every_node = entries.len() == nodes.len() && nodes.iter().zip(entries).all(|(n, (name, _))| n.name == *name);
-    let alike = nodes.len() > 1 && every_node && entries.iter().all(|(name, value)| value == first && name != ALL);
-    let written = if alike {
-        format!("{ALL}: {}", write(first))
-    } else {
-        let entries = entries.iter().map(|(node, value)| format!("{}: {}", scalar(node), write(value)));
-        entries.collect::<Vec<_>>().join(", ")
-    };
-    let _ = writeln!(out, "  {key}: {{{written}}}");
-}
-
-/// Names need no quotes, except those that YAML readers take for something else (`on` and `no` by those of YAML 1.1).
-fn scalar(text: &str) -> String {
-    const TAKEN: [&str; 11] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
-    let first = text.chars().next();
-    let plain = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && !text.ends_with(':');
-    if plain && !TAKEN.contains(&text.to_lowercase().as_str()) {
-        text.to_string()
-    } else {
-        format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
     }
 }

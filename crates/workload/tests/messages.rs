@@ -25,7 +25,8 @@ fn places(text: &str) -> Vec<(&'static str, usize, usize)> {
 /// A pair of nodes that is right, with options put in.
 fn pair(publication: &str, subscription: &str, node: &str, rest: &str) -> String {
     format!(
-        "nodes:\n  a: {{publishes: {{/t: {{{publication}}}}}}}\n  b: {{subscribes: {{/t: {{{subscription}}}}}{node}}}\n{rest}"
+        "nodes:\n  a: {{publishes: {{/t: {{{publication}}}}}}}\n  b: {{subscribes: {{/t: {{{subscription}}}}}{node}}}\n\
+         {rest}"
     )
 }
 
@@ -79,7 +80,10 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     assert!(found.expected.contains("did you mean `work`?"), "{}", found.expected);
     let found = only(&pair("rate: 10 Hz", "", "", "colour: blue"));
     assert_eq!(found.name, "unknown-key");
-    assert_eq!(found.expected, "one of study, middleware, transport, hosts, topology, nodes, chains, run, sweep, short");
+    assert_eq!(
+        found.expected,
+        "one of study, middleware, transport, hosts, topology, nodes, chains, run, sweep, short"
+    );
 }
 
 #[test]
@@ -188,7 +192,8 @@ fn a_node_has_one_executor_and_every_publication_a_cause() {
     let spin = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {rate: 2 Hz}}}\n  b: {subscribes: [/t]}\n";
     assert_eq!(only(spin).name, "rate-above-spin");
     assert_eq!(findings("nodes:\n  a: {on: timer 1 Hz, publishes: [/t]}\n  b: {subscribes: [/t]}\n"), []);
-    let types = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {type: A}}}\n  b: {spin: 1 Hz, publishes: {/t: {type: B}}}\n  c: {subscribes: [/t]}\n";
+    let types = "nodes:\n  a: {spin: 1 Hz, publishes: {/t: {type: A}}}\n  \
+                 b: {spin: 1 Hz, publishes: {/t: {type: B}}}\n  c: {subscribes: [/t]}\n";
     assert_eq!(only(types).name, "two-types");
 }
 
@@ -343,7 +348,8 @@ fn links_have_a_rate_a_delay_and_a_loss() {
 
 #[test]
 fn a_process_is_on_one_host_and_speaks_one_middleware() {
-    let nodes = |a: &str, b: &str| format!("hosts: {{h: , g: }}\nnodes: {{a: {{process: p, {a}}}, b: {{process: p, {b}}}}}\n");
+    let nodes =
+        |a: &str, b: &str| format!("hosts: {{h: , g: }}\nnodes: {{a: {{process: p, {a}}}, b: {{process: p, {b}}}}}\n");
     assert_eq!(findings(&nodes("host: h", "host: h")), []);
     assert_eq!(only(&nodes("host: h", "host: g")).name, "split-process");
     let found = only(&nodes("host: h, middleware: {ros2: udp}", "host: h"));
@@ -371,17 +377,20 @@ fn a_topology_is_whole_or_says_what_it_lacks() {
     ] {
         assert_eq!(only(text).name, name, "{text}");
     }
-    let named = "topology: {kind: one-to-many, nodes: 2, rate: 1 Hz}\nrun: {cpus: {publisher: [0], subscriber_02: [1]}}";
+    let named =
+        "topology: {kind: one-to-many, nodes: 2, rate: 1 Hz}\nrun: {cpus: {publisher: [0], subscriber_02: [1]}}";
     assert_eq!(findings(named), []);
 }
 
 #[test]
 fn what_a_board_cannot_do_is_told_at_its_place() {
     let board = |options: &str| {
-        places(&format!("nodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  b: {{host: micro, subscribes: [/t]{options}}}\n"))
-            .into_iter()
-            .map(|(name, line, _)| (name, line))
-            .collect::<Vec<_>>()
+        places(&format!(
+            "nodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  b: {{host: micro, subscribes: [/t]{options}}}\n"
+        ))
+        .into_iter()
+        .map(|(name, line, _)| (name, line))
+        .collect::<Vec<_>>()
     };
     assert_eq!(board(""), []);
     assert_eq!(board(", middleware: micro"), []);
@@ -389,9 +398,23 @@ fn what_a_board_cannot_do_is_told_at_its_place() {
     assert_eq!(board(", spin: 10 Hz"), [("spin-on-board", 3)]);
     assert_eq!(board(", middleware: ros2"), [("middleware-on-board", 3)]);
     assert_eq!(board(", process: a"), [("process-on-board", 3), ("split-process", 3)]);
-    let beside = |middleware: &str| findings(&format!("middleware: {middleware}\nnodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  b: {{host: micro, subscribes: [/t]}}\n")).iter().map(|d| d.name).collect::<Vec<_>>();
+    let beside = |middleware: &str| {
+        findings(&format!(
+            "middleware: {middleware}\nnodes:\n  a: {{publishes: {{/t: {{rate: 10 Hz}}}}}}\n  \
+             b: {{host: micro, subscribes: [/t]}}\n"
+        ))
+        .iter()
+        .map(|d| d.name)
+        .collect::<Vec<_>>()
+    };
     assert!(beside("ros2").is_empty() && beside("dustdds").is_empty());
     assert_eq!(beside("cyclonedds"), ["not-heard-on-board"]);
     // Its link may be said without any other host.
-    assert_eq!(findings("hosts: {micro: {rate: 10 Mbit/s}}\nnodes:\n  a: {publishes: {/t: {rate: 10 Hz}}}\n  b: {host: micro, subscribes: [/t]}\n"), []);
+    assert_eq!(
+        findings(
+            "hosts: {micro: {rate: 10 Mbit/s}}\nnodes:\n  a: {publishes: {/t: {rate: 10 Hz}}}\n  \
+             b: {host: micro, subscribes: [/t]}\n"
+        ),
+        []
+    );
 }

@@ -1,4 +1,5 @@
-//! The fuzz targets of workload and links files, on the corpus and some mutations of it. `fuzz/run` does the same for as long as one likes.
+//! The fuzz targets of workload and links files, on the corpus and some mutations of it. `fuzz/run` does the same for
+//! as long as one likes.
 
 #[path = "../../../fuzz/checks/links.rs"]
 mod links;

@@ -3,12 +3,13 @@
 mod generated;
 
 use generated::Draw;
+use tacho_workload::model::Qos;
 use tacho_workload::{parse, sweep, write, Overrides};
 
 #[test]
 fn what_is_written_is_read_back() {
     for seed in 0..3000 {
-        let workload = if seed % 3 == 0 { Draw(seed).topology() } else { Draw(seed).workload() };
+        let workload = if seed % 3 == 0 { Draw::new(seed).topology() } else { Draw::new(seed).workload() };
         let text = write(&workload);
         match parse(&text, "written.yaml") {
             Ok((read, _)) => assert_eq!(read, workload, "seed {seed}\n{text}"),
@@ -26,6 +27,37 @@ fn a_topology_is_written_as_a_rule_unless_it_was_changed() {
     assert!(write(&workload).contains("  priority: {all: fifo 80}\n"), "{}", write(&workload));
     workload.nodes[3].subscribes[0].qos.depth = 1;
     assert!(write(&workload).contains("topology: one-to-many\nnodes:\n"), "{}", write(&workload));
+}
+
+#[test]
+fn each_side_of_a_topology_has_its_own_qos_or_the_topology_s() {
+    let of = |qos: &str| format!("topology: {{kind: pairs, nodes: 1, rate: 10 Hz, {qos}}}\n");
+    let sides = |qos: &str| {
+        let (workload, _) = parse(&of(qos), "w.yaml").unwrap_or_else(|e| panic!("{qos}\n{e}"));
+        let (read, _) = parse(&write(&workload), "written.yaml").unwrap_or_else(|e| panic!("{qos}\n{e}"));
+        assert_eq!(read, workload, "{}", write(&workload));
+        (workload.nodes[1].publishes[0].qos, workload.nodes[0].subscribes[0].qos, write(&workload))
+    };
+    // Study C, table 2.
+    let (offered, asked, written) = sides("depth: 7, subscribers: {reliability: best_effort, depth: 5}");
+    assert_eq!((offered.reliable, offered.depth, asked.reliable, asked.depth), (true, 7, false, 5));
+    assert!(
+        written.contains("  subscribers: {reliability: best_effort, depth: 5}\n") && written.contains("  depth: 7\n"),
+        "{written}"
+    );
+    assert_eq!(sides("depth: 5, publishers: {depth: 7}, subscribers: {reliability: best_effort}").0, offered);
+    // A policy that a side does not say is the topology's; the depth of keep all is none.
+    let (offered, asked, _) = sides("durability: transient_local, depth: 3, publishers: {history: keep_all}");
+    assert_eq!((offered.keep_all, offered.transient_local, offered.depth), (true, true, Qos::default().depth));
+    assert_eq!((asked.keep_all, asked.transient_local, asked.depth), (false, true, 3));
+    let (offered, asked, _) = sides("history: keep_all, subscribers: {history: keep_last, depth: 5}");
+    assert_eq!((offered.keep_all, asked.keep_all, asked.depth), (true, false, 5));
+
+    let refused = |qos: &str| parse(&of(qos), "w.yaml").err().map(|found| found.errors[0].name);
+    assert_eq!(refused("publishers: {reliability: best_effort}"), Some("incompatible-qos"));
+    assert_eq!(refused("subscribers: {durability: transient_local}"), Some("incompatible-qos"));
+    assert_eq!(refused("history: keep_all, subscribers: {depth: 5}"), Some("depth-of-keep-all"));
+    assert_eq!(refused("subscribers: {latest: true}"), Some("unknown-key"));
 }
 
 #[test]
@@ -52,7 +84,7 @@ fn no_input_makes_the_parser_panic() {
         "{", "}", "[", "]", ":", ",", "\n", "  ", "\t", "&a ", "*a", "!t ", "|\n", ">\n", "\"", "'", "- ", "? ", "#",
         "---\n", "10 Hz", "\u{0}", "\u{feff}", "é🚗",
     ];
-    let mut draw = Draw(7);
+    let mut draw = Draw::new(7);
     let mut accepted = 0;
     for round in 0..4000 {
         let mut text: Vec<char> = seeds[round % seeds.len()].chars().collect();

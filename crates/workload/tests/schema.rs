@@ -1,5 +1,5 @@
-//! The schema for editors agrees with the parser: on the ready-made workloads, on every example of the documentation, and
-//! key by key.
+//! The schema for editors agrees with the parser: on the ready-made workloads, on every example of the documentation,
+//! and key by key.
 
 mod generated;
 
@@ -91,7 +91,10 @@ fn every_ready_made_workload_is_right_and_valid() {
                     let meant = |name| name == "work-exceeds-period" && text.contains("study: b-rate");
                     assert!(warnings.iter().all(|warning| meant(warning.name)), "{}", warnings[0]);
                     assert_valid(&name, &sweep.text);
-                    sweep.points.iter().for_each(|point| assert_valid(&point.name, &tacho_workload::write(&point.workload)));
+                    sweep
+                        .points
+                        .iter()
+                        .for_each(|point| assert_valid(&point.name, &tacho_workload::write(&point.workload)));
                 }
                 Err(errors) => panic!("{errors}"),
             }
@@ -145,7 +148,7 @@ fn every_example_of_the_documentation_is_right_and_valid() {
 fn every_generated_workload_is_valid() {
     let validator = validator();
     for seed in 0..500 {
-        let mut draw = generated::Draw(seed);
+        let mut draw = generated::Draw::new(seed);
         let text = tacho_workload::write(&if seed % 3 == 0 { draw.topology() } else { draw.workload() });
         let errors: Vec<_> =
             validator.iter_errors(&json_of(&text)).map(|e| format!("{}: {e}", e.instance_path)).collect();

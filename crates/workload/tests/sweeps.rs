@@ -41,9 +41,11 @@ fn a_file_without_lists_is_one_point_without_parameters() {
 #[test]
 fn lists_cross_the_first_of_the_file_slowest() {
     let text = PAIR.replace("size: 64 B, rate: 10 Hz", "size: [16 B, 64 KiB], rate: [10 Hz, 100 Hz]");
-    let expected = ["rate=10 Hz size=16 B", "rate=100 Hz size=16 B", "rate=10 Hz size=64 KiB", "rate=100 Hz size=64 KiB"];
+    let expected =
+        ["rate=10 Hz size=16 B", "rate=100 Hz size=16 B", "rate=10 Hz size=64 KiB", "rate=100 Hz size=64 KiB"];
     assert_eq!(points(&text), expected);
-    let workloads: Vec<_> = of(&text).points.into_iter().map(|point| point.workload.nodes[0].publishes[0].clone()).collect();
+    let workloads: Vec<_> =
+        of(&text).points.into_iter().map(|point| point.workload.nodes[0].publishes[0].clone()).collect();
     let sizes: Vec<_> = workloads.iter().map(|p| (p.size_bytes, p.rate_hz.unwrap())).collect();
     assert_eq!(sizes, [(16, 10.0), (16, 100.0), (65536, 10.0), (65536, 100.0)]);
 }
@@ -66,10 +68,7 @@ fn any_key_may_hold_a_list() {
         (PAIR.replace("subscribes: [/t]", "subscribes: [/t], on: [arrival, timer 10 Hz]"), 2),
         ("topology: {kind: [pairs, one-to-many], nodes: [1, 2], rate: 1 Hz}".into(), 4),
         ("topology: [{kind: pairs, nodes: 1, rate: 1 Hz}, {kind: pairs, nodes: [2, 3], rate: 1 Hz}]".into(), 3),
-        (
-            "hosts: {a: {}, b: {rate: [1 Mbit/s, 1 Gbit/s], loss: [0 %, 1 %]}}\nnodes: {x: {host: [a, b]}}".into(),
-            8,
-        ),
+        ("hosts: {a: {}, b: {rate: [1 Mbit/s, 1 Gbit/s], loss: [0 %, 1 %]}}\nnodes: {x: {host: [a, b]}}".into(), 8),
     ] {
         assert_eq!(of(&text).points.len(), count, "{text}");
     }
@@ -105,7 +104,9 @@ fn a_transport_belongs_to_its_middleware() {
     ];
     assert_eq!(points(&text), expected);
     let sweep = of(&text);
-    let of_point = |index: usize| (sweep.points[index].workload.middleware.as_str(), sweep.points[index].workload.transport.as_str());
+    let of_point = |index: usize| {
+        (sweep.points[index].workload.middleware.as_str(), sweep.points[index].workload.transport.as_str())
+    };
     assert_eq!((of_point(0), of_point(2)), (("cyclonedds", ""), ("fastdds", "shm")));
     assert_eq!(sweep.points[2].name, "002-fastdds-shm");
     assert_eq!(points(&format!("middleware: {{fastdds: [udp, shm]}}\n{PAIR}")).len(), 2);
@@ -138,7 +139,8 @@ fn named_values_vary_several_keys_together() {
 topology: {kind: pairs, nodes: 1, rate: 10 Hz, history: $history.history, depth: $history.depth}
 ";
     assert_eq!(points(text), ["history=keep_all", "history=last 1", "history=last 10"]);
-    let qos: Vec<_> = of(text).points.iter().map(|p| p.workload.nodes[0].subscribes[0].qos).map(|q| (q.keep_all, q.depth)).collect();
+    let qos: Vec<_> =
+        of(text).points.iter().map(|p| p.workload.nodes[0].subscribes[0].qos).map(|q| (q.keep_all, q.depth)).collect();
     assert_eq!(qos, [(true, 10), (false, 1), (false, 10)]);
 }
 
@@ -211,7 +213,10 @@ fn an_impossible_combination_names_its_points() {
     assert!(error.message.ends_with(", where rate: 50 Hz, spin: 10 Hz"), "{}", error.message);
     let depth = "topology: {kind: pairs, nodes: 1, rate: 1 Hz, history: [keep_last, keep_all], depth: [1, 2]}\n";
     let found = errors(depth);
-    assert!(found.errors.iter().all(|e| e.name == "depth-of-keep-all" && e.message.contains("history: keep_all")), "{found}");
+    assert!(
+        found.errors.iter().all(|e| e.name == "depth-of-keep-all" && e.message.contains("history: keep_all")),
+        "{found}"
+    );
 }
 
 #[test]
@@ -220,7 +225,8 @@ fn too_many_points_are_refused_before_they_are_made() {
     let list = hundred.join(", ");
     let crossed = format!("topology: {{kind: pairs, nodes: [{list}], rate: 1 Hz, depth: [{list}]}}\n");
     assert_eq!(errors(&crossed).errors[0].name, "too-many-points");
-    let named = format!("sweep: {{a: [{list}], b: [{list}]}}\ntopology: {{kind: pairs, nodes: $a, rate: 1 Hz, depth: $b}}\n");
+    let named =
+        format!("sweep: {{a: [{list}], b: [{list}]}}\ntopology: {{kind: pairs, nodes: $a, rate: 1 Hz, depth: $b}}\n");
     let found = errors(&named);
     assert_eq!(found.errors[0].name, "too-many-points");
     assert!(found.errors[0].expected.contains(&MAX_POINTS.to_string()));
@@ -237,7 +243,9 @@ fn one_workload_is_asked_for_where_a_sweep_stands() {
 
 #[test]
 fn the_short_form_is_put_over_the_file() {
-    let text = format!("{PAIR}run: {{duration: 60 s, repeats: [1, 2], seed: 5}}\nshort: {{run: {{duration: 1 s, repeats: 1}}}}\n");
+    let text = format!(
+        "{PAIR}run: {{duration: 60 s, repeats: [1, 2], seed: 5}}\nshort: {{run: {{duration: 1 s, repeats: 1}}}}\n"
+    );
     let full = of(&text);
     assert_eq!((full.points.len(), full.text.as_str()), (2, text.as_str()));
     let overrides = Overrides { short: true, ..Overrides::default() };
@@ -253,8 +261,12 @@ fn the_short_form_is_put_over_the_file() {
 
 #[test]
 fn options_are_put_over_every_point_and_into_the_text() {
-    let overrides =
-        Overrides { duration: Some(Duration::from_millis(100)), repeats: Some(4), seed: Some(9), ..Overrides::default() };
+    let overrides = Overrides {
+        duration: Some(Duration::from_millis(100)),
+        repeats: Some(4),
+        seed: Some(9),
+        ..Overrides::default()
+    };
     for run in ["", "run: {repeats: [1, 2]}\n", "run: [{duration: 5 s}, {start: at_once}]\n", "run:\n"] {
         let text = format!("{PAIR}{run}");
         let (changed, _) = sweep(&text, "w.yaml", &overrides).unwrap_or_else(|e| panic!("{e}"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What start.c and the Cortex-M boards share. CPU_HZ and ETHERNET_INTERRUPT come from the board's chip.h. */
+ * Declares what start.c and the Cortex-M boards share. CPU_HZ and ETHERNET_INTERRUPT come from the board's chip.h. */
 #ifndef TACHO_MICRO_CORTEX_M_H_
 #define TACHO_MICRO_CORTEX_M_H_
 
@@ -10,8 +10,8 @@
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
 
-void board_tick(void);               /* in the interrupt of each millisecond */
+void board_tick(void); /* called in the interrupt of each millisecond */
 void board_ethernet_interrupt(void);
-void board_stop(int status);         /* does not return */
+void board_stop(int status); /* does not return */
 
 #endif /* TACHO_MICRO_CORTEX_M_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Vectors, reset and the millisecond of Cortex-M boards. */
+ * Defines vectors, reset and the millisecond interrupt of Cortex-M boards. */
 #include "cortex_m.h"
 
 extern uint32_t image_data[], data_start[], data_end[], bss_start[], bss_end[], stack_bottom[], stack_top[];
@@ -21,7 +21,7 @@ static void fault(void) {
 
 #ifdef MEASURE
 #define UNTOUCHED 0x5ca1ab1eu
-/* The most bytes of stack that were ever in use. */
+/* Returns the most bytes of stack that were ever in use. */
 uint32_t stack_used(void) {
   uint32_t *p = stack_bottom;
   while (p < stack_top && *p == UNTOUCHED) p++;
@@ -44,7 +44,15 @@ void reset(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16 + 64] = {
-    stack_top, (const void *)reset, (const void *)fault, (const void *)fault, (const void *)fault, (const void *)fault, (const void *)fault,
-    [11] = (const void *)fault, [14] = (const void *)fault, [15] = (const void *)tick,
+    stack_top,
+    (const void *)reset,
+    (const void *)fault,
+    (const void *)fault,
+    (const void *)fault,
+    (const void *)fault,
+    (const void *)fault,
+    [11] = (const void *)fault,
+    [14] = (const void *)fault,
+    [15] = (const void *)tick,
     [16 + ETHERNET_INTERRUPT] = (const void *)board_ethernet_interrupt,
 };

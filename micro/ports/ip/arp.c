@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ARP (RFC 826): neighbours' addresses. The sender of any IP packet is learned, so that an answer needs no question. */
+ * ARP (RFC 826) finds neighbours' addresses. It learns the sender of every IP packet, so that an answer needs no
+ * request. */
 #include "ip.h"
 
 #define NEIGHBOURS 8u
@@ -7,12 +8,12 @@
 static struct neighbour {
   uint32_t address;
   uint8_t mac[6];
-  uint8_t age; /* rounds since it was used last */
+  uint8_t age; /* rounds since its last use */
 } neighbours[NEIGHBOURS];
 
 static void send(uint16_t operation, const uint8_t *to, uint32_t address) {
   static const uint8_t head[8] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4};
-  uint32_t frame[(2 + 60) / 4 + 1]; /* its own: the sender's buffer may hold a message */
+  uint32_t frame[(2 + 60) / 4 + 1]; /* a frame of its own, because the sender's buffer may hold a message */
   memset(frame, 0, sizeof frame);
   uint8_t *e = (uint8_t *)frame + 2;
   memset(e, 0xff, 6);
@@ -29,7 +30,7 @@ static void send(uint16_t operation, const uint8_t *to, uint32_t address) {
 
 void arp_announce(void) { send(1, NULL, ip.address); }
 
-/* An unused place, or that of the neighbour not heard for longest. */
+/* Returns an unused place, or that of the neighbour that was silent for longest. */
 static struct neighbour *replace_oldest(uint32_t address) {
   struct neighbour *oldest = neighbours;
   for (struct neighbour *n = neighbours; n < neighbours + NEIGHBOURS; n++)

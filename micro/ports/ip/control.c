@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ICMP echo (RFC 792) and IGMPv2 membership (RFC 2236). */
+ * Implements ICMP echo (RFC 792) and IGMPv2 membership (RFC 2236). */
 #include "ip.h"
 
 #define ROUTER_ALERT 0x94040000u
 
-/* The payload of an IP packet in `frame`, behind `header` bytes of IP header. */
+/* Returns the payload of an IP packet in `frame`, after `header` bytes of IP header. */
 static uint8_t *payload(uint32_t *frame, uint32_t header) { return (uint8_t *)frame + 2 + ETHERNET_HEADER + header; }
 
 void icmp_receive(uint32_t *answer, uint32_t source, const uint8_t *icmp, uint32_t size) {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * IPv4 and UDP (RFC 791, 768, 1112) on one receive and one send frame.
+ * Implements IPv4 and UDP (RFC 791, 768, 1112) with one receive and one send frame.
  *
- * Fragments are handed up as they come, in order, without a buffer for the whole; the UDP checksum of such a datagram can be known only
- * at its last piece, when what came before has been used: it is counted, while each piece stands under the frame check sequence. */
+ * Passes fragments up as they come, in order, without a buffer for the whole datagram. So the UDP checksum of such a
+ * datagram is known only at its last piece, when the earlier pieces were already used. A wrong one is counted; the
+ * frame check sequence protects each piece. */
 #include "ip.h"
 
 struct ip_state ip;
 static uint32_t incoming[FRAME_WORDS], outgoing[FRAME_WORDS];
 static uint16_t open_base;
 
-/* The datagram that is coming in fragments. */
+/* The datagram that is arriving in fragments. */
 static struct {
   uint32_t source, offset, total, started_ms, sum;
   uint16_t identification, port;
   bool active, summed;
 } fragments;
 
-#define FRAGMENTS_MS 20u /* a datagram that has not ended by then makes way for the next */
+#define FRAGMENTS_MS 20u /* if a datagram has not ended by then, the next one replaces it */
 
 const struct ip_counters *ip_counters(void) { return &ip.counters; }
 
@@ -32,18 +33,22 @@ static uint32_t fold(uint64_t sum) {
   return (uint32_t)sum;
 }
 
-/* The sum of whole words, end-around. */
+/* Adds whole words with end-around carry. */
 #ifdef __thumb2__
-/* C knows no carry: without it this would be a quarter of all instructions of a message. teq leaves it alone, so it goes round the loops. */
+/* C has no carry flag: without it, this loop would be a quarter of all instructions of a message. teq does not change
+ * the carry, so it survives the loops. */
 static uint32_t add_words(uint32_t sum, const uint8_t *p, uint32_t size) {
   const uint8_t *fours = p + (size & ~15u), *end = p + size;
-  __asm__ volatile("adds %0, #0\n\t" /* no carry yet */
-          "b 2f\n"
-          "1: ldmia %1!, {r4-r6, r8}\n\tadcs %0, r4\n\tadcs %0, r5\n\tadcs %0, r6\n\tadcs %0, r8\n"
-          "2: teq %1, %2\n\tbne 1b\n\tb 4f\n"
-          "3: ldr r4, [%1], #4\n\tadcs %0, r4\n"
-          "4: teq %1, %3\n\tbne 3b\n\tadc %0, #0"
-          : "+&r"(sum), "+&r"(p) : "r"(fours), "r"(end) : "r4", "r5", "r6", "r8", "cc", "memory");
+  __asm__ volatile(
+      "adds %0, #0\n\t" /* no carry yet */
+      "b 2f\n"
+      "1: ldmia %1!, {r4-r6, r8}\n\tadcs %0, r4\n\tadcs %0, r5\n\tadcs %0, r6\n\tadcs %0, r8\n"
+      "2: teq %1, %2\n\tbne 1b\n\tb 4f\n"
+      "3: ldr r4, [%1], #4\n\tadcs %0, r4\n"
+      "4: teq %1, %3\n\tbne 3b\n\tadc %0, #0"
+      : "+&r"(sum), "+&r"(p)
+      : "r"(fours), "r"(end)
+      : "r4", "r5", "r6", "r8", "cc", "memory");
   return sum;
 }
 #else
@@ -73,8 +78,10 @@ uint16_t checksum_end(uint32_t sum) {
   return (uint16_t)~sum;
 }
 
-/* A number in the byte order of the wire, as a word of memory. */
-static uint32_t wire(uint32_t value) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(value) : value; }
+/* Converts a number to the byte order of the wire, as a word of memory. */
+static uint32_t wire(uint32_t value) {
+  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(value) : value;
+}
 
 uint32_t checksum_pseudo(uint32_t source, uint32_t destination, uint32_t udp_size) {
   return fold((uint64_t)wire(source) + wire(destination) + wire((uint32_t)PROTOCOL_UDP << 16 | udp_size));
@@ -98,7 +105,7 @@ bool ip_send(uint32_t *frame, uint32_t destination, uint8_t protocol, uint32_t o
   store16(h, 0x4000 | header / 4 << 8);
   store16(h + 2, header + size);
   store16(h + 4, ip.identification++);
-  store16(h + 6, 0x4000); /* not to be fragmented: we never send more than a frame */
+  store16(h + 6, 0x4000); /* do not fragment: we never send more than a frame */
   store16(h + 8, (uint32_t)(is_multicast(destination) ? 1 : 64) << 8 | protocol);
   store16(h + 10, 0);
   store32(h + 12, ip.address);
@@ -115,7 +122,7 @@ int micro_udp_open(uint16_t base, uint32_t group) {
   arp_announce();
   ip.group = group;
   igmp_report(outgoing);
-  return 0; /* one participant a board */
+  return 0; /* a board has only one participant */
 }
 
 void micro_udp_close(void) {
@@ -135,7 +142,7 @@ bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint3
   store16(u + 4, length);
   store16(u + 6, 0);
   uint16_t sum = checksum_end(checksum_add(checksum_pseudo(ip.address, address, length), u, length));
-  if (!sum) sum = 0xffff; /* RFC 768: 0 says that there is none */
+  if (!sum) sum = 0xffff; /* RFC 768: 0 means that there is no checksum */
   memcpy(u + 6, &sum, 2);
   return ip_send(outgoing, address, PROTOCOL_UDP, 0, length);
 }
@@ -183,8 +190,12 @@ static void fragment(uint32_t source, uint32_t destination, const uint8_t *h, co
     if (fragments.summed && checksum_end(fragments.sum)) ip.counters.checksum++;
   }
   uint32_t skip = offset == 0 ? UDP_HEADER : 0;
-  struct udp_piece piece = {.source = source, .port = fragments.port, .data = p + skip, .size = size - skip,
-                            .offset = offset + skip - UDP_HEADER, .total = fragments.total - UDP_HEADER};
+  struct udp_piece piece = {.source = source,
+                            .port = fragments.port,
+                            .data = p + skip,
+                            .size = size - skip,
+                            .offset = offset + skip - UDP_HEADER,
+                            .total = fragments.total - UDP_HEADER};
   micro_receive(&piece);
 }
 
@@ -195,13 +206,17 @@ static void udp_receive(uint32_t source, uint32_t destination, const uint8_t *u,
     return;
   }
   uint32_t port = load16(u + 2) - (uint32_t)open_base;
-  if (port != 0 && port != 10 && port != 11) return; /* not one of ours */
+  if (port != 0 && port != 10 && port != 11) return; /* not one of our ports */
   if (load16(u + 6) && checksum_end(checksum_add(checksum_pseudo(source, destination, length), u, length))) {
     ip.counters.checksum++;
     return;
   }
-  struct udp_piece piece = {.source = source, .port = load16(u + 2), .data = u + UDP_HEADER, .size = length - UDP_HEADER,
-                            .offset = 0, .total = length - UDP_HEADER};
+  struct udp_piece piece = {.source = source,
+                            .port = load16(u + 2),
+                            .data = u + UDP_HEADER,
+                            .size = length - UDP_HEADER,
+                            .offset = 0,
+                            .total = length - UDP_HEADER};
   micro_receive(&piece);
 }
 

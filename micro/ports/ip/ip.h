@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The small IPv4 stack of boards: ip.c (IPv4 and UDP), arp.c, control.c (ICMP echo, IGMP). Addresses in host byte order. */
+ * The small IPv4 stack of boards: ip.c (IPv4 and UDP), arp.c, control.c (ICMP echo, IGMP). Addresses are in host byte
+ * order. */
 #ifndef TACHO_MICRO_IP_H_
 #define TACHO_MICRO_IP_H_
 
@@ -9,21 +10,21 @@
 #include "udp.h"
 
 #ifndef MICRO_WITH_ECHO
-#define MICRO_WITH_ECHO 1 /* 0: pings are not answered */
+#define MICRO_WITH_ECHO 1 /* 0: the node does not answer pings */
 #endif
 
-/* For the board, before micro_init. gateway: 0 when there is none. */
+/* The board calls this before micro_init. gateway: 0 if there is none. */
 void ip_configure(uint32_t address, uint32_t mask, uint32_t gateway);
 
-/* What the stack threw away. */
+/* Counts what the stack discarded. */
 struct ip_counters {
-  uint32_t checksum;  /* of IP, UDP or ICMP */
+  uint32_t checksum;  /* wrong checksums of IP, UDP or ICMP */
   uint32_t malformed; /* lengths that contradict each other */
-  uint32_t fragments; /* out of order, or of a second datagram at a time */
+  uint32_t fragments; /* fragments out of order, or of a second datagram at a time */
 };
 const struct ip_counters *ip_counters(void);
 
-/* Shared by the files of the stack. */
+/* The files of the stack share these. */
 enum { ETHERNET_HEADER = 14, IP_HEADER = 20, UDP_HEADER = 8, PROTOCOL_ICMP = 1, PROTOCOL_IGMP = 2, PROTOCOL_UDP = 17 };
 
 extern struct ip_state {
@@ -34,24 +35,26 @@ extern struct ip_state {
 } ip;
 
 static inline uint16_t load16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
-static inline __attribute__((always_inline)) uint32_t load32(const uint8_t *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static inline __attribute__((always_inline)) uint32_t load32(const uint8_t *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
 static inline void store16(uint8_t *p, uint32_t v) { p[0] = (uint8_t)(v >> 8), p[1] = (uint8_t)v; }
 static inline void store32(uint8_t *p, uint32_t v) { store16(p, v >> 16), store16(p + 2, v); }
 
-/* Internet checksum (RFC 1071): the sum so far, in the byte order of memory, and `size` bytes more, aligned as all of a frame behind its
- * Ethernet header; only the last may be odd. */
+/* Adds `size` bytes to an Internet checksum (RFC 1071), which is in the byte order of memory. The bytes are aligned
+ * like everything in a frame after its Ethernet header; only the last size may be odd. */
 uint32_t checksum_add(uint32_t sum, const void *bytes, uint32_t size);
-/* Sum of the UDP pseudo header (RFC 768). */
+/* Returns the sum of the UDP pseudo header (RFC 768). */
 uint32_t checksum_pseudo(uint32_t source, uint32_t destination, uint32_t udp_size);
-/* The checksum to store, with memcpy; 0 over data that includes a right one. */
+/* Returns the checksum to store with memcpy. It is 0 over data that includes a correct checksum. */
 uint16_t checksum_end(uint32_t sum);
 
-/* Fills the Ethernet and IP headers of the frame whose IP payload of `size` bytes is in place, and sends it. */
+/* Fills the Ethernet and IP headers of the frame, whose IP payload of `size` bytes is in place, and sends it. */
 bool ip_send(uint32_t *frame, uint32_t destination, uint8_t protocol, uint32_t options, uint32_t size);
 
 void arp_receive(const uint8_t *frame, uint32_t size);
 void arp_learn(uint32_t address, const uint8_t mac[6]);
-/* The neighbour's MAC address; false when it is not known: asked for. */
+/* Returns the neighbour's MAC address. False: it is unknown, and a request was sent. */
 bool arp_find(uint32_t address, uint8_t mac[6]);
 void arp_announce(void);
 

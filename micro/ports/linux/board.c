@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The programs as Linux processes: ROS_DOMAIN_ID is the domain; a clock and a console there are anyway. */
+ * Runs the programs as Linux processes. ROS_DOMAIN_ID is the domain; Linux provides clock and console. */
 #include "board.h"
 
 #include <arpa/inet.h>

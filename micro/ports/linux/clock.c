@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Clocks and entropy of Linux, for the ports that run on it. */
+ * Provides clocks and entropy of Linux for the ports that run on it. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ bool micro_unix_time(uint32_t *seconds, uint32_t *fraction) {
   struct timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
   *seconds = (uint32_t)t.tv_sec;
-  /* Rounded up, so that who rounds down gets the same nanosecond back. */
+  /* Round up, so that a receiver that rounds down gets the same nanosecond back. */
   *fraction = (uint32_t)((((uint64_t)t.tv_nsec << 32) + 999999999u) / 1000000000u);
   return true;
 }

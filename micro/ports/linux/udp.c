@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The UDP seam on Linux sockets: the same node as a process, for tests and for measuring at the speed of real silicon. */
+ * Implements udp.h on Linux sockets: the same node runs as a process, for tests and for measuring at the speed of a
+ * real CPU. */
 #define _GNU_SOURCE
 #include "udp.h"
 
@@ -16,7 +17,7 @@
 #include "linux_udp.h"
 
 enum { MULTICAST, METATRAFFIC, USER, SOCKETS };
-/* A message of a megabyte comes as one burst of 780 datagrams; the kernel gives less where net.core.rmem_max is less. */
+/* A message of a megabyte comes as one burst of 780 datagrams. The kernel grants less if net.core.rmem_max is less. */
 enum { RECEIVE_BUFFER = 8 << 20 };
 static int sockets[SOCKETS] = {-1, -1, -1};
 static uint16_t ports[SOCKETS];
@@ -38,13 +39,14 @@ void linux_udp_interface(uint32_t address) { interface_address = address; }
 
 uint32_t micro_udp_address(void) {
   if (interface_address) return interface_address;
-  /* The address from which the discovery group would be reached; without a route, the loopback. */
+  /* Find the address from which we would reach the discovery group; without a route, use the loopback. */
   struct sockaddr_in group = to(0xefff0001u, 7400), name;
   socklen_t size = sizeof name;
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) fail("socket");
   interface_address = INADDR_LOOPBACK;
-  if (connect(fd, (struct sockaddr *)&group, sizeof group) == 0 && getsockname(fd, (struct sockaddr *)&name, &size) == 0)
+  if (connect(fd, (struct sockaddr *)&group, sizeof group) == 0 &&
+      getsockname(fd, (struct sockaddr *)&name, &size) == 0)
     interface_address = ntohl(name.sin_addr.s_addr);
   close(fd);
   return interface_address;
@@ -70,7 +72,8 @@ int micro_udp_open(uint16_t base, uint32_t group) {
   struct in_addr local = {.s_addr = htonl(micro_udp_address())};
   struct ip_mreq membership = {.imr_multiaddr.s_addr = htonl(group), .imr_interface = local};
   if (open_port(MULTICAST, INADDR_ANY, base) < 0) fail("bind to the discovery port");
-  if (setsockopt(sockets[MULTICAST], IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership)) fail("IP_ADD_MEMBERSHIP");
+  if (setsockopt(sockets[MULTICAST], IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership))
+    fail("IP_ADD_MEMBERSHIP");
   for (int i = 0; i < 120; i++) {
     if (open_port(METATRAFFIC, INADDR_ANY, (uint16_t)(base + 10 + 2 * i)) < 0) continue;
     if (open_port(USER, INADDR_ANY, (uint16_t)(base + 11 + 2 * i)) < 0) {
@@ -94,7 +97,7 @@ void micro_udp_close(void) {
 uint8_t *micro_udp_buffer(void) { return outgoing; }
 
 bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
-  (void)source_port; /* always the metatraffic socket */
+  (void)source_port; /* the metatraffic socket sends everything */
   struct sockaddr_in in = to(address, port);
   return sendto(sockets[METATRAFFIC], outgoing, size, 0, (struct sockaddr *)&in, sizeof in) == (ssize_t)size;
 }
@@ -105,7 +108,11 @@ bool micro_udp_poll(void) {
     socklen_t length = sizeof from;
     ssize_t size = recvfrom(sockets[i], incoming, sizeof incoming, 0, (struct sockaddr *)&from, &length);
     if (size < 0) continue;
-    struct udp_piece piece = {.source = ntohl(from.sin_addr.s_addr), .port = ports[i], .data = incoming, .size = (uint32_t)size, .total = (uint32_t)size};
+    struct udp_piece piece = {.source = ntohl(from.sin_addr.s_addr),
+                              .port = ports[i],
+                              .data = incoming,
+                              .size = (uint32_t)size,
+                              .total = (uint32_t)size};
     micro_receive(&piece);
     return true;
   }

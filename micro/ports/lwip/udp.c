@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The UDP seam on lwIP 2.1 and later, by its raw API: with NO_SYS, and with an operating system and LWIP_TCPIP_CORE_LOCKING.
+ * Implements udp.h on the raw API of lwIP 2.1 and later: with NO_SYS, or with an operating system and
+ * LWIP_TCPIP_CORE_LOCKING.
  *
- * Clock, Unix time and entropy are the board's. What lwIP needs in lwipopts.h: LWIP_UDP, LWIP_IGMP, an interface with NETIF_FLAG_IGMP, three
- * MEMP_NUM_UDP_PCB, IP_REASSEMBLY (announcements of ROS 2 come in 4 to 7 kB) with as many pbufs, each for a whole frame, and MEM_SIZE for a
- * datagram to be sent. */
+ * The board provides clock, Unix time and entropy. lwipopts.h must enable LWIP_UDP and LWIP_IGMP, with an interface
+ * that has NETIF_FLAG_IGMP, and set three MEMP_NUM_UDP_PCB. It also needs IP_REASSEMBLY (announcements of ROS 2 have 4
+ * to 7 kB) with enough pbufs, each for a whole frame, and MEM_SIZE for a datagram to send. */
 #include "udp.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@
 #error "tacho-micro on lwIP with an operating system: expected LWIP_TCPIP_CORE_LOCKING in lwipopts.h"
 #endif
 #ifndef LWIP_UDP_DATAGRAMS
-#define LWIP_UDP_DATAGRAMS 8u /* received and not yet taken in */
+#define LWIP_UDP_DATAGRAMS 8u /* datagrams that were received and are not processed yet */
 #endif
 
 enum { MULTICAST, METATRAFFIC, USER, PORTS };
@@ -38,7 +39,7 @@ static bool (*poll_interface)(struct netif *netif);
 static ip4_addr_t joined;
 static uint32_t outgoing[(UDP_PAYLOAD + 3) / 4];
 
-/* From lwIP's thread, where it has one, to ours. */
+/* Passes datagrams from lwIP's thread, if it has one, to ours. */
 static struct {
   struct {
     struct pbuf *pbuf;
@@ -59,7 +60,8 @@ static struct netif *used(void) { return interface ? interface : netif_default; 
 
 uint32_t micro_udp_address(void) { return lwip_ntohl(ip4_addr_get_u32(netif_ip4_addr(used()))); }
 
-static void on_datagram(void *argument, struct udp_pcb *pcb, struct pbuf *pbuf, const ip_addr_t *source, u16_t source_port) {
+static void on_datagram(void *argument, struct udp_pcb *pcb, struct pbuf *pbuf, const ip_addr_t *source,
+                        u16_t source_port) {
   (void)argument;
   (void)source_port;
   bool kept = false;
@@ -127,13 +129,15 @@ void micro_udp_close(void) {
   if (!ip4_addr_isany_val(joined)) igmp_leavegroup_netif(used(), &joined);
   ip4_addr_set_zero(&joined);
   for (int i = 0; i < PORTS; i++) close_port(i);
-  for (; queue.count; queue.count--, queue.first = (queue.first + 1) % LWIP_UDP_DATAGRAMS) pbuf_free(queue.datagrams[queue.first].pbuf);
+  for (; queue.count; queue.count--, queue.first = (queue.first + 1) % LWIP_UDP_DATAGRAMS)
+    pbuf_free(queue.datagrams[queue.first].pbuf);
   UNLOCK();
 }
 
 uint8_t *micro_udp_buffer(void) { return (uint8_t *)outgoing; }
 
-/* A copy in lwIP's memory, as it or the driver may keep it for a while: until ARP has answered, until DMA is done. */
+/* Sends a copy in lwIP's memory, because lwIP or the driver may keep it for a while: until ARP has answered, or DMA is
+ * done. */
 bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint32_t size) {
   ip_addr_t to = IPADDR4_INIT(lwip_htonl(address));
   struct udp_pcb *from = pcbs[METATRAFFIC];
@@ -141,7 +145,8 @@ bool micro_udp_send(uint32_t address, uint16_t source_port, uint16_t port, uint3
   if (pcbs[USER] && pcbs[USER]->local_port == source_port) from = pcbs[USER];
   LOCK();
   struct pbuf *pbuf = pbuf_alloc(PBUF_TRANSPORT, (u16_t)size, PBUF_RAM);
-  bool sent = pbuf && pbuf_take(pbuf, outgoing, (u16_t)size) == ERR_OK && udp_sendto_if(from, pbuf, &to, port, used()) == ERR_OK;
+  bool sent = pbuf && pbuf_take(pbuf, outgoing, (u16_t)size) == ERR_OK &&
+              udp_sendto_if(from, pbuf, &to, port, used()) == ERR_OK;
   if (pbuf) pbuf_free(pbuf);
   UNLOCK();
   return sent;
@@ -163,7 +168,8 @@ bool micro_udp_poll(void) {
   SYS_ARCH_UNPROTECT(level);
   if (!pbuf) return polled;
   piece.total = pbuf->tot_len;
-  for (struct pbuf *part = pbuf; part; part = part->next) { /* of a datagram that came in fragments one each */
+  /* A datagram that came in fragments has one pbuf for each. */
+  for (struct pbuf *part = pbuf; part; part = part->next) {
     piece.data = part->payload;
     piece.size = part->len;
     if (part->len || !piece.total) micro_receive(&piece);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The MPS2 AN386 board in QEMU. What a real board would have in its flash comes with the MAC address here, so that one image serves any
- * number of boards: 02:DD:a:b:c:d is domain 0xDD and address a.b.c.d, in a network of 8 bits of hosts.
+ * The MPS2 AN386 board in QEMU. The MAC address carries what a real board would have in its flash, so that one image
+ * serves any
+ * number of boards: 02:DD:a:b:c:d is domain 0xDD and address a.b.c.d, in a network with 8 host bits.
  *
- * QEMU's user networking is known by its address 10.0.2.15: there the host is announced to at 10.0.2.2, and reaches us on its loopback, ports
- * 10000 higher (-nic user,hostfwd=udp:127.0.0.1:17410-:7410,...). */
+ * The address 10.0.2.15 means QEMU's user networking. There the node announces itself to the host at 10.0.2.2, and the
+ * host reaches it on its loopback at ports that are 10000 higher (-nic user,hostfwd=udp:127.0.0.1:17410-:7410,...). */
 #include "cortex_m.h"
 #include "ip.h"
-
 
 static uint32_t semihost(uint32_t operation, const void *argument) {
   register uint32_t r0 __asm__("r0") = operation;
@@ -58,7 +58,7 @@ int board_read(void) { return REGISTER(UART0 + 4) & 2 ? (int)(REGISTER(UART0) & 
 
 static volatile uint32_t counter_high, counter_last;
 
-/* The counter of 32 bits turns over every 172 s; looked at every millisecond, no turn is missed. */
+/* The 32-bit counter wraps every 172 s. Reading it every millisecond misses no wrap. */
 void board_tick(void) {
   uint32_t now = REGISTER(FPGAIO_COUNTER);
   if (now < counter_last) counter_high++;
@@ -79,5 +79,5 @@ bool micro_unix_time(uint32_t *seconds, uint32_t *fraction) {
   return false;
 }
 
-/* The board has no random numbers; the host's time of day tells one start from another. */
+/* The board has no random numbers. The host's time of day distinguishes one start from another. */
 uint32_t micro_entropy(void) { return semihost(0x11, NULL) * 2654435761u ^ REGISTER(FPGAIO_COUNTER); }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SMSC LAN9118 Ethernet controller, programmed input and output (data sheet DS00002266). */
+ * Drives the SMSC LAN9118 Ethernet controller with programmed input and output (data sheet DS00002266). */
 #include "cortex_m.h"
 #include "ethernet.h"
 
 #define REG(offset) REGISTER(LAN9118 + (offset))
 enum {
-  RX_DATA = 0x00, TX_DATA = 0x20, RX_STATUS = 0x40, TX_STATUS = 0x48, IRQ_CFG = 0x54, INT_STS = 0x58, INT_EN = 0x5c, FIFO_INT = 0x68,
-  RX_CFG = 0x6c, TX_CFG = 0x70, HW_CFG = 0x74, RX_FIFO_INF = 0x7c, TX_FIFO_INF = 0x80, MAC_CSR_CMD = 0xa4, MAC_CSR_DATA = 0xa8,
+  RX_DATA = 0x00,
+  TX_DATA = 0x20,
+  RX_STATUS = 0x40,
+  TX_STATUS = 0x48,
+  IRQ_CFG = 0x54,
+  INT_STS = 0x58,
+  INT_EN = 0x5c,
+  FIFO_INT = 0x68,
+  RX_CFG = 0x6c,
+  TX_CFG = 0x70,
+  HW_CFG = 0x74,
+  RX_FIFO_INF = 0x7c,
+  TX_FIFO_INF = 0x80,
+  MAC_CSR_CMD = 0xa4,
+  MAC_CSR_DATA = 0xa8,
 };
 enum { MAC_CR = 1, ADDRH = 2, ADDRL = 3 };
 #define RX_LEVEL_INTERRUPT (1u << 3)
@@ -40,7 +53,9 @@ void ethernet_address(uint8_t mac[6]) {
   REG(HW_CFG) = 1; /* reset */
   while (REG(HW_CFG) & 1) {
   }
-  REG(HW_CFG) = 0x00020000u; /* 2 KiB to send, the rest of 16 KiB to receive: bursts of discovery come in faster than they go */
+  /* 2 KiB of 16 KiB are for sending, the rest for receiving, because bursts of discovery arrive faster than we read
+   * them. */
+  REG(HW_CFG) = 0x00020000u;
   uint32_t high = mac_read(ADDRH), low = mac_read(ADDRL);
   for (int i = 0; i < 4; i++) mac[i] = (uint8_t)(low >> (8 * i));
   mac[4] = (uint8_t)high;
@@ -54,16 +69,21 @@ uint32_t frame_ticks; /* programs/measure.h */
 #define MEASURED_FRAME
 #endif
 
-/* Words up to `end`, a multiple of four, through a FIFO by two instructions for four: its port answers at eight addresses in a row, for bursts
- * (data sheet, RX and TX FIFO ports). An interrupt in between does no harm: such a load or store goes on where it was (ARMv7-M, ICI). */
+/* Copies words up to `end`, a multiple of four, through a FIFO with two instructions for four words. For bursts, the
+ * FIFO's port answers at eight consecutive addresses (data sheet, RX and TX FIFO ports). An interrupt in between is
+ * harmless: such a load or store continues where it was (ARMv7-M, ICI). */
 static uint32_t *receive_fours(uint32_t *to, const uint32_t *end) {
   __asm__ volatile("b 2f\n1: ldmia %2, {r4-r6, r8}\n\tstmia %0!, {r4-r6, r8}\n2: cmp %0, %1\n\tbne 1b"
-                   : "+&r"(to) : "r"(end), "r"(LAN9118 + RX_DATA) : "r4", "r5", "r6", "r8", "cc", "memory");
+                   : "+&r"(to)
+                   : "r"(end), "r"(LAN9118 + RX_DATA)
+                   : "r4", "r5", "r6", "r8", "cc", "memory");
   return to;
 }
 static const uint32_t *send_fours(const uint32_t *from, const uint32_t *end) {
   __asm__ volatile("b 2f\n1: ldmia %0!, {r4-r6, r8}\n\tstmia %2, {r4-r6, r8}\n2: cmp %0, %1\n\tbne 1b"
-                   : "+&r"(from) : "r"(end), "r"(LAN9118 + TX_DATA) : "r4", "r5", "r6", "r8", "cc", "memory");
+                   : "+&r"(from)
+                   : "r"(end), "r"(LAN9118 + TX_DATA)
+                   : "r4", "r5", "r6", "r8", "cc", "memory");
   return from;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An STM32F4 board. Compiled and its size checked in our tests, never run there: no emulator has this controller. Address and domain
+ * An STM32F4 board. Our tests compile it and check its size, but never run it, because no emulator has this controller.
+ * Address and domain
  * are set when building (-DMICRO_ADDRESS=0x0a4d000a -DMICRO_DOMAIN=0). */
 #include "cortex_m.h"
 #include "ip.h"
@@ -15,9 +16,10 @@ static void clocks(void) {
   REGISTER(RCC) |= 1u << 16; /* external crystal */
   while (!(REGISTER(RCC) & 1u << 17)) {
   }
-  REGISTER(FLASH_ACR) = 0x705;                                         /* 5 wait states, caches, prefetch */
-  REGISTER(RCC + 4) = 8u | 336u << 6 | 0u << 16 | 1u << 22 | 7u << 24; /* 8 MHz / 8 * 336 / 2; 48 MHz for the random numbers */
-  REGISTER(RCC + 8) = 5u << 10 | 4u << 13;                             /* APB1 a quarter, APB2 half */
+  REGISTER(FLASH_ACR) = 0x705; /* 5 wait states, caches, prefetch */
+  REGISTER(RCC + 4) =
+      8u | 336u << 6 | 0u << 16 | 1u << 22 | 7u << 24; /* 8 MHz / 8 * 336 / 2; 48 MHz for the random numbers */
+  REGISTER(RCC + 8) = 5u << 10 | 4u << 13;             /* APB1 a quarter, APB2 half */
   REGISTER(RCC) |= 1u << 24;
   while (!(REGISTER(RCC) & 1u << 25)) {
   }
@@ -37,7 +39,8 @@ static void pin(char letter, unsigned number, uint32_t function) {
 }
 
 void board_start(struct micro_node *node) {
-  static const char rmii[][2] = {{'A', 1}, {'A', 2}, {'A', 7}, {'B', 13}, {'C', 1}, {'C', 4}, {'C', 5}, {'G', 11}, {'G', 13}};
+  static const char rmii[][2] = {{'A', 1}, {'A', 2}, {'A', 7},  {'B', 13}, {'C', 1},
+                                 {'C', 4}, {'C', 5}, {'G', 11}, {'G', 13}};
   clocks();
   REGISTER(SYSCFG_PMC) |= 1u << 23; /* RMII, before the MAC's reset ends */
   for (unsigned i = 0; i < sizeof rmii / 2; i++) pin(rmii[i][0], (unsigned)rmii[i][1], 11);
@@ -78,7 +81,8 @@ void board_stop(int status) {
 
 void board_tick(void) {}
 
-/* Milliseconds, and how far SysTick has counted down in this one; read again when one passed meanwhile. */
+/* Combines the milliseconds with how far SysTick has counted down in the current one. It reads again if a millisecond
+ * passed meanwhile. */
 uint64_t micro_clock_ns(void) {
   uint32_t ms, left;
   do {

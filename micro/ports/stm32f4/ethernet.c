@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The STM32F4's Ethernet controller (RM0090, chapter 33): a ring of receive buffers filled by its DMA, one buffer to send from.
- * The ring is what a burst of discovery needs: Fast DDS sends a late joiner some 7 kB at once. */
+ * Drives the STM32F4's Ethernet controller (RM0090, chapter 33): its DMA fills a ring of receive buffers; there is one
+ * send buffer.
+ * A burst of discovery needs the ring: Fast DDS sends a late joiner some 7 kB at once. */
 #include "cortex_m.h"
 #include "ip.h"
 
 #define REG(offset) REGISTER(ETHERNET + (offset))
 enum {
-  MACCR = 0x0, MACFFR = 0x4, MACMIIAR = 0x10, MACMIIDR = 0x14, MACA0HR = 0x40, MACA0LR = 0x44, DMABMR = 0x1000, DMATPDR = 0x1004,
-  DMARPDR = 0x1008, DMARDLAR = 0x100c, DMATDLAR = 0x1010, DMASR = 0x1014, DMAOMR = 0x1018, DMAIER = 0x101c,
+  MACCR = 0x0,
+  MACFFR = 0x4,
+  MACMIIAR = 0x10,
+  MACMIIDR = 0x14,
+  MACA0HR = 0x40,
+  MACA0LR = 0x44,
+  DMABMR = 0x1000,
+  DMATPDR = 0x1004,
+  DMARPDR = 0x1008,
+  DMARDLAR = 0x100c,
+  DMATDLAR = 0x1010,
+  DMASR = 0x1014,
+  DMAOMR = 0x1018,
+  DMAIER = 0x101c,
 };
 #define OWNED_BY_DMA (1u << 31)
 #define RECEIVE_BUFFERS 8u
@@ -25,7 +38,7 @@ static unsigned current;
 
 void ethernet_open(uint8_t mac[6]) {
   ethernet_address(mac);
-  REG(DMABMR) = 1; /* reset; ends only when the PHY gives its clock */
+  REG(DMABMR) = 1; /* reset; it ends only if the PHY provides its clock */
   while (REG(DMABMR) & 1) {
   }
   REG(MACMIIAR) = 4u << 2; /* management clock for 150 to 168 MHz */
@@ -33,12 +46,13 @@ void ethernet_open(uint8_t mac[6]) {
   REG(MACA0LR) = (uint32_t)mac[3] << 24 | (uint32_t)mac[2] << 16 | (uint32_t)mac[1] << 8 | mac[0];
   REG(MACFFR) = 1u << 4; /* all multicast */
   for (unsigned i = 0; i < RECEIVE_BUFFERS; i++)
-    receiving[i] = (struct descriptor){OWNED_BY_DMA, 1u << 14 | BUFFER, received[i], &receiving[(i + 1) % RECEIVE_BUFFERS]};
+    receiving[i] =
+        (struct descriptor){OWNED_BY_DMA, 1u << 14 | BUFFER, received[i], &receiving[(i + 1) % RECEIVE_BUFFERS]};
   sending = (struct descriptor){0, 0, sent, &sending};
   REG(DMARDLAR) = (uint32_t)(uintptr_t)receiving;
   REG(DMATDLAR) = (uint32_t)(uintptr_t)&sending;
-  REG(DMAIER) = 1u << 16 | 1u << 6;              /* normal interrupts: received */
-  REG(MACCR) = 1u << 14 | 1u << 11 | 1u << 3 | 1u << 2; /* 100 Mbit, full duplex, transmitter, receiver */
+  REG(DMAIER) = 1u << 16 | 1u << 6;                       /* normal interrupts: received */
+  REG(MACCR) = 1u << 14 | 1u << 11 | 1u << 3 | 1u << 2;   /* 100 Mbit, full duplex, transmitter, receiver */
   REG(DMAOMR) = 1u << 25 | 1u << 21 | 1u << 13 | 1u << 1; /* whole frames both ways; start */
 }
 
@@ -46,11 +60,12 @@ uint32_t ethernet_receive(uint32_t buffer[FRAME_WORDS]) {
   while (!(receiving[current].status & OWNED_BY_DMA)) {
     struct descriptor *from = &receiving[current];
     uint32_t status = from->status, size = status >> 16 & 0x3fff;
-    bool good = (status & (1u << 15 | 3u << 8)) == 3u << 8 && size >= 4 && size - 4 <= FRAME_MAX; /* no error; first and last */
+    bool good = (status & (1u << 15 | 3u << 8)) == 3u << 8 && size >= 4 &&
+                size - 4 <= FRAME_MAX; /* no error, and both first and last */
     if (good) memcpy((uint8_t *)buffer + 2, from->buffer, size - 4);
     from->status = OWNED_BY_DMA;
     current = (current + 1) % RECEIVE_BUFFERS;
-    REG(DMASR) = 1u << 7; /* a buffer is there again */
+    REG(DMASR) = 1u << 7; /* a buffer is free again */
     REG(DMARPDR) = 0;
     if (good) return size - 4;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The event file: how a program under measurement writes what happens in it.
+ * Defines the event file, into which a program under measurement writes its events.
  *
- * One file a process, mapped shared, so that whatever was written survives SIGKILL in the page cache.
+ * Each process has one file, mapped shared, so that the page cache keeps everything written even after SIGKILL.
  *
  *   page 0     struct tacho_file_header
  *   chunk 0..  at TACHO_HEADER_SIZE + i * TACHO_CHUNK_SIZE, each owned by one thread:
@@ -12,12 +12,12 @@
  *
  *   head = (ticks - chunk.base_ticks) << 16 | kind << 6 | payload words
  *
- * The payload is written first and the head last, with release order; storage starts as zeros and no kind is 0,
- * so a head of 0 ends a chunk, and a record that a killed process had not finished is not there at all.
- * The text of an event and the event stand in one chunk: an event that does not fit starts the thread's next chunk.
- * The reader (crates/events) needs nothing else: no index, no footer, no clean end.
+ * The payload is written first and the head last, with release order. Storage starts as zeros and no kind is 0. So a
+ * head of 0 ends a chunk, and a record that a killed process had not finished is not there at all. An event and its
+ * text lie in one chunk: an event that does not fit starts the thread's next chunk. The reader (crates/events) needs
+ * nothing else: no index, no footer, no clean end.
  *
- * All numbers are little endian. docs/event-file.md is the specification; this header is its C face.
+ * All numbers are little endian. docs/event-file.md is the specification; this header implements it in C.
  */
 #ifndef TACHO_EVENTS_H_
 #define TACHO_EVENTS_H_
@@ -29,23 +29,23 @@
 #define TACHO_CHUNK_SIZE 32768u
 #define TACHO_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TACHO_MAX_WORDS 63u
-#define TACHO_SEGMENT_CHUNKS 512u /* what the writer maps at once: 16 MiB of chunks */
-#define TACHO_CHUNKS_LIMIT (UINT64_C(1) << 29) /* 16 TiB, the end of a file on ext4: no file grows beyond */
+#define TACHO_SEGMENT_CHUNKS 512u /* chunks that the writer maps at once: 16 MiB */
+#define TACHO_CHUNKS_LIMIT (UINT64_C(1) << 29) /* 16 TiB, the largest file on ext4: no file grows beyond it */
 #define TACHO_TEXT_MAX 4095u /* bytes of one text argument, without its NUL */
 
-/* What ticks count. Anything but CLOCK_MONOTONIC is used only where it is invariant across cores and sleep states. */
+/* What ticks count. A clock other than CLOCK_MONOTONIC is used only if it is invariant across cores and sleep states. */
 enum tacho_clock {
   TACHO_CLOCK_TSC = 1,       /* x86-64 rdtsc */
   TACHO_CLOCK_CNTVCT = 2,    /* aarch64 cntvct_el0 */
   TACHO_CLOCK_MONOTONIC = 3, /* clock_gettime, ticks are ns */
-  TACHO_CLOCK_BOARD = 4,     /* a microcontroller's own, ticks are its ns since it started; kinds 150 and 151 relate it to CLOCK_MONOTONIC */
+  TACHO_CLOCK_BOARD = 4,     /* a microcontroller's own: its ns since it started; kinds 150 and 151 relate it to CLOCK_MONOTONIC */
 };
 
 /* What carries RTPS messages from participant to participant. */
 enum tacho_transport {
   TACHO_TRANSPORT_SOCKET = 1,
   TACHO_TRANSPORT_SHARED_MEMORY = 2,
-  TACHO_TRANSPORT_OTHER = 3, /* seen where a DDS takes messages from all of its transports, and was in no socket */
+  TACHO_TRANSPORT_OTHER = 3, /* seen where a DDS takes messages from all its transports, but in no socket */
 };
 
 /* The services of an action. */
@@ -53,22 +53,22 @@ enum tacho_action_service { TACHO_ACTION_SEND_GOAL = 1, TACHO_ACTION_CANCEL_GOAL
 
 /* What a callback of an action is for. */
 enum tacho_action_role {
-  TACHO_ACTION_ON_GOAL = 1,     /* at the server: whether to accept the goal whose request this thread took last */
-  TACHO_ACTION_ON_ACCEPTED = 2, /* at the server: it was accepted */
-  TACHO_ACTION_EXECUTE = 3,     /* at the server: does what the goal asks for */
-  TACHO_ACTION_ON_CANCEL = 4,   /* at the server: whether to accept its cancellation */
-  TACHO_ACTION_ON_GOAL_RESPONSE = 5, /* at the client: accepted or rejected */
+  TACHO_ACTION_ON_GOAL = 1,     /* at the server: decides on the goal whose request this thread took last */
+  TACHO_ACTION_ON_ACCEPTED = 2, /* at the server: the goal was accepted */
+  TACHO_ACTION_EXECUTE = 3,     /* at the server: does the work of the goal */
+  TACHO_ACTION_ON_CANCEL = 4,   /* at the server: decides whether to accept the cancellation */
+  TACHO_ACTION_ON_GOAL_RESPONSE = 5, /* at the client: the goal was accepted or rejected */
   TACHO_ACTION_ON_FEEDBACK = 6,      /* at the client */
   TACHO_ACTION_ON_RESULT = 7,        /* at the client */
   TACHO_ACTION_ON_CANCEL_RESPONSE = 8, /* at the client */
 };
 
-/* What the recorder could not do as usual in this process. */
+/* What the recorder had to do differently in this process. */
 enum tacho_remark {
-  TACHO_REMARK_FEW_DESCRIPTORS = 1,  /* it keeps no descriptor of its file: the program has hardly any left */
-  TACHO_REMARK_NO_TSC = 2,           /* PR_SET_TSC forbids the TSC: the clock is read by a system call, or the thread's events are dropped */
+  TACHO_REMARK_FEW_DESCRIPTORS = 1,  /* it keeps no descriptor of its file, because the program has hardly any left */
+  TACHO_REMARK_NO_TSC = 2,           /* PR_SET_TSC forbids the TSC: the clock costs a system call, or the thread's events are dropped */
   TACHO_REMARK_STRICT_SECCOMP = 4,   /* events of a thread in seccomp's strict mode are dropped */
-  TACHO_REMARK_SHARED_THREAD = 8,    /* another task wrote with a thread's memory (clone with CLONE_VM): its events stand among that thread's */
+  TACHO_REMARK_SHARED_THREAD = 8,    /* another task wrote with a thread's memory (CLONE_VM): its events are among that thread's */
 };
 
 /* Page 0. Text fields are NUL-terminated UTF-8, cut to fit. `live` fields change while the process runs. */
@@ -79,20 +79,20 @@ struct tacho_file_header {
   uint32_t clock;       /* enum tacho_clock */
   uint32_t pid;
   uint32_t ppid;
-  uint32_t tracetools; /* release of libtracetools found: major << 16 | minor << 8 | patch; 0 when there is none */
-  /* One reading of all clocks at start: ticks lie within +-bound_ns of monotonic_ns. */
+  uint32_t tracetools; /* release of libtracetools: major << 16 | minor << 8 | patch; 0: none was found */
+  /* One reading of all clocks at the start: ticks lie within +-bound_ns of monotonic_ns. */
   uint64_t start_ticks;
   uint64_t start_monotonic_ns;
   uint64_t start_realtime_ns;
   uint64_t start_bound_ns;
-  uint64_t chunks_max;         /* live: the file never grows beyond; raised by who lets go of chunks, at most to TACHO_CHUNKS_LIMIT */
-  uint64_t chunks_reserved;    /* live: handed out to threads; may exceed chunks_allocated by failed tries */
+  uint64_t chunks_max;         /* live: the most chunks of the file; raised when chunks are released, at most to TACHO_CHUNKS_LIMIT */
+  uint64_t chunks_reserved;    /* live: handed out to threads; failed tries may raise it above chunks_allocated */
   uint64_t chunks_allocated;   /* live: backed by storage */
-  uint64_t dropped;            /* live: events not written, for whatever reason, all threads */
-  uint64_t closed;             /* live: 1 once the process ended in order; 2: not known (an imported trace) */
-  uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none did */
-  uint64_t kept_from_ns;       /* live: CLOCK_MONOTONIC from which on all events are there; 0: all are (docs/event-file.md, "Rings") */
-  uint64_t dropped_nested;     /* live: of `dropped`, those that signal handlers fired inside the writing of another event */
+  uint64_t dropped;            /* live: events of all threads that were not written, for any reason */
+  uint64_t closed;             /* live: 1 once the process ended in order; 2: unknown (an imported trace) */
+  uint64_t storage_error;      /* live: errno that stopped the file from growing (ENOSPC, EFBIG); 0: none */
+  uint64_t kept_from_ns;       /* live: all events from this CLOCK_MONOTONIC on are kept; 0: all are (docs/event-file.md, "Rings") */
+  uint64_t dropped_nested;     /* live: those of `dropped` that signal handlers fired inside the writing of another event */
   uint64_t remarks;            /* live: bits of enum tacho_remark */
   char boot_id[40];
   char host[64];
@@ -100,25 +100,24 @@ struct tacho_file_header {
   char rmw_implementation[64];
   char executable[512];
   char command[2048]; /* arguments joined by spaces */
-  uint64_t unmap[128]; /* live: 1 + number of a segment whose chunks were all let go of: the writer unmaps it and writes 0 */
+  uint64_t unmap[128]; /* live: 1 + number of a segment whose chunks were all released: the writer unmaps it and writes 0 */
 };
 
 struct tacho_chunk_header {
   uint32_t magic; /* TACHO_CHUNK_MAGIC, written last, with release order */
   uint32_t tid;
-  uint64_t sequence;       /* 0, 1, 2 ... among this thread's chunks of this file */
+  uint64_t sequence;       /* 0, 1, 2 ... among this thread's chunks in this file */
   uint64_t base_ticks;     /* heads count from here */
-  uint64_t dropped_before; /* events this thread dropped since its previous chunk */
+  uint64_t dropped_before; /* events that this thread dropped since its previous chunk */
   char thread_name[16];
   uint64_t reserved[2];
 };
 
-/* The kinds. Those of ros2_tracing keep its names, fields and order of fields (tracetools 4.1 Humble to 8.6
- * Kilted and Rolling); a pointer, an integer, a bool each take one word. Text arguments are not in the payload: they
- * are written just before as TACHO_TEXT records (bytes, NUL-terminated one after the other, padded with NUL to
- * whole words only at the end of the last record), and belong, in order, to the next record of the thread that is
- * not TACHO_TEXT. A text of more than TACHO_TEXT_MAX bytes is cut there and then ends in "...". gids take two words
- * (16 bytes). */
+/* The kinds. Kinds of ros2_tracing keep its names, its fields and their order (tracetools 4.1 Humble to 8.6 Kilted and
+ * Rolling). A pointer, an integer or a bool takes one word; a gid takes two (16 bytes). Text arguments are not in the
+ * payload. They are written just before it as TACHO_TEXT records: their bytes, NUL-terminated one after the other,
+ * padded with NUL to whole words only at the end of the last record. They belong, in order, to the thread's next record
+ * that is not TACHO_TEXT. A text of more than TACHO_TEXT_MAX bytes is cut there and then ends in "...". */
 enum tacho_kind {
   /* of the recorder itself */
   TACHO_TEXT = 1,
@@ -166,50 +165,55 @@ enum tacho_kind {
   TACHO_RCLCPP_RING_BUFFER_DEQUEUE, /* buffer, index, size */
   TACHO_RCLCPP_RING_BUFFER_CLEAR,   /* buffer */
 
-  /* what a node's author says about which input made which output (link annotations of tracetools), a record a pair */
+  /* A node's author states which input made which output (link annotations of tracetools); one record a pair. */
   TACHO_MESSAGE_LINK_PERIODIC_ASYNC, /* subscription_handle, publisher_handle: published on a timer from the latest input */
   TACHO_MESSAGE_LINK_PARTIAL_SYNC,   /* subscription_handle, publisher_handle: published when all linked inputs are there */
 
-  /* of imported traces, before Jazzy: what ties a take to its publication where rmw does not tell it */
-  TACHO_DDS_WRITE,                      /* writer, message, timestamp: dds:write stamps what its thread publishes; 0 is not told */
+  /* Only in imported traces, before Jazzy: these assign a take to its publication if rmw does not report it. */
+  TACHO_DDS_WRITE,                      /* writer, message, timestamp: dds:write stamps what its thread publishes; 0: not reported */
   TACHO_DISPATCH_SUBSCRIPTION_CALLBACK, /* callback, message, source_timestamp: CARET's, before the callback_start of this thread */
+  TACHO_DISPATCH_INTRA_PROCESS_SUBSCRIPTION_CALLBACK, /* callback, message: the same for a message of its own process */
+  TACHO_MESSAGE_CONSTRUCT,              /* original_message, constructed_message: CARET's; one is a copy of the other */
 
-  /* below rcl: entering rmw, where tracetools has no event */
+  /* Below rcl, where tracetools has no event: a program enters rmw. */
   TACHO_RMW_PUBLISH_CALLED = 64, /* rmw_publisher_handle, message: rmw_publish or a variant of it was called */
   TACHO_RMW_TAKE_CALLED = 65,    /* rmw_subscription_handle: rmw_take or a variant of it was called */
 
-  /* below rmw: RTPS messages (OMG DDSI-RTPS 2.5) between a DDS and its transport. sequence is the sample's, from 1;
-   * source_timestamp its INFO_TS in ns of the Unix epoch, 0 where it has none. A sample that is sent whole is fragment 1 of 1; of one in
-   * pieces, the message carries `fragments` from first_fragment on, of of_fragments. transport: enum tacho_transport */
-  TACHO_DDS_SEND = 66,           /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: handed over */
+  /* Below rmw: RTPS messages (OMG DDSI-RTPS 2.5) between a DDS and its transport. sequence is that of the sample, from
+   * 1. source_timestamp is its INFO_TS in ns of the Unix epoch; 0: it has none. A sample that is sent whole is fragment
+   * 1 of 1. A message with a piece of a sample carries `fragments` of the of_fragments fragments, beginning with
+   * first_fragment. transport: enum tacho_transport */
+  TACHO_DDS_SEND = 66,           /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: handed to it */
   TACHO_DDS_RECEIVE = 67,        /* writer_gid, writer_gid, sequence, source_timestamp, first_fragment, fragments, of_fragments, transport: returned by it */
   TACHO_DDS_DATA_AVAILABLE = 68, /* reader_gid, reader_gid, writer_gid, writer_gid, first_sequence, last_sequence: the reader has it */
 
-  /* of ROS 1 (roscpp), written by the library that is preloaded beside the recorder. Callbacks are callback_start and callback_end. A
-   * subscription is one call of NodeHandle::subscribe, a publisher one of NodeHandle::advertise. transport: 1 TCPROS, 2 UDPROS, 0 within the process.
-   * buffer: the serialised message, where there is one; message: the object that is handed over in one process, where it is. */
-  TACHO_ROS1_NODE_INIT = 80,         /* node_handle: a node, or a nodelet; text: name */
+  /* ROS 1 (roscpp), written by the library that is preloaded beside the recorder. Callbacks are recorded as
+   * callback_start and callback_end. A subscription is one call of NodeHandle::subscribe, a publisher one call of
+   * NodeHandle::advertise. transport: 1 TCPROS, 2 UDPROS, 0 within the process. buffer: the serialised message, if
+   * there is one. message: the object, if it is passed within one process. */
+  TACHO_ROS1_NODE_INIT = 80,         /* node_handle: a node or a nodelet; text: name */
   TACHO_ROS1_PUBLISHER_INIT = 81,    /* publisher_handle, node_handle, queue_size, latch; text: topic, type */
   TACHO_ROS1_PUBLISH = 82,           /* publisher_handle, message: just before the publish call */
-  TACHO_ROS1_SERIALIZED = 83,        /* buffer, size_bytes, message: the message of this thread's last ros1_publish, given to its subscribers */
+  TACHO_ROS1_SERIALIZED = 83,        /* buffer, size_bytes, message: the message of this thread's last ros1_publish goes to its subscribers */
   TACHO_ROS1_SUBSCRIBER_LINK_INIT = 84, /* link, connection, transport, local_port, remote_port: a subscriber connected; text: topic, subscriber */
   TACHO_ROS1_ENQUEUE = 85,           /* link, buffer: put into the link's outgoing queue */
   TACHO_ROS1_WRITE = 86,             /* connection, sequence, buffer, digest: handed to the transport; digest 0: not computed (TCPROS) */
   TACHO_ROS1_PUBLISHER_LINK_INIT = 87, /* link, transport, local_port, remote_port, received_before: connected to a publisher; text: topic */
   TACHO_ROS1_RECEIVE = 88,           /* link, transport, sequence, buffer, message, digest: a message came; all its ros1_queue_push follow on this thread */
-  TACHO_ROS1_RECEIVED = 89,          /* link: the last of those was written */
+  TACHO_ROS1_RECEIVED = 89,          /* link: the last ros1_queue_push of that message was written */
   TACHO_ROS1_SUBSCRIPTION_INIT = 90, /* callback, node_handle, queue_size; text: topic, type */
   TACHO_ROS1_SUBSCRIPTION_END = 91,  /* callback */
   TACHO_ROS1_QUEUE_PUSH = 92,        /* callback, queue, deserializer: just before it can be taken */
-  TACHO_ROS1_QUEUE_OVERFLOW = 93,    /* callback: a push took the oldest message away */
-  TACHO_ROS1_TAKE = 94,              /* queue, deserializer: taken from the queue, just before it is deserialised */
+  TACHO_ROS1_QUEUE_OVERFLOW = 93,    /* callback: a push removed the oldest message */
+  TACHO_ROS1_TAKE = 94,              /* queue, deserializer: a message was taken from the queue, just before it is deserialised */
   TACHO_ROS1_TIMER_INIT = 95,        /* callback, node_handle, period_ns, oneshot; text: function */
   TACHO_ROS1_TIMER_PERIOD = 96,      /* callback, period_ns: the period was changed */
   TACHO_ROS1_SERVICE_INIT = 97,      /* callback, node_handle; text: service, type */
-  TACHO_ROS1_CALLBACK_QUEUED = 98,   /* item: of a timer or a service, put into its callback queue */
-  TACHO_ROS1_CALLBACK_CALL = 99,     /* item: called; a callback_start of this thread follows */
+  TACHO_ROS1_CALLBACK_QUEUED = 98,   /* item: the call of a timer or a service was put into its callback queue */
+  TACHO_ROS1_CALLBACK_CALL = 99,     /* item: it is called; a callback_start of this thread follows */
 
-  /* callback groups and executors, as CARET says them; only in imported traces. An owner is an executor, or what collects its groups */
+  /* Callback groups and executors as CARET reports them; only in imported traces. An owner is an executor, or an object
+   * that collects its groups. */
   TACHO_CALLBACK_GROUP_ADD_TIMER = 110,    /* group, timer_handle */
   TACHO_CALLBACK_GROUP_ADD_SUBSCRIPTION,   /* group, subscription_handle */
   TACHO_CALLBACK_GROUP_ADD_SERVICE,        /* group, service_handle */
@@ -218,62 +222,67 @@ enum tacho_kind {
   TACHO_CONSTRUCT_EXECUTOR,                /* executor, collector or 0; text: type */
   TACHO_EXECUTOR_ENTITY_COLLECTOR_TO_EXECUTOR, /* executor, collector */
 
-  /* rmw_publish of a tracetools whose release is not known: the first argument alone, which is the message up to Iron
-   * and rmw_publisher_handle from Jazzy on. */
+  /* rmw_publish of a tracetools whose release is unknown. Only the first argument is recorded: up to Iron it is the
+   * message, from Jazzy on rmw_publisher_handle. */
   TACHO_RMW_PUBLISH_OF_UNKNOWN_RELEASE = 120, /* message or rmw_publisher_handle */
 
-  /* of nodes that tacho runs itself, on any middleware; handles are those of the layer below where it has them */
+  /* Nodes that tacho runs itself, on any middleware. Handles are those of the layer below if it has them. */
   TACHO_NODE_PUBLISH = 128,         /* publisher_handle, publisher_id, sequence, size: just before the publish call */
   TACHO_NODE_TAKE = 129,            /* subscription_handle, publisher_id, sequence, stamp_ns: first line of the callback */
-  TACHO_NODE_DATA_AVAILABLE = 130,  /* subscription_handle: the middleware says that a message is there */
+  TACHO_NODE_DATA_AVAILABLE = 130,  /* subscription_handle: the middleware reports that a message is there */
   TACHO_NODE_SKIPPED = 131,         /* publisher_handle, count: sends that were due and did not happen */
   TACHO_NODE_WAKE = 132,            /* node_handle: a spinning node woke to look at its queues */
   TACHO_NODE_DUE = 133,             /* publisher_handle, sequence, due_ns: when the message published next was due by the clock */
 
   TACHO_CALLBACK_CPU = 134,         /* cpu_ns, is_end: CLOCK_THREAD_CPUTIME_ID just before a callback_start, just after a callback_end */
 
-  /* of rclpy, whose callbacks the recorder wraps (native/recorder/rclpy). A coroutine that awaits leaves its thread: each part of it
-   * until then is a callback_start and callback_end. task: the coroutine, until it ended */
-  TACHO_RCLPY_CALLBACKS = 135,         /* nothing; text: why callbacks are not recorded; empty where they are */
+  /* rclpy, whose callbacks the recorder wraps (native/recorder/rclpy). A coroutine that awaits leaves its thread; each
+   * part of it until then has a callback_start and a callback_end. task: the coroutine, unique until it ends */
+  TACHO_RCLPY_CALLBACKS = 135,         /* nothing; text: why callbacks are not recorded; empty: they are recorded */
   TACHO_RCLPY_COROUTINE = 136,         /* task, part: the callback_start that follows on this thread is part 0, 1, 2 ... of it */
   TACHO_RCLPY_CLIENT_CALLBACK_ADDED = 137, /* client_handle, callback: added to the future of a response */
   TACHO_RCLPY_RESPONSE = 138,          /* client_handle, sequence_number: the callback_start that follows on this thread handles that response */
-  TACHO_RCLPY_ACTION_CALLBACK = 139,   /* goal_id, goal_id, enum tacho_action_role: what the callback_start that follows on this thread is for; id 0: not known */
+  TACHO_RCLPY_ACTION_CALLBACK = 139,   /* goal_id, goal_id, enum tacho_action_role: the purpose of the callback_start that follows on this thread; id 0: unknown */
 
-  /* of the kernel, in a file of pid 0, whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread ids are
-   * those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm: as told of that thread before. waker_tid 0: an
-   * interrupt, or not known. */
-  TACHO_KERNEL_EVENTS_LOST = 143, /* count: that the kernel had no room for since the previous event of this CPU */
-  TACHO_SCHED_SWITCH = 144, /* prev_tid, prev_state, next_tid; text: prev_comm, next_comm; state 0: could have gone on */
+  /* The kernel's events, in a file of pid 0 whose chunks belong to CPUs: a chunk's tid is the number of its CPU. Thread
+   * ids are those of the host's first pid namespace; 0 is the CPU's idle thread. An empty comm means that the thread's
+   * last known one holds. waker_tid 0: an interrupt, or unknown. */
+  TACHO_KERNEL_EVENTS_LOST = 143, /* count: events since the previous one of this CPU for which the kernel had no room */
+  TACHO_SCHED_SWITCH = 144, /* prev_tid, prev_state, next_tid; text: prev_comm, next_comm; state 0: it could have continued */
   TACHO_SCHED_WAKEUP = 145, /* tid, target_cpu, waker_tid; text: comm */
   TACHO_IRQ_ENTRY = 146,    /* irq; text: name */
   TACHO_IRQ_EXIT = 147,     /* irq */
   TACHO_SOFTIRQ_ENTRY = 148, /* vector */
   TACHO_SOFTIRQ_EXIT = 149, /* vector */
 
-  /* of a microcontroller, in a file of its own whose ticks are TACHO_CLOCK_BOARD */
-  TACHO_BOARD_TO_HOST = 150, /* board_ns, monotonic_ns: what it sent at board_ns was here by monotonic_ns */
-  TACHO_HOST_TO_BOARD = 151, /* monotonic_ns, board_ns: what was sent here at monotonic_ns was there by board_ns */
+  /* A microcontroller's events, in a file of its own whose ticks are TACHO_CLOCK_BOARD. */
+  TACHO_BOARD_TO_HOST = 150, /* board_ns, monotonic_ns: what the board sent at board_ns had arrived here by monotonic_ns */
+  TACHO_HOST_TO_BOARD = 151, /* monotonic_ns, board_ns: what was sent here at monotonic_ns had arrived there by board_ns */
   TACHO_BOARD_MATCHED = 152, /* endpoint_handle, peers */
   TACHO_BOARD_TAKE = 153,    /* subscription_handle, writer_gid, writer_gid, sequence: of RTPS, from 1 */
 
-  /* of nodes that tacho runs itself, as 128 to 133. code: the middleware's own, 1 where it gives none */
-  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the node_publish before failed, nothing was sent; code 1: the middleware gave words alone; text: reason */
+  /* Nodes that tacho runs itself, like 128 to 133. code: the middleware's own, 1 if it gives none */
+  TACHO_NODE_REFUSED = 154, /* publisher_handle, sequence, code: the publish call of the previous node_publish failed, nothing was sent; code 1: the middleware gave only a text; text: reason */
 
-  /* of rclcpp, where tracetools has no event (native/recorder/rclcpp) */
+  /* rclcpp, where tracetools has no event (native/recorder/rclcpp). */
   TACHO_RCLCPP_CALLBACK_GROUP_ADD = 155, /* group, object, what, is_exclusive: added to that group; what: 1 subscription, 2 timer, 3 service, 4 waitable, 5 the client that this thread made last */
-  TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor turns to a client, takes a response and handles it; or handles what it took of an action client */
-  TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client; in older recordings, with any waitable, too */
+  TACHO_RCLCPP_CLIENT_EXECUTE = 156,     /* nothing: the executor starts on a client: it takes a response and handles it, or handles what it took from an action client */
+  TACHO_RCLCPP_EXECUTED = 157,           /* nothing: it is done with that client; in older recordings, also with any other waitable */
 
-  /* of rcl_action, where tracetools has none, written by the recorder, which stands before its functions. action_handle:
-   * rcl_action_client_t or rcl_action_server_t; service: enum tacho_action_service; gids and goal ids are two words. client_gid is 0 where the
-   * client itself writes it. took_ns: the call that sent it began so long before; 0 of what was taken. says: accepted (send_goal), goal status
-   * (get_result), return code (cancel_goal) */
-  TACHO_RCL_ACTION_INIT = 160,      /* action_handle: made; this thread's last rcl_client_init, or rcl_service_init, is of one of its services */
-  TACHO_RCL_ACTION_REQUEST = 161,   /* action_handle, service, client_gid, client_gid, sequence_number, goal_id, goal_id, took_ns: sent, or taken */
-  TACHO_RCL_ACTION_RESPONSE = 162,  /* action_handle, service, client_gid, client_gid, sequence_number, says, took_ns: sent, or taken */
-  TACHO_RCL_ACTION_GOAL_STATE = 163, /* goal_id, goal_id, status (action_msgs/GoalStatus): that the goal has at its server from now on */
-  TACHO_RCL_ACTION_FEEDBACK = 164,  /* goal_id, goal_id: what this thread's last rmw_publish, or rmw_take, was about */
+  /* rcl_action, where tracetools has no event. The recorder interposes its functions and writes these. action_handle:
+   * rcl_action_client_t or rcl_action_server_t. service: enum tacho_action_service. Gids and goal ids take two words.
+   * client_gid is 0 if the client itself writes the event. took_ns: the duration of the call that sent it; 0 if it was
+   * taken. says: accepted (send_goal), goal status (get_result), return code (cancel_goal) */
+  TACHO_RCL_ACTION_INIT = 160,      /* action_handle: made; this thread's last rcl_client_init or rcl_service_init belongs to one of its services */
+  TACHO_RCL_ACTION_REQUEST = 161,   /* action_handle, service, client_gid, client_gid, sequence_number, goal_id, goal_id, took_ns: sent or taken */
+  TACHO_RCL_ACTION_RESPONSE = 162,  /* action_handle, service, client_gid, client_gid, sequence_number, says, took_ns: sent or taken */
+  TACHO_RCL_ACTION_GOAL_STATE = 163, /* goal_id, goal_id, status (action_msgs/GoalStatus): the goal's status at its server from now on */
+  TACHO_RCL_ACTION_FEEDBACK = 164,  /* goal_id, goal_id: the goal of this thread's last rmw_publish or rmw_take */
+
+  /* The stamp that a message carries if its type begins with std_msgs/Header, or with a time called stamp. The recorder
+   * writes it unless the stamp is 0. stamp_ns: from whatever clock set it */
+  TACHO_HEADER_STAMP_SENT = 165,  /* rmw_publisher_handle, stamp_ns: the stamp of the message that this thread publishes next through rmw */
+  TACHO_HEADER_STAMP_TAKEN = 166, /* rmw_subscription_handle, stamp_ns: the stamp of the message from this thread's last rmw_take */
 };
 
 #endif /* TACHO_EVENTS_H_ */

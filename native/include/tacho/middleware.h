@@ -48,7 +48,8 @@ struct tacho_message {
   struct tacho_header header;
   const void *data;
   size_t size; /* bytes of data, without the header */
-  void *loan;  /* the plugin's own, untouched by the caller; what the layer below calls the message in its trace events */
+  void
+      *loan; /* the plugin's own, untouched by the caller; what the layer below calls the message in its trace events */
 };
 
 struct tacho_session;
@@ -56,8 +57,9 @@ struct tacho_publisher;
 struct tacho_subscription;
 
 struct tacho_session_config {
-  uint32_t domain;       /* DDS domain, or what stands for it: keeps runs on one machine apart */
-  const char *transport; /* "" for the middleware's default; "in-process" hands over between nodes of this process alone */
+  uint32_t domain; /* DDS domain, or what stands for it: keeps runs on one machine apart */
+  const char
+      *transport; /* "" for the middleware's default; "in-process" hands over between nodes of this process alone */
   /* IPv4 address of the one interface to use, on which peers are looked for; "" keeps all traffic on this machine. */
   const char *address;
 };
@@ -74,10 +76,11 @@ typedef void (*tacho_on_data)(void *context);
 typedef void (*tacho_on_message)(void *context, const struct tacho_message *message);
 
 struct tacho_middleware {
-  uint32_t abi;           /* TACHO_MIDDLEWARE_ABI */
-  const char *name;       /* "ros2" */
-  const char *const *transports; /* NULL-terminated, default first */
-  const char *const *types;      /* NULL-terminated, the message types it carries */
+  uint32_t abi;     /* TACHO_MIDDLEWARE_ABI */
+  const char *name; /* "ros2" */
+  const char *const *
+      transports; /* NULL-terminated, default first; names that begin with "udp" or "tcp" say what carries messages to another process */
+  const char *const *types; /* NULL-terminated, the message types it carries */
 
   /* Version of the middleware found at run time, with what lies below: "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3". */
   int (*version)(char *out, size_t size, char *error);
@@ -119,6 +122,13 @@ struct tacho_middleware {
 
 const struct tacho_middleware *tacho_middleware(void);
 
+/* Optional, exported beside the table: what must be known before the plugin is loaded, which tacho reads from the file. A word each, on a
+ * line of its own; lines that begin with # are comments. In this tree the build makes it from the file `facts` in the plugin's folder.
+ *   ends-alone   processes of this middleware must end one after the other, as those that go at the same time can crash or hang
+ *   one-process  messages never leave their process, whatever the transport: all nodes go into one
+ *   ros-on-dds   names and messages on the wire are those of ROS 2 on DDS, so ROS 2 nodes and boards hear them */
+extern const char tacho_facts[];
+
 /* Optional, exported beside the table by a middleware whose own waiting costs less than to be woken and then to take(): takes one message
  * and, where none is there, waits for one, `limit_ns` (above 0) at the most or as near to it as the kernel's timers are; INT64_MAX, where
  * there is tacho_wake, for no limit: what ends the wait is then a message or a wake-up. on_message gets it
@@ -126,7 +136,8 @@ const struct tacho_middleware *tacho_middleware(void);
  * subscription, and the message is given back when it returns. 1: it was called; 0: none came; negative: failure. Where there is
  * `descriptor`, of a subscription made with on_data NULL alone; elsewhere on_data is called as ever. What came before take() last found
  * none need not be looked for. */
-int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message, void *context, char *error);
+int tacho_call_within(struct tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message,
+                      void *context, char *error);
 
 /* Optional, beside tacho_call_within: a timer of the kernel's, set and taken back around every wait, is spared where another thread ends
  * it. From any thread, while the session is open: the tacho_call_within of this subscription that waits without a limit returns 0; where

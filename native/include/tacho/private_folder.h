@@ -33,10 +33,14 @@ static inline bool tacho_private_made(const char *path, char *error) {
   }
   if (tacho_is_private(&found)) return true;
   snprintf(error, TACHO_ERROR_SIZE,
-           "%.500s: found %s of user %u with mode %o, expected a folder of user %u with mode 700, which nobody else can enter; remove "
+           "%.500s: found %s of user %u with mode %o, expected a folder of user %u with mode 700, which nobody else "
+           "can enter; remove "
            "it, or set XDG_RUNTIME_DIR to such a folder",
-           path, S_ISLNK(found.st_mode) ? "a symbolic link" : S_ISDIR(found.st_mode) ? "a folder" : "a file", found.st_uid,
-           found.st_mode & 07777u, geteuid());
+           path,
+           S_ISLNK(found.st_mode)   ? "a symbolic link"
+           : S_ISDIR(found.st_mode) ? "a folder"
+                                    : "a file",
+           found.st_uid, found.st_mode & 07777u, geteuid());
   return false;
 }
 
@@ -51,7 +55,8 @@ static inline bool tacho_private_folder(char *path, size_t size, char *error) {
   else
     length = snprintf(path, size, "%s/tacho-%u", temporary && *temporary ? temporary : "/tmp", geteuid());
   if (length > 0 && (size_t)length < size) return tacho_private_made(path, error);
-  snprintf(error, TACHO_ERROR_SIZE, "%.500s...: longer than %zu bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path, size - 1);
+  snprintf(error, TACHO_ERROR_SIZE, "%.500s...: longer than %zu bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one",
+           path, size - 1);
   return false;
 }
 
@@ -63,7 +68,8 @@ static inline bool tacho_private_path(const char *name, char *path, size_t size,
     snprintf(path + length, size - length, "/%s", name);
     return true;
   }
-  snprintf(error, TACHO_ERROR_SIZE, "%.500s/%.100s: longer than %zu bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path, name,
+  snprintf(error, TACHO_ERROR_SIZE,
+           "%.500s/%.100s: longer than %zu bytes; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path, name,
            size - 1);
   return false;
 }
@@ -74,8 +80,10 @@ static inline int tacho_private_open(const char *path, int flags, char *error) {
   struct stat found;
   const int file = open(path, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid()) return file;
-  if (file >= 0) snprintf(error, TACHO_ERROR_SIZE, "%.500s: expected a file of user %u; remove it", path, geteuid());
-  else snprintf(error, TACHO_ERROR_SIZE, "%.500s: %s", path, strerror(errno));
+  if (file >= 0)
+    snprintf(error, TACHO_ERROR_SIZE, "%.500s: expected a file of user %u; remove it", path, geteuid());
+  else
+    snprintf(error, TACHO_ERROR_SIZE, "%.500s: %s", path, strerror(errno));
   if (file >= 0) close(file);
   return -1;
 }

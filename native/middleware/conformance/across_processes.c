@@ -26,7 +26,7 @@
 enum { SKIPPED = 77, MESSAGES = 20, HISTORY = 5 };
 static const size_t sizes[] = {0, 16, 64, 65536, MIB};
 enum { SIZES = sizeof sizes / sizeof *sizes };
-static size_t sizes_used = SIZES; // less where TACHO_OVER_LARGEST says so
+static size_t sizes_used = SIZES;  // less where TACHO_OVER_LARGEST says so
 static const struct tacho_qos reliable = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 10};
 static const struct tacho_qos kept = {TACHO_RELIABLE, TACHO_TRANSIENT_LOCAL, TACHO_KEEP_LAST, HISTORY};
 
@@ -34,19 +34,30 @@ static const struct tacho_middleware *mw;
 static char error[TACHO_ERROR_SIZE];
 static atomic_int notified;
 static int taken_messages;
-static const char *type = ""; // the plugin's choice; between two plugins "Bytes", which all have
-static atomic_int *echo_matched; // by size; shared by both processes
+static const char *type = "";     // the plugin's choice; between two plugins "Bytes", which all have
+static atomic_int *echo_matched;  // by size; shared by both processes
 
 static void on_data(void *context) {
   (void)context;
   atomic_fetch_add(&notified, 1);
 }
 
-#define CHECK(condition, ...) \
-  do { if (!(condition)) { fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); fprintf(stderr, __VA_ARGS__); fprintf(stderr, "\n"); exit(1); } } while (0)
-#define WAIT(condition) \
-  ({ time_t until = time(NULL) + 20; int held; \
-     while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); held; })
+#define CHECK(condition, ...)                         \
+  do {                                                \
+    if (!(condition)) {                               \
+      fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+      fprintf(stderr, __VA_ARGS__);                   \
+      fprintf(stderr, "\n");                          \
+      exit(1);                                        \
+    }                                                 \
+  } while (0)
+#define WAIT(condition)                                                                                           \
+  ({                                                                                                              \
+    time_t until = time(NULL) + 20;                                                                               \
+    int held;                                                                                                     \
+    while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); \
+    held;                                                                                                         \
+  })
 
 static struct tacho_session *joined(unsigned domain, const char *transport, const char *address, const char *node) {
   const void *handle;
@@ -60,8 +71,8 @@ static struct tacho_session *joined(unsigned domain, const char *transport, cons
   return session;
 }
 
-static struct tacho_publisher *publisher(struct tacho_session *session, const char *node, const char *topic, size_t size,
-                                         struct tacho_qos qos) {
+static struct tacho_publisher *publisher(struct tacho_session *session, const char *node, const char *topic,
+                                         size_t size, struct tacho_qos qos) {
   const void *handle;
   struct tacho_publisher *made =
       mw->advertise(session, &(struct tacho_endpoint_config){node, topic, type, size, qos}, &handle, error);
@@ -69,11 +80,11 @@ static struct tacho_publisher *publisher(struct tacho_session *session, const ch
   return made;
 }
 
-static struct tacho_subscription *subscription(struct tacho_session *session, const char *node, const char *topic, size_t size,
-                                               struct tacho_qos qos) {
+static struct tacho_subscription *subscription(struct tacho_session *session, const char *node, const char *topic,
+                                               size_t size, struct tacho_qos qos) {
   const void *handle;
-  struct tacho_subscription *made =
-      mw->subscribe(session, &(struct tacho_endpoint_config){node, topic, type, size, qos}, on_data, NULL, &handle, error);
+  struct tacho_subscription *made = mw->subscribe(
+      session, &(struct tacho_endpoint_config){node, topic, type, size, qos}, on_data, NULL, &handle, error);
   CHECK(made || !strcmp(topic, "/early"), "%s", error);
   return made;
 }
@@ -100,8 +111,10 @@ static uint64_t expect(struct tacho_subscription *s, uint64_t sequence, size_t s
   struct tacho_message m;
   CHECK(WAIT(taken(s, &m)), "message %llu of %zu bytes did not come", (unsigned long long)sequence, size);
   if (later && m.header.sequence > sequence) sequence = m.header.sequence;
-  CHECK(m.header.sequence == sequence && m.header.stamp_ns == -5 && m.header.publisher == 0xfedcba98u && m.header.reserved == 7,
-        "message %llu came with another header (sequence %llu)", (unsigned long long)sequence, (unsigned long long)m.header.sequence);
+  CHECK(m.header.sequence == sequence && m.header.stamp_ns == -5 && m.header.publisher == 0xfedcba98u &&
+            m.header.reserved == 7,
+        "message %llu came with another header (sequence %llu)", (unsigned long long)sequence,
+        (unsigned long long)m.header.sequence);
   CHECK(m.size == size, "took %zu bytes, expected %zu", m.size, size);
   for (size_t i = 0; i < size; i++)
     CHECK(((const unsigned char *)m.data)[i] == value(sequence, i), "byte %zu of %zu came changed", i, size);
@@ -169,7 +182,8 @@ static void load(const char *plugin) {
 }
 
 int main(int count, char **arguments) {
-  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces"), with = count == 6 && !strcmp(arguments[3], "with");
+  int namespaces = count == 4 && !strcmp(arguments[3], "namespaces"),
+      with = count == 6 && !strcmp(arguments[3], "with");
   CHECK(count == 3 || namespaces || with,
         "usage: across_processes PLUGIN.so TRANSPORT [namespaces | with OTHER.so OTHERS_TRANSPORT]");
   for (int i = 1; with && i < count; i += 3)
@@ -177,9 +191,9 @@ int main(int count, char **arguments) {
       printf("skipped: %s is not built\n", arguments[i]);
       return SKIPPED;
     }
-  const char *largest = getenv("TACHO_OVER_LARGEST"); // bytes of a message
+  const char *largest = getenv("TACHO_OVER_LARGEST");  // bytes of a message
   while (largest && sizes_used > 1 && sizes[sizes_used - 1] > strtoull(largest, NULL, 10)) sizes_used--;
-  alarm(170); // ends a plugin that hangs
+  alarm(170);  // ends a plugin that hangs
   echo_matched = mmap(NULL, SIZES * sizeof *echo_matched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(echo_matched != MAP_FAILED, "no shared memory");
   unsigned domain = 1 + (unsigned)getpid() % 100;
@@ -201,13 +215,16 @@ int main(int count, char **arguments) {
     names(i, to, from);
     struct tacho_publisher *p = publisher(session, "parent", to, sizes[i], reliable);
     s = subscription(session, "parent", from, sizes[i], reliable);
-    CHECK(WAIT(mw->publisher_matched(p, error) == 1 && mw->subscription_matched(s, error) == 1 && atomic_load(&echo_matched[i])),
-          "%s: not matched on both sides: our publisher with %d, our subscription with %d, the child's subscription with %d", to,
-          mw->publisher_matched(p, error), mw->subscription_matched(s, error), atomic_load(&echo_matched[i]));
+    CHECK(WAIT(mw->publisher_matched(p, error) == 1 && mw->subscription_matched(s, error) == 1 &&
+               atomic_load(&echo_matched[i])),
+          "%s: not matched on both sides: our publisher with %d, our subscription with %d, the child's subscription "
+          "with %d",
+          to, mw->publisher_matched(p, error), mw->subscription_matched(s, error), atomic_load(&echo_matched[i]));
     for (uint64_t sequence = 0; sequence < MESSAGES; sequence++) {
       int before = atomic_load(&notified);
       publish(p, sequence, NULL, sizes[i]);
-      CHECK(WAIT(atomic_load(&notified) > before), "%s: on_data was not called for message %llu", from, (unsigned long long)sequence);
+      CHECK(WAIT(atomic_load(&notified) > before), "%s: on_data was not called for message %llu", from,
+            (unsigned long long)sequence);
       expect(s, sequence, sizes[i], 0);
     }
   }

@@ -82,7 +82,7 @@ int main(int count, char **arguments) {
     fprintf(stderr, "%s: no tacho_middleware of ABI %u in it\n", arguments[1], TACHO_MIDDLEWARE_ABI);
     return 2;
   }
-  symbol = dlsym(library, "over_wake"); // of the plugin that ../conformance_over stands before
+  symbol = dlsym(library, "over_wake");  // of the plugin that ../conformance_over stands before
   if (symbol) memcpy(&wake, symbol, sizeof wake);
   domain = 1 + (unsigned)getpid() % 100;
   if (mw->version(version, sizeof version, error) < 0 || !*version) {

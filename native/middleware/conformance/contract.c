@@ -111,8 +111,10 @@ static void every_type_comes_unchanged(void) {
       struct tacho_endpoint_config c = config(&sort);
       int accepted = mw->advertise(probe, &c, &handle, error) != NULL;
       closed(probe);
-      if (accepted) round_trip(&sort);
-      else CHECK(*error, "%s of %zu bytes is refused without a word", *type, sizes[i]);
+      if (accepted)
+        round_trip(&sort);
+      else
+        CHECK(*error, "%s of %zu bytes is refused without a word", *type, sizes[i]);
       carried += accepted;
     }
     CHECK(carried, "%s is listed, and refused with 48 B, 4 KiB and 1 MiB", *type);
@@ -190,7 +192,8 @@ static void a_message_is_there_when_on_data_is_called(void) {
     int before = atomic_load(&notified);
     struct tacho_message m = {0};
     publish(p, &sort, sequence);
-    CHECK(WAIT(atomic_load(&notified) > before), "on_data was not called for message %llu", (unsigned long long)sequence);
+    CHECK(WAIT(atomic_load(&notified) > before), "on_data was not called for message %llu",
+          (unsigned long long)sequence);
     CHECK(taken(s, &m), "on_data was called, but message %llu is not there", (unsigned long long)sequence);
     mw->give_back(s, &m);
   }
@@ -317,14 +320,14 @@ static void what_cannot_be_honoured_is_refused(void) {
   refused("a node that was not made", session, c);
   CHECK(mw->node(session, "talker", &handle, &traced, error) < 0 && *error, "the same node is made twice");
   *error = 0;
-  CHECK(!mw->open(&(struct tacho_session_config){domain, "no such transport", ""}, error), "an unknown transport is accepted");
+  CHECK(!mw->open(&(struct tacho_session_config){domain, "no such transport", ""}, error),
+        "an unknown transport is accepted");
   CHECK(strlen(error) > 10, "an unknown transport is refused without a word");
 }
 
 enum { BURST = 200 };
-static struct sort threaded[2] = {
-    {"/thread_0", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}},
-    {"/thread_1", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}}};
+static struct sort threaded[2] = {{"/thread_0", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}},
+                                  {"/thread_1", "", 16, {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_ALL, 1}}};
 struct worker {
   struct tacho_publisher *publisher;
   const char *failure;
@@ -354,7 +357,8 @@ static void two_threads_share_a_session(void) {
   struct tacho_endpoint_config c = config(&(struct sort){"/keep_all", "", 16, threaded->qos});
   if (!mw->advertise(one, &c, &handle, error)) {
     CHECK(*error, "keep all is refused without a word");
-    for (int i = 0; i < 2; i++) threaded[i].qos = (struct tacho_qos){TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, BURST};
+    for (int i = 0; i < 2; i++)
+      threaded[i].qos = (struct tacho_qos){TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, BURST};
   }
   for (int i = 0; i < 2; i++) {
     workers[i].publisher = publisher(one, &threaded[i]);

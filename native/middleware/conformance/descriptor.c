@@ -20,8 +20,8 @@ static void take_all(struct tacho_subscription *s, uint64_t *next) {
   struct tacho_message message = {0};
   int taken;
   while ((taken = mw->take(s, &message, error)) == 1) {
-    CHECK(message.header.sequence == *next, "took message %llu, expected %llu", (unsigned long long)message.header.sequence,
-          (unsigned long long)*next);
+    CHECK(message.header.sequence == *next, "took message %llu, expected %llu",
+          (unsigned long long)message.header.sequence, (unsigned long long)*next);
     (*next)++;
     mw->give_back(s, &message);
   }
@@ -29,7 +29,7 @@ static void take_all(struct tacho_subscription *s, uint64_t *next) {
 }
 
 void a_descriptor_tells_of_messages(void) {
-  if (!mw->descriptor) return; // optional
+  if (!mw->descriptor) return;  // optional
   char error[TACHO_ERROR_SIZE] = "";
   const void *handle = NULL;
   struct tacho_session *one = joined(), *other = joined();

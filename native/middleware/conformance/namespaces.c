@@ -20,7 +20,8 @@ static int side_up(int host) {
   char command[256];
   snprintf(command, sizeof command,
            "ip link set lo up && for link in 0 1; do ip address add 10.77.$link.%d/24 dev tacho$link && "
-           "ip link set tacho$link up || exit 1; done", host);
+           "ip link set tacho$link up || exit 1; done",
+           host);
   return system(command) == 0;
 }
 
@@ -30,14 +31,16 @@ static int machine_of_its_own(int host) {
   char command[512];
   snprintf(command, sizeof command,
            "mount --make-rprivate / && mount -t tmpfs tacho /dev/shm && echo %032d > /dev/shm/machine-id && "
-           "if [ -e /etc/machine-id ]; then mount --bind /dev/shm/machine-id /etc/machine-id; fi", host);
+           "if [ -e /etc/machine-id ]; then mount --bind /dev/shm/machine-id /etc/machine-id; fi",
+           host);
   return unshare(CLONE_NEWNET | CLONE_NEWNS) == 0 && system(command) == 0;
 }
 
 // Once both ends are up, the kernel takes a moment to say so (IFF_RUNNING), and middlewares leave a link out until it does.
 static int side_runs(void) {
-  return system("for link in 0 1; do tries=0; until ip -o link show dev tacho$link | grep -q 'state UP'; do "
-                "tries=$((tries + 1)); [ $tries -lt 200 ] || exit 1; sleep 0.02; done; done") == 0;
+  return system(
+             "for link in 0 1; do tries=0; until ip -o link show dev tacho$link | grep -q 'state UP'; do "
+             "tries=$((tries + 1)); [ $tries -lt 200 ] || exit 1; sleep 0.02; done; done") == 0;
 }
 
 pid_t fork_into_namespaces(char *error) {
@@ -55,16 +58,19 @@ pid_t fork_into_namespaces(char *error) {
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     return 0;
   }
-  close(ready[1]); // so that the end of a child that fails is seen
+  close(ready[1]);  // so that the end of a child that fails is seen
   char command[256], theirs[64];
   snprintf(theirs, sizeof theirs, "/proc/%d/ns/net", (int)child);
   snprintf(command, sizeof command,
-           "for link in 0 1; do ip link add tacho$link type veth peer name tacho$link netns %d || exit 1; done", (int)child);
+           "for link in 0 1; do ip link add tacho$link type veth peer name tacho$link netns %d || exit 1; done",
+           (int)child);
   // The child's namespace is held open from here on: the links would go with it, and it with the child.
-  if (child > 0 && read(ready[0], &byte, 1) == 1 && byte && open(theirs, O_RDONLY | O_CLOEXEC) >= 0 && machine_of_its_own(1) &&
-      system(command) == 0 && side_up(1) && write(linked[1], &byte, 1) == 1 && read(ready[0], &byte, 1) == 1 && side_runs())
+  if (child > 0 && read(ready[0], &byte, 1) == 1 && byte && open(theirs, O_RDONLY | O_CLOEXEC) >= 0 &&
+      machine_of_its_own(1) && system(command) == 0 && side_up(1) && write(linked[1], &byte, 1) == 1 &&
+      read(ready[0], &byte, 1) == 1 && side_runs())
     return child;
-  snprintf(error, TACHO_ERROR_SIZE, "no network namespaces with links can be made here: they need root (CAP_SYS_ADMIN, "
+  snprintf(error, TACHO_ERROR_SIZE,
+           "no network namespaces with links can be made here: they need root (CAP_SYS_ADMIN, "
            "CAP_NET_ADMIN) and the command ip (apt-get install iproute2)");
   if (child > 0) {
     kill(child, SIGKILL);

@@ -18,7 +18,7 @@ struct talker {
 };
 
 struct listener {
-  uint64_t next; // sequence number of the message that comes now
+  uint64_t next;  // sequence number of the message that comes now
   size_t size;
   int calls, right;
   struct tacho_message last;
@@ -29,7 +29,8 @@ static void listen_to(void *context, const struct tacho_message *m) {
   const unsigned char *data = m->data, expected = (unsigned char)listener->next;
   listener->calls++;
   listener->last = *m;
-  listener->right = m->header.sequence == listener->next && m->size == listener->size && data[0] == expected && data[m->size - 1] == expected;
+  listener->right = m->header.sequence == listener->next && m->size == listener->size && data[0] == expected &&
+                    data[m->size - 1] == expected;
 }
 
 static void notify(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
@@ -63,13 +64,16 @@ static void check_size(const char *topic, size_t size) {
   CHECK(talker.publisher, "advertise: %s", error);
   static atomic_int notified;
   notified = 0;
-  struct tacho_subscription *s = mw->subscribe(other, &endpoint, mw->descriptor ? NULL : notify, &notified, &handle, error);
+  struct tacho_subscription *s =
+      mw->subscribe(other, &endpoint, mw->descriptor ? NULL : notify, &notified, &handle, error);
   CHECK(s, "subscribe: %s", error);
-  CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1), "not matched");
+  CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1),
+        "not matched");
 
   struct listener listener = {.size = size};
   long long before = now_ns();
-  CHECK(call_within(s, LIMIT_NS, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s", error);
+  CHECK(call_within(s, LIMIT_NS, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s",
+        error);
   CHECK(now_ns() - before >= LIMIT_NS, "gave up after %lld ns of %d", now_ns() - before, LIMIT_NS);
 
   pthread_t thread;
@@ -94,19 +98,20 @@ static void check_size(const char *topic, size_t size) {
 }
 
 void a_call_waits_for_a_message(void) {
-  if (!call_within) return; // optional
+  if (!call_within) return;  // optional
   check_size("/waiting", 64);
-  check_size("/waiting_long", 1 << 20); // in pieces, where the network has no longer ones
+  check_size("/waiting_long", 1 << 20);  // in pieces, where the network has no longer ones
 }
 
 static void *wake_later(void *subscription) {
-  for (int i = 0; i < 50; i++) short_sleep(); // long enough for the other thread to sleep, mostly; right whether it does or not
+  for (int i = 0; i < 50; i++)
+    short_sleep();  // long enough for the other thread to sleep, mostly; right whether it does or not
   wake(subscription);
   return NULL;
 }
 
 void a_call_without_a_limit_is_woken(void) {
-  if (!wake) return; // optional
+  if (!wake) return;  // optional
   char error[TACHO_ERROR_SIZE] = "";
   const void *handle = NULL;
   const struct tacho_endpoint_config endpoint = {
@@ -115,12 +120,15 @@ void a_call_without_a_limit_is_woken(void) {
   struct talker talker = {.publisher = mw->advertise(one, &endpoint, &handle, error), .size = 64};
   struct tacho_subscription *s = mw->subscribe(other, &endpoint, NULL, NULL, &handle, error);
   CHECK(talker.publisher && s, "endpoints: %s", error);
-  CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1), "not matched");
+  CHECK(WAIT(mw->publisher_matched(talker.publisher, error) == 1 && mw->subscription_matched(s, error) == 1),
+        "not matched");
   struct listener listener = {.size = 64};
   for (int round = 0; round < 5; round++) {
-    CHECK(call_within(s, LIMIT_NS, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s", error);
-    wake(s); // before the wait
-    CHECK(call_within(s, INT64_MAX, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s", error);
+    CHECK(call_within(s, LIMIT_NS, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s",
+          error);
+    wake(s);  // before the wait
+    CHECK(call_within(s, INT64_MAX, listen_to, &listener, error) == 0, "called where nothing was sent, or failed: %s",
+          error);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, wake_later, s) == 0, "no thread");
     const int called = call_within(s, INT64_MAX, listen_to, &listener, error);
@@ -137,5 +145,6 @@ void a_call_without_a_limit_is_woken(void) {
     listener.next += called == 1;
   }
   pthread_join(thread, NULL);
-  CHECK(!talker.failed && called == 1, "message %llu of %llu: %s%s", (unsigned long long)listener.next, (unsigned long long)total, talker.error, error);
+  CHECK(!talker.failed && called == 1, "message %llu of %llu: %s%s", (unsigned long long)listener.next,
+        (unsigned long long)total, talker.error, error);
 }

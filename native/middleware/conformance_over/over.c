@@ -18,7 +18,8 @@ static const char *only_type[2];
 static int best_effort;
 static int (*real_call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
 
-__attribute__((visibility("default"))) void (*over_wake)(struct tacho_subscription *); // its tacho_wake, which it may not have
+__attribute__((visibility("default"))) void (*over_wake)(
+    struct tacho_subscription *);  // its tacho_wake, which it may not have
 
 static struct tacho_session *open_over(const struct tacho_session_config *config, char *error) {
   struct tacho_session_config changed = *config;

@@ -6,7 +6,7 @@
 // Up to the check of its licence, all of this runs in our tests. What lies behind it follows the documented C API, and has been
 // run by nobody who has no licence: the conformance suite runs where RTI_LICENSE_FILE is set when the build is configured.
 #include <pthread.h>
-#include <stdarg.h>
+#include <seam/nodes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +16,10 @@
 #include "library.h"
 #include "profile.h"
 
-struct dds_node {
-  char *name;
-  struct dds_node *next;
-};
-
 struct tacho_publisher {
   const struct connext *connext;
   void *writer;
-  struct connext_octets octets; // the header, then the data; filled by the caller and written again and again
+  struct connext_octets octets;  // the header, then the data; filled by the caller and written again and again
   bool filled;
   struct tacho_publisher *next;
 };
@@ -34,28 +29,21 @@ struct tacho_subscription {
   void *reader;
   tacho_on_data on_data;
   void *context;
-  struct connext_sequence samples, infos; // one message, lent by Connext
+  struct connext_sequence samples, infos;  // one message, lent by Connext
   bool lent;
   struct tacho_subscription *next;
 };
 
 struct tacho_session {
   const struct connext *connext;
-  pthread_mutex_t mutex; // of the lists
+  pthread_mutex_t mutex;  // of the lists
   void *participant;
-  struct dds_node *nodes;
+  struct seam_node *nodes;
   struct tacho_publisher *publishers;
   struct tacho_subscription *subscriptions;
 };
 
 static const char *const types[] = {"Bytes", NULL};
-
-__attribute__((format(printf, 2, 3))) static void say(char *error, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(error, TACHO_ERROR_SIZE, format, list);
-  va_end(list);
-}
 
 // Session
 
@@ -82,10 +70,13 @@ static void *participant(const struct connext *connext, uint32_t domain, char *e
     if (*at == '\n') *at = ' ';
   const char *said = log ? log : "";
   if (!made && strstr(said, "LICENSE"))
-    say(error, "connext: RTI Connext has no valid licence here; it needs RTI's licence file, which RTI gives to those who register "
+    say(error,
+        "connext: RTI Connext has no valid licence here; it needs RTI's licence file, which RTI gives to those who "
+        "register "
         "or buy. Put its path into RTI_LICENSE_FILE (found: %s). Connext says: %.500s",
         getenv("RTI_LICENSE_FILE") ? getenv("RTI_LICENSE_FILE") : "not set", said);
-  else if (!made) say(error, "connext: no participant in domain %u; Connext says: %.700s", domain, said);
+  else if (!made)
+    say(error, "connext: no participant in domain %u; Connext says: %.700s", domain, said);
   free(log);
   return made;
 }
@@ -94,17 +85,20 @@ static struct tacho_session *connext_open(const struct tacho_session_config *con
   const struct connext *connext = connext_library(error);
   if (!connext) return NULL;
   enum transport transport = UDP;
-  if (!strcmp(config->transport, transport_names[SHM])) transport = SHM;
+  if (!strcmp(config->transport, transport_names[SHM]))
+    transport = SHM;
   else if (*config->transport && strcmp(config->transport, transport_names[UDP])) {
     say(error, "connext: transport \"%s\" is not known; expected \"udp\" or \"shm\"", config->transport);
     return NULL;
   }
-  if (config->domain > 232) { // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
+  if (config->domain > 232) {  // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
     say(error, "connext: domain %u is too high; expected 0 to 232", config->domain);
     return NULL;
   }
   if (transport == SHM && *config->address) {
-    say(error, "connext: transport \"shm\" does not leave this machine, but an address (%s) was given; expected \"udp\"", config->address);
+    say(error,
+        "connext: transport \"shm\" does not leave this machine, but an address (%s) was given; expected \"udp\"",
+        config->address);
     return NULL;
   }
   if (strspn(config->address, "0123456789.") != strlen(config->address)) {
@@ -121,14 +115,15 @@ static struct tacho_session *connext_open(const struct tacho_session_config *con
   profile_of_participant(profile, transport, config->address);
   if (profile_use(connext, profile, error) == 0) session->participant = participant(connext, config->domain, error);
   profile_done();
-  if (session->participant &&
-      connext->DDS_OctetsTypeSupport_register_type(session->participant, connext->DDS_OctetsTypeSupport_get_type_name()) == CONNEXT_OK) {
+  if (session->participant && connext->DDS_OctetsTypeSupport_register_type(
+                                  session->participant, connext->DDS_OctetsTypeSupport_get_type_name()) == CONNEXT_OK) {
     pthread_mutex_init(&session->mutex, NULL);
     return session;
   }
   if (session->participant) {
     say(error, "connext: type %s cannot be registered", connext->DDS_OctetsTypeSupport_get_type_name());
-    connext->DDS_DomainParticipantFactory_delete_participant(connext->DDS_DomainParticipantFactory_get_instance(), session->participant);
+    connext->DDS_DomainParticipantFactory_delete_participant(connext->DDS_DomainParticipantFactory_get_instance(),
+                                                             session->participant);
   }
   free(session);
   return NULL;
@@ -136,7 +131,8 @@ static struct tacho_session *connext_open(const struct tacho_session_config *con
 
 static void give_back(struct tacho_subscription *subscription) {
   if (subscription->lent)
-    subscription->connext->DDS_OctetsDataReader_return_loan(subscription->reader, &subscription->samples, &subscription->infos);
+    subscription->connext->DDS_OctetsDataReader_return_loan(subscription->reader, &subscription->samples,
+                                                            &subscription->infos);
   subscription->lent = false;
 }
 
@@ -148,8 +144,8 @@ static void connext_close(struct tacho_session *session) {
   }
   int code = connext->DDS_DomainParticipant_delete_contained_entities(session->participant);
   if (code == CONNEXT_OK)
-    code = connext->DDS_DomainParticipantFactory_delete_participant(connext->DDS_DomainParticipantFactory_get_instance(),
-                                                                    session->participant);
+    code = connext->DDS_DomainParticipantFactory_delete_participant(
+        connext->DDS_DomainParticipantFactory_get_instance(), session->participant);
   if (code != CONNEXT_OK) fprintf(stderr, "connext: closing a participant: code %d\n", code);
   while (session->subscriptions) {
     struct tacho_subscription *first = session->subscriptions;
@@ -162,55 +158,33 @@ static void connext_close(struct tacho_session *session) {
     free(first->octets.value);
     free(first);
   }
-  while (session->nodes) {
-    struct dds_node *first = session->nodes;
-    session->nodes = first->next;
-    free(first->name);
-    free(first);
-  }
+  while (session->nodes) seam_node_remove(&session->nodes);
   pthread_mutex_destroy(&session->mutex);
   free(session);
 }
 
-static bool has_node(const struct tacho_session *session, const char *name) {
-  const struct dds_node *node = session->nodes;
-  while (node && strcmp(node->name, name)) node = node->next;
-  return node;
-}
-
-static int connext_node(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
-  struct dds_node *node = calloc(1, sizeof *node);
-  if (node) node->name = strdup(name);
+static int connext_node(struct tacho_session *session, const char *name, const void **handle, int *traced,
+                        char *error) {
   pthread_mutex_lock(&session->mutex);
-  bool known = has_node(session, name), made = !known && node && node->name;
-  if (made) {
-    node->next = session->nodes;
-    session->nodes = node;
-    *handle = node;
-    *traced = 0;
-  }
+  *handle = seam_node_add(&session->nodes, name, sizeof *session->nodes, "connext", error);
   pthread_mutex_unlock(&session->mutex);
-  if (made) return 0;
-  if (known) say(error, "connext: this session already has a node \"%s\"", name);
-  else say(error, "connext: no memory for node \"%s\"", name);
-  if (node) free(node->name);
-  free(node);
-  return -1;
+  *traced = 0;
+  return *handle ? 0 : -1;
 }
 
 // Endpoints
 
 static bool acceptable(const struct tacho_session *session, const struct tacho_endpoint_config *config, char *error) {
   const struct tacho_qos *qos = &config->qos;
-  if (!has_node(session, config->node)) {
-    say(error, "connext: %s: this session has no node \"%s\"", config->topic, config->node);
-  } else if (*config->type && strcmp(config->type, types[0])) {
+  if (!seam_node_of(session->nodes, config, "connext", error)) return false;
+  if (*config->type && strcmp(config->type, types[0])) {
     say(error, "connext: %s: message type \"%s\" is not known; expected Bytes", config->topic, config->type);
   } else if (config->size > PROFILE_LARGEST) {
     say(error, "connext: %s: %zu bytes; expected at most %d", config->topic, config->size, PROFILE_LARGEST);
-  } else if (qos->reliability > TACHO_RELIABLE || qos->durability > TACHO_TRANSIENT_LOCAL || qos->history > TACHO_KEEP_ALL) {
-    say(error, "connext: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", config->topic,
-        qos->reliability, qos->durability, qos->history);
+  } else if (qos->reliability > TACHO_RELIABLE || qos->durability > TACHO_TRANSIENT_LOCAL ||
+             qos->history > TACHO_KEEP_ALL) {
+    say(error, "connext: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each",
+        config->topic, qos->reliability, qos->durability, qos->history);
   } else if (qos->history == TACHO_KEEP_LAST && (qos->depth == 0 || qos->depth > INT32_MAX)) {
     say(error, "connext: %s: keep last with depth %u; expected 1 to %d", config->topic, qos->depth, INT32_MAX);
   } else {
@@ -227,15 +201,17 @@ static void *endpoint(struct tacho_session *session, const struct tacho_endpoint
   void *factory = connext->DDS_DomainParticipantFactory_get_instance(), *made = NULL;
   char profile[PROFILE_SIZE];
   profile_of_endpoint(profile, writes, &config->qos, config->size);
-  static struct connext_qos qos; // guarded by the profile
+  static struct connext_qos qos;  // guarded by the profile
   if (profile_use(connext, profile, error) == 0) {
     void *topic = connext->DDS_DomainParticipant_lookup_topicdescription(session->participant, config->topic);
     if (!topic)
       topic = connext->DDS_DomainParticipant_create_topic_with_profile(session->participant, config->topic,
-          connext->DDS_OctetsTypeSupport_get_type_name(), PROFILE_LIBRARY, PROFILE, NULL, 0);
+                                                                       connext->DDS_OctetsTypeSupport_get_type_name(),
+                                                                       PROFILE_LIBRARY, PROFILE, NULL, 0);
     (writes ? connext->DDS_DataWriterQos_initialize : connext->DDS_DataReaderQos_initialize)(&qos);
     int code = (writes ? connext->DDS_DomainParticipantFactory_get_datawriter_qos_from_profile
-                       : connext->DDS_DomainParticipantFactory_get_datareader_qos_from_profile)(factory, &qos, PROFILE_LIBRARY, PROFILE);
+                       : connext->DDS_DomainParticipantFactory_get_datareader_qos_from_profile)(
+        factory, &qos, PROFILE_LIBRARY, PROFILE);
     if (topic && code == CONNEXT_OK)
       made = writes ? connext->DDS_DomainParticipant_create_datawriter(session->participant, topic, &qos, NULL, 0)
                     : connext->DDS_DomainParticipant_create_datareader(session->participant, topic, &qos, listener,
@@ -247,13 +223,16 @@ static void *endpoint(struct tacho_session *session, const struct tacho_endpoint
   return made;
 }
 
-static struct tacho_publisher *connext_advertise(struct tacho_session *session, const struct tacho_endpoint_config *config,
-                                                 const void **handle, char *error) {
+static struct tacho_publisher *connext_advertise(struct tacho_session *session,
+                                                 const struct tacho_endpoint_config *config, const void **handle,
+                                                 char *error) {
   struct tacho_publisher *publisher = calloc(1, sizeof *publisher);
   unsigned char *room = config->size <= PROFILE_LARGEST ? calloc(1, sizeof(struct tacho_header) + config->size) : NULL;
   pthread_mutex_lock(&session->mutex);
-  if (publisher && room) publisher->writer = endpoint(session, config, true, NULL, error);
-  else say(error, "connext: %s: no memory for a message of %zu bytes", config->topic, config->size);
+  if (publisher && room)
+    publisher->writer = endpoint(session, config, true, NULL, error);
+  else
+    say(error, "connext: %s: no memory for a message of %zu bytes", config->topic, config->size);
   if (publisher && publisher->writer) {
     publisher->connext = session->connext;
     publisher->octets = (struct connext_octets){(int32_t)(sizeof(struct tacho_header) + config->size), room};
@@ -280,15 +259,17 @@ static void data_available(void *data, void *reader) {
   struct connext_sequence samples, infos;
   connext->DDS_OctetsSeq_initialize(&samples);
   connext->DDS_SampleInfoSeq_initialize(&infos);
-  if (connext->DDS_OctetsDataReader_read(reader, &samples, &infos, 1, CONNEXT_ANY_STATE, CONNEXT_ANY_STATE, CONNEXT_ANY_STATE) != CONNEXT_OK)
+  if (connext->DDS_OctetsDataReader_read(reader, &samples, &infos, 1, CONNEXT_ANY_STATE, CONNEXT_ANY_STATE,
+                                         CONNEXT_ANY_STATE) != CONNEXT_OK)
     return;
   bool message = is_valid(connext, &infos);
   connext->DDS_OctetsDataReader_return_loan(reader, &samples, &infos);
   if (message) self->on_data(self->context);
 }
 
-static struct tacho_subscription *connext_subscribe(struct tacho_session *session, const struct tacho_endpoint_config *config,
-                                                    tacho_on_data on_data, void *context, const void **handle, char *error) {
+static struct tacho_subscription *connext_subscribe(struct tacho_session *session,
+                                                    const struct tacho_endpoint_config *config, tacho_on_data on_data,
+                                                    void *context, const void **handle, char *error) {
   struct tacho_subscription *subscription = calloc(1, sizeof *subscription);
   if (!subscription) {
     say(error, "connext: no memory for a subscription to %s", config->topic);
@@ -342,7 +323,8 @@ static void *connext_borrow(struct tacho_publisher *publisher, int *kept, const 
 
 static int connext_publish(struct tacho_publisher *publisher, const struct tacho_header *header, char *error) {
   memcpy(publisher->octets.value, header, sizeof *header);
-  int code = publisher->connext->DDS_OctetsDataWriter_write(publisher->writer, &publisher->octets, publisher->connext->no_instance);
+  int code = publisher->connext->DDS_OctetsDataWriter_write(publisher->writer, &publisher->octets,
+                                                            publisher->connext->no_instance);
   if (code == CONNEXT_OK) return 0;
   say(error, "connext: DDS_OctetsDataWriter_write: code %d", code);
   return -code;
@@ -354,7 +336,7 @@ static int connext_take(struct tacho_subscription *subscription, struct tacho_me
     return -1;
   }
   const struct connext *connext = subscription->connext;
-  for (;;) { // a sample without data tells that a writer went
+  for (;;) {  // a sample without data tells that a writer went
     int code = connext->DDS_OctetsDataReader_take(subscription->reader, &subscription->samples, &subscription->infos, 1,
                                                   CONNEXT_ANY_STATE, CONNEXT_ANY_STATE, CONNEXT_ANY_STATE);
     if (code == CONNEXT_NO_DATA) return 0;
@@ -368,7 +350,8 @@ static int connext_take(struct tacho_subscription *subscription, struct tacho_me
   }
   const struct connext_octets *octets = connext->DDS_OctetsSeq_get_reference(&subscription->samples, 0);
   if (!octets || octets->length < (int32_t)sizeof message->header) {
-    say(error, "connext: took a message of %d bytes, without room for our header: another program's, on the same topic?",
+    say(error,
+        "connext: took a message of %d bytes, without room for our header: another program's, on the same topic?",
         octets ? (int)octets->length : -1);
     give_back(subscription);
     return -1;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tacho/middleware.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static struct connext connext;
 static int opened;
 
@@ -15,7 +15,8 @@ static int opened;
 static int found(void *library, const char *name, void *function, char *error) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, sizeof symbol);
-  if (!symbol) snprintf(error, TACHO_ERROR_SIZE, "connext: no %s in " TACHO_CONNEXT_LIBRARY "; expected RTI Connext 7", name);
+  if (!symbol)
+    snprintf(error, TACHO_ERROR_SIZE, "connext: no %s in " TACHO_CONNEXT_LIBRARY "; expected RTI Connext 7", name);
   return symbol != NULL;
 }
 
@@ -23,10 +24,11 @@ static int open_library(char *error) {
   // It names libnddscore.so and finds it beside itself; its symbols stay apart from other middlewares'.
   void *library = dlopen(TACHO_CONNEXT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    snprintf(error, TACHO_ERROR_SIZE, "connext: %s; setup/python build/venv-connext setup/connext.txt gets it", dlerror());
+    snprintf(error, TACHO_ERROR_SIZE, "connext: %s; setup/python build/venv-connext setup/connext.txt gets it",
+             dlerror());
     return 0;
   }
-#define CONNEXT_FIND(result, name, arguments) && found(library, #name, &connext.name, error)
+#define CONNEXT_FIND(result, name, arguments) &&found(library, #name, &connext.name, error)
   int all = 1 CONNEXT_API(CONNEXT_FIND);
 #undef CONNEXT_FIND
   if (!all) return 0;
@@ -36,7 +38,8 @@ static int open_library(char *error) {
   }
   const unsigned char *version = connext.NDDS_Config_Version_get_product_version();
   if (version[0] == 7) return 1;
-  snprintf(error, TACHO_ERROR_SIZE, "connext: " TACHO_CONNEXT_LIBRARY " is Connext %u.%u.%u; expected 7", version[0], version[1], version[2]);
+  snprintf(error, TACHO_ERROR_SIZE, "connext: " TACHO_CONNEXT_LIBRARY " is Connext %u.%u.%u; expected 7", version[0],
+           version[1], version[2]);
   return 0;
 }
 

@@ -40,9 +40,7 @@ void write(const std::string &path, const std::string &text) {
   if (!file) fail("cyber: %s cannot be written (%s)", path.c_str(), std::strerror(errno));
 }
 
-const char *word(Mode mode) {
-  return mode == Mode::Intra ? "INTRA" : mode == Mode::Shm ? "SHM" : "RTPS";
-}
+const char *word(Mode mode) { return mode == Mode::Intra ? "INTRA" : mode == Mode::Shm ? "SHM" : "RTPS"; }
 
 // Whether this machine routes the multicast group of Cyber RT's notifier.
 bool group_can_be_joined() {
@@ -58,7 +56,8 @@ bool group_can_be_joined() {
 // Where shared memory is never used, its notifier waits in poll() for what never comes: "condition" looks 7,000 times a second, which is
 // 11 % of a CPU in each process. Where "multicast" cannot join its group, it would look without a pause.
 const char *notifier(const Modes &modes) {
-  const bool unused = modes.same_process != Mode::Shm && modes.other_process != Mode::Shm && modes.other_host != Mode::Shm;
+  const bool unused =
+      modes.same_process != Mode::Shm && modes.other_process != Mode::Shm && modes.other_host != Mode::Shm;
   return unused && group_can_be_joined() ? "multicast" : "condition";
 }
 
@@ -69,7 +68,8 @@ std::string shipped(const Modes &modes) {
          notifier(modes) + R"(" shm_type: "xsi" shm_locator { ip: ")" + NOTIFIER_GROUP + R"(" port: 8888 } }
   participant_attr { lease_duration: 12 announcement_period: 3 domain_id_gain: 200 port_base: 10000 }
   communication_mode { same_proc: )" +
-         word(modes.same_process) + " diff_proc: " + word(modes.other_process) + " diff_host: " + word(modes.other_host) +
+         word(modes.same_process) + " diff_proc: " + word(modes.other_process) +
+         " diff_host: " + word(modes.other_host) +
          R"( }
   resource_limit { max_history_depth: 1000 }
 }
@@ -101,14 +101,18 @@ std::string without_comments(const std::string &text) { return std::regex_replac
 std::string of_user(const std::string &home, Modes *modes) {
   const std::string text = text_of(home + "/conf/cyber.pb.conf", "CYBER_PATH"), plain = without_comments(text);
   if (!std::regex_search(plain, std::regex(R"(routine_num\s*:)")))
-    fail("cyber: CYBER_PATH: %s/conf/cyber.pb.conf has no scheduler_conf { routine_num: 100 }, without which Cyber RT crashes",
-         home.c_str());
+    fail(
+        "cyber: CYBER_PATH: %s/conf/cyber.pb.conf has no scheduler_conf { routine_num: 100 }, without which Cyber RT "
+        "crashes",
+        home.c_str());
   modes->same_process = said(plain, "same_proc", Mode::Intra);
   modes->other_process = said(plain, "diff_proc", Mode::Shm);
   modes->other_host = said(plain, "diff_host", Mode::Rtps);
   if (modes->other_process == Mode::Intra)
-    fail("cyber: CYBER_PATH: %s/conf/cyber.pb.conf has diff_proc: INTRA, which delivers nothing between processes; "
-         "expected SHM or RTPS", home.c_str());
+    fail(
+        "cyber: CYBER_PATH: %s/conf/cyber.pb.conf has diff_proc: INTRA, which delivers nothing between processes; "
+        "expected SHM or RTPS",
+        home.c_str());
   return text;
 }
 
@@ -124,16 +128,20 @@ Environment::Environment(const tacho_session_config &config) {
   configuration.address = config.address;
   configuration.domain = config.domain;
   const std::string &transport = configuration.transport;
-  if (config.domain > 220) // ports from 10000 + 200 x domain on
-    fail("cyber: domain %u is too high; expected 0 to 220, because its ports begin at 10000 + 200 x domain", config.domain);
+  if (config.domain > 220)  // ports from 10000 + 200 x domain on
+    fail("cyber: domain %u is too high; expected 0 to 220, because its ports begin at 10000 + 200 x domain",
+         config.domain);
 
   const char *home = std::getenv("CYBER_PATH"), *scheduler = std::getenv("TACHO_CYBER_SCHEDULER");
   std::string text;
   if (home && *home) {
     folder_.users = home;
     if (transport != "default")
-      fail("cyber: transport %s, but CYBER_PATH is set and its conf/cyber.pb.conf chooses; expected transport default, or "
-           "CYBER_PATH unset", transport.c_str());
+      fail(
+          "cyber: transport %s, but CYBER_PATH is set and its conf/cyber.pb.conf chooses; expected transport default, "
+          "or "
+          "CYBER_PATH unset",
+          transport.c_str());
     text = of_user(home, &configuration.modes);
   } else {
     configuration.modes = modes_of(transport);
@@ -142,7 +150,8 @@ Environment::Environment(const tacho_session_config &config) {
   const std::string policy = scheduler && *scheduler ? text_of(scheduler, "TACHO_CYBER_SCHEDULER") : "";
   if (!policy.empty() &&
       !std::regex_search(without_comments(policy), std::regex(R"re(policy\s*:\s*"(classic|choreography)")re")))
-    fail("cyber: TACHO_CYBER_SCHEDULER: %s has no scheduler_conf with policy: \"classic\" or \"choreography\"", scheduler);
+    fail("cyber: TACHO_CYBER_SCHEDULER: %s has no scheduler_conf with policy: \"classic\" or \"choreography\"",
+         scheduler);
 
   const char *base = std::getenv("TMPDIR");
   std::string path = std::string(base && *base ? base : "/tmp") + "/tacho-cyber-XXXXXX";
@@ -169,8 +178,10 @@ Environment::Environment(const tacho_session_config &config) {
 }
 
 Environment::Folder::~Folder() {
-  if (users.empty()) unsetenv("CYBER_PATH");
-  else setenv("CYBER_PATH", users.c_str(), 1);
+  if (users.empty())
+    unsetenv("CYBER_PATH");
+  else
+    setenv("CYBER_PATH", users.c_str(), 1);
   if (path.empty()) return;
   for (const char *file : {"/conf/cyber.pb.conf", "/conf/tacho.conf"}) unlink((path + file).c_str());
   rmdir((path + "/conf").c_str());

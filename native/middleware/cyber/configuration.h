@@ -8,7 +8,7 @@
 
 #include <string>
 
-extern const char *const transport_names[]; // NULL-terminated, default first
+extern const char *const transport_names[];  // NULL-terminated, default first
 bool is_transport(const std::string &name);
 
 // What carries messages between two endpoints: apollo::cyber::proto::OptionalMode.
@@ -24,8 +24,8 @@ struct Configuration {
   std::string address;
   unsigned domain = 0;
   Modes modes{};
-  std::string suffix;          // of channel names, which keeps domains apart in shared memory
-  std::string scheduler_group; // its conf/<group>.conf; empty for Cyber RT's default
+  std::string suffix;           // of channel names, which keeps domains apart in shared memory
+  std::string scheduler_group;  // its conf/<group>.conf; empty for Cyber RT's default
 };
 
 // Sets Cyber RT's environment variables and makes its folder. Call before its library is loaded; throws where that

@@ -72,7 +72,9 @@ class Writer {
   void Shutdown();
   void GetReaders(std::vector<proto::RoleAttributes> *readers);
   bool Write(const std::shared_ptr<Message> &message);
-  const void *transmitter() const { return *reinterpret_cast<void *const *>(reinterpret_cast<const char *>(this) + 0xc0); }
+  const void *transmitter() const {
+    return *reinterpret_cast<void *const *>(reinterpret_cast<const char *>(this) + 0xc0);
+  }
 };
 
 // The half of a node that has readers and writers.

@@ -46,8 +46,10 @@ struct Ends {
 void note(const void *end, const RoleAttributes &peer, bool enabled) {
   const uint64_t id = role_of(peer).id;
   std::lock_guard<std::mutex> lock(ends.mutex);
-  if (enabled) ends.peers[end].insert(id);
-  else ends.peers[end].erase(id);
+  if (enabled)
+    ends.peers[end].insert(id);
+  else
+    ends.peers[end].erase(id);
 }
 
 template <class End>
@@ -62,7 +64,8 @@ namespace transport {
 template <>
 IN_FRONT void HybridTransmitter<PyMessageWrap>::Enable(const RoleAttributes &peer) {
   static const auto next = behind<Call<HybridTransmitter>>(
-      "_ZN6apollo5cyber9transport17HybridTransmitterINS0_7message13PyMessageWrapEE6EnableERKNS0_5proto14RoleAttributesE");
+      "_ZN6apollo5cyber9transport17HybridTransmitterINS0_7message13PyMessageWrapEE6EnableERKNS0_"
+      "5proto14RoleAttributesE");
   next(this, peer);
   note(this, peer, true);
 }
@@ -70,7 +73,8 @@ IN_FRONT void HybridTransmitter<PyMessageWrap>::Enable(const RoleAttributes &pee
 template <>
 IN_FRONT void HybridTransmitter<PyMessageWrap>::Disable(const RoleAttributes &peer) {
   static const auto next = behind<Call<HybridTransmitter>>(
-      "_ZN6apollo5cyber9transport17HybridTransmitterINS0_7message13PyMessageWrapEE7DisableERKNS0_5proto14RoleAttributesE");
+      "_ZN6apollo5cyber9transport17HybridTransmitterINS0_7message13PyMessageWrapEE7DisableERKNS0_"
+      "5proto14RoleAttributesE");
   note(this, peer, false);
   next(this, peer);
 }

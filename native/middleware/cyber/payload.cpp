@@ -31,8 +31,8 @@ std::string field(const char *name, unsigned number) {
   std::string out;
   append(out, 1, std::string(name));
   append(out, 3, number);
-  append(out, 4, 1);  // LABEL_OPTIONAL
-  append(out, 5, 12); // TYPE_BYTES
+  append(out, 4, 1);   // LABEL_OPTIONAL
+  append(out, 5, 12);  // TYPE_BYTES
   return out;
 }
 
@@ -85,8 +85,8 @@ void put_header(const tacho_header &header, char *payload) { std::memcpy(payload
 
 bool read(const std::string &payload, tacho_message *message) {
   const char *bytes = payload.data();
-  if (payload.size() < DATA_KEY_AT + 2 || bytes[0] != key(HEADER, LENGTH_DELIMITED)[0] || bytes[1] != sizeof(tacho_header) ||
-      bytes[DATA_KEY_AT] != key(DATA, LENGTH_DELIMITED)[0])
+  if (payload.size() < DATA_KEY_AT + 2 || bytes[0] != key(HEADER, LENGTH_DELIMITED)[0] ||
+      bytes[1] != sizeof(tacho_header) || bytes[DATA_KEY_AT] != key(DATA, LENGTH_DELIMITED)[0])
     return false;
   unsigned long long size = 0;
   size_t at = DATA_KEY_AT + 1;

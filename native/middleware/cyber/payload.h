@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string>
 
-extern const char *const type_names[]; // NULL-terminated; the same message under different names
+extern const char *const type_names[];  // NULL-terminated; the same message under different names
 
 // Its full name, "tacho.Bytes"; or empty where there is no such type.
 std::string full_type_name(const char *name);

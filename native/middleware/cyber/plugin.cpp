@@ -21,7 +21,7 @@ namespace {
 using Table = struct tacho_middleware;
 
 std::mutex mutex;
-const Table *sessions; // set once
+const Table *sessions;  // set once
 
 // Beside this plugin.
 std::string library() {
@@ -37,8 +37,8 @@ int version(char *out, size_t size, char *error) {
     // The build checks the hash of the library, and what is laid out in cyber_rt.h holds for no other.
     for (const std::string &needed : {library(), std::string(CYBER_LIBRARY)})
       if (access(needed.c_str(), R_OK))
-        fail("cyber: %s: %s; expected the library of the wheel pycyber 0.0.6: run setup/cyber build/cyber", needed.c_str(),
-             std::strerror(errno));
+        fail("cyber: %s: %s; expected the library of the wheel pycyber 0.0.6: run setup/cyber build/cyber",
+             needed.c_str(), std::strerror(errno));
     std::snprintf(out, size, "Cyber RT of pycyber 0.0.6 (an unoptimised build)");
     return 0;
   });
@@ -97,4 +97,6 @@ const Table middleware = {TACHO_MIDDLEWARE_ABI,
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) { return &middleware; }
+extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
+  return &middleware;
+}

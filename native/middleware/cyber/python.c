@@ -10,10 +10,13 @@ static void called(const char *name) {
   abort();
 }
 
-#define FUNCTION(name) \
+#define FUNCTION(name)                                     \
   __attribute__((visibility("default"))) void *name(void); \
-  void *name(void) { called(#name); return NULL; }
-#define OBJECT(name) \
+  void *name(void) {                                       \
+    called(#name);                                         \
+    return NULL;                                           \
+  }
+#define OBJECT(name)                                          \
   __attribute__((visibility("default"))) extern long name[4]; \
   long name[4];
 

@@ -15,7 +15,7 @@ namespace fastrtps {
 
 namespace rtps {
 struct MatchingInfo {
-  enum { MATCHED, REMOVED } status; // the other endpoint's GUID follows
+  enum { MATCHED, REMOVED } status;  // the other endpoint's GUID follows
 };
 }  // namespace rtps
 
@@ -34,8 +34,10 @@ class PublisherListener {
 
 class IN_FRONT Domain {
  public:
-  static Publisher *createPublisher(Participant *participant, PublisherAttributes &attributes, PublisherListener *listener);
-  static Subscriber *createSubscriber(Participant *participant, SubscriberAttributes &attributes, SubscriberListener *listener);
+  static Publisher *createPublisher(Participant *participant, PublisherAttributes &attributes,
+                                    PublisherListener *listener);
+  static Subscriber *createSubscriber(Participant *participant, SubscriberAttributes &attributes,
+                                      SubscriberListener *listener);
 };
 
 }  // namespace fastrtps
@@ -91,16 +93,18 @@ class Side {
 
  private:
   std::mutex mutex_;
-  std::map<const void *, int> peers_; // a match may be told before its endpoint's making has returned
+  std::map<const void *, int> peers_;  // a match may be told before its endpoint's making has returned
   std::map<std::string, std::vector<const void *>> endpoints_;
 };
 
 // Never destroyed: threads of Fast RTPS may outlive destructors.
 Side &writers = *new Side, &readers = *new Side;
 
-class : public PublisherListener {
-  void onPublicationMatched(Publisher *publisher, rtps::MatchingInfo &info) override { writers.matched(publisher, info); }
-} &listener = *new std::remove_reference_t<decltype(listener)>;
+class : public PublisherListener{void onPublicationMatched(Publisher * publisher, rtps::MatchingInfo &info)
+                                     override{writers.matched(publisher, info);
+}
+}
+&listener = *new std::remove_reference_t<decltype(listener)>;
 
 // Attributes are filled in, and the endpoint made of them next, by one thread; they hold the name, but out of reach.
 thread_local std::string named;
@@ -109,7 +113,9 @@ thread_local std::string named;
 
 bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
                                      PublisherAttributes *attributes) {
-  static const auto next = behind<decltype(&FillInPubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
+  static const auto next = behind<decltype(&FillInPubAttr)>(
+      "_ZN6apollo5cyber9transport16AttributesFiller13FillInPubAttrERKNSt7__cxx1112basic_stringIcSt11char_"
+      "traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps19PublisherAttributesE");
   std::string profile;
   if (!reinterpret_cast<const google::protobuf::MessageLite *>(&qos)->SerializeToString(&profile)) profile.clear();
   named = channel + profile;
@@ -118,22 +124,28 @@ bool AttributesFiller::FillInPubAttr(const std::string &channel, const apollo::c
 
 bool AttributesFiller::FillInSubAttr(const std::string &channel, const apollo::cyber::proto::QosProfile &qos,
                                      SubscriberAttributes *attributes) {
-  static const auto next = behind<decltype(&FillInSubAttr)>("_ZN6apollo5cyber9transport16AttributesFiller13FillInSubAttrERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps20SubscriberAttributesE");
+  static const auto next = behind<decltype(&FillInSubAttr)>(
+      "_ZN6apollo5cyber9transport16AttributesFiller13FillInSubAttrERKNSt7__cxx1112basic_stringIcSt11char_"
+      "traitsIcESaIcEEERKNS0_5proto10QosProfileEPN8eprosima8fastrtps20SubscriberAttributesE");
   named = channel;
   return next(channel, qos, attributes);
 }
 
-Publisher *Domain::createPublisher(Participant *participant, PublisherAttributes &attributes, PublisherListener *theirs) {
-  static const auto next =
-      behind<Publisher *(*)(Participant *, PublisherAttributes &, PublisherListener *)>("_ZN8eprosima8fastrtps6Domain15createPublisherEPNS0_11ParticipantERNS0_19PublisherAttributesEPNS0_17PublisherListenerE");
+Publisher *Domain::createPublisher(Participant *participant, PublisherAttributes &attributes,
+                                   PublisherListener *theirs) {
+  static const auto next = behind<Publisher *(*)(Participant *, PublisherAttributes &, PublisherListener *)>(
+      "_ZN8eprosima8fastrtps6Domain15createPublisherEPNS0_11ParticipantERNS0_19PublisherAttributesEPNS0_"
+      "17PublisherListenerE");
   Publisher *made = next(participant, attributes, theirs ? theirs : &listener);
   if (made) writers.made(named, made);
   return made;
 }
 
-Subscriber *Domain::createSubscriber(Participant *participant, SubscriberAttributes &attributes, SubscriberListener *theirs) {
-  static const auto next =
-      behind<Subscriber *(*)(Participant *, SubscriberAttributes &, SubscriberListener *)>("_ZN8eprosima8fastrtps6Domain16createSubscriberEPNS0_11ParticipantERNS0_20SubscriberAttributesEPNS0_18SubscriberListenerE");
+Subscriber *Domain::createSubscriber(Participant *participant, SubscriberAttributes &attributes,
+                                     SubscriberListener *theirs) {
+  static const auto next = behind<Subscriber *(*)(Participant *, SubscriberAttributes &, SubscriberListener *)>(
+      "_ZN8eprosima8fastrtps6Domain16createSubscriberEPNS0_11ParticipantERNS0_20SubscriberAttributesEPNS0_"
+      "18SubscriberListenerE");
   Subscriber *made = next(participant, attributes, theirs);
   if (made) readers.made(named, made);
   return made;
@@ -144,5 +156,7 @@ void apollo::cyber::transport::SubListener::onSubscriptionMatched(Subscriber *su
   readers.matched(subscriber, info);
 }
 
-int rtps_readers(const std::string &channel, const std::string &qos_profile) { return writers.fewest(channel + qos_profile); }
+int rtps_readers(const std::string &channel, const std::string &qos_profile) {
+  return writers.fewest(channel + qos_profile);
+}
 int rtps_writers(const std::string &channel) { return readers.fewest(channel); }

@@ -23,7 +23,8 @@ unsigned long attached_here(int segment, key_t key) {
   char name[32];
   std::snprintf(name, sizeof name, "/SYSV%08x", static_cast<unsigned>(key));
   unsigned long count = 0;
-  std::ifstream maps("/proc/self/maps"); // proc(5): address, access, offset, device, inode, name; the inode is the segment's id
+  std::ifstream maps(
+      "/proc/self/maps");  // proc(5): address, access, offset, device, inode, name; the inode is the segment's id
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
     std::string address, access, offset, device, found;

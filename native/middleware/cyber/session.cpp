@@ -13,9 +13,9 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <seam/nodes.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,7 +78,7 @@ class Names {
 };
 
 struct Process {
-  std::mutex mutex; // of `up` and the making of sessions
+  std::mutex mutex;  // of `up` and the making of sessions
   bool up = false;
   Configuration configuration;
   std::string host_ip;
@@ -96,11 +96,11 @@ struct CyberNode {
   }
   std::string name;
   std::unique_ptr<cyber::Node> node;
-  std::set<std::string> read; // channels
+  std::set<std::string> read;  // channels
 };
 
 struct SessionNode {
-  std::vector<std::unique_ptr<CyberNode>> parts; // more than one where it reads a channel twice
+  std::vector<std::unique_ptr<CyberNode>> parts;  // more than one where it reads a channel twice
 
   CyberNode &for_reader(const std::string &channel) {
     for (auto &part : parts)
@@ -123,7 +123,7 @@ struct tacho_publisher {
   Role role;
   size_t size = 0;
   std::shared_ptr<cyber::Writer<Message>> writer;
-  std::vector<Shared> pool; // every message ever lent; one that only the pool holds is free
+  std::vector<Shared> pool;  // every message ever lent; one that only the pool holds is free
   std::set<const Message *> filled;
   Shared borrowed;
 };
@@ -136,8 +136,8 @@ struct tacho_subscription {
 };
 
 struct tacho_session {
-  std::mutex mutex; // of what follows
-  std::map<std::string, std::unique_ptr<SessionNode>> nodes;
+  std::mutex mutex;  // of what follows
+  seam::Nodes<SessionNode> nodes;
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
 };
@@ -153,7 +153,7 @@ void start(const Configuration &configuration) {
   if (!configuration.scheduler_group.empty()) global->SetProcessGroup(configuration.scheduler_group);
   if (!cyber::Init("tacho")) fail("cyber: Cyber RT does not start; it says why above");
   std::string description;
-  append(description, 1, file_descriptor()); // apollo::cyber::proto::ProtoDesc
+  append(description, 1, file_descriptor());  // apollo::cyber::proto::ProtoDesc
   if (!cyber::message::ProtobufFactory::Instance(true)->RegisterMessage(description))
     fail("cyber: Cyber RT does not take the description of the message types");
   process.host_ip = global->HostIp();
@@ -168,8 +168,11 @@ tacho_session *open(const tacho_session_config *config, char *error) {
     const char *transport = *config->transport ? config->transport : transport_names[0];
     if (!process.up) fail("cyber: Cyber RT is not up");
     if (up.transport != transport || up.domain != config->domain || up.address != config->address)
-      fail("cyber: this process uses transport %s in domain %u at \"%s\" already, and Cyber RT knows one a process; asked for %s in "
-           "domain %u at \"%s\"", up.transport.c_str(), up.domain, up.address.c_str(), transport, config->domain, config->address);
+      fail(
+          "cyber: this process uses transport %s in domain %u at \"%s\" already, and Cyber RT knows one a process; "
+          "asked for %s in "
+          "domain %u at \"%s\"",
+          up.transport.c_str(), up.domain, up.address.c_str(), transport, config->domain, config->address);
     return new tacho_session;
   });
 }
@@ -186,7 +189,7 @@ void close(tacho_session *session) {
     if (!publisher->writer) continue;
     const void *transmitter = publisher->writer->transmitter();
     publisher->writer->Shutdown();
-    forget(transmitter); // receivers stay as long as the process
+    forget(transmitter);  // receivers stay as long as the process
   }
   delete session;
 }
@@ -194,12 +197,13 @@ void close(tacho_session *session) {
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    if (session->nodes.count(name)) fail("cyber: this session already has a node \"%s\"", name);
-    auto made = std::make_unique<SessionNode>();
-    made->parts.push_back(SessionNode::make(name));
-    *handle = made->parts.front()->node.get();
+    const SessionNode &made = session->nodes.add(name, [&] {
+      auto node = std::make_unique<SessionNode>();
+      node->parts.push_back(SessionNode::make(name));
+      return node;
+    });
+    *handle = made.parts.front()->node.get();
     *traced = 0;
-    session->nodes.emplace(name, std::move(made));
     return 0;
   });
 }
@@ -209,19 +213,22 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
 Role acceptable(const tacho_session &session, const tacho_endpoint_config &config) {
   const tacho_qos &qos = config.qos;
   const char *topic = config.topic;
-  if (!session.nodes.count(config.node)) fail("cyber: %s: this session has no node \"%s\"", topic, config.node);
+  session.nodes.of(config);
   if (topic[0] != '/') fail("cyber: topic \"%s\" is not fully qualified; expected \"/%s\"", topic, topic);
   Role role;
   role.message_type = full_type_name(config.type);
   if (role.message_type.empty())
-    fail("cyber: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped", topic,
-         config.type);
-  if (config.size > (size_t{1} << 31) - 1024) fail("cyber: %s: %zu bytes; expected less than 2 GiB, as protobuf does", topic, config.size);
+    fail(
+        "cyber: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped",
+        topic, config.type);
+  if (config.size > (size_t{1} << 31) - 1024)
+    fail("cyber: %s: %zu bytes; expected less than 2 GiB, as protobuf does", topic, config.size);
   if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL || qos.history > TACHO_KEEP_ALL)
-    fail("cyber: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic, qos.reliability,
-         qos.durability, qos.history);
+    fail("cyber: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
+         qos.reliability, qos.durability, qos.history);
   if (qos.history == TACHO_KEEP_ALL)
-    fail("cyber: %s: keep all, but Cyber RT's readers have a queue of fixed depth that overwrites; expected keep last", topic);
+    fail("cyber: %s: keep all, but Cyber RT's readers have a queue of fixed depth that overwrites; expected keep last",
+         topic);
   if (qos.depth == 0 || qos.depth > 1000)
     fail("cyber: %s: keep last with depth %u; expected 1 to 1000, Cyber RT's max_history_depth", topic, qos.depth);
   role.host_ip = process.host_ip;
@@ -231,14 +238,15 @@ Role acceptable(const tacho_session &session, const tacho_endpoint_config &confi
   return role;
 }
 
-tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle, char *error) {
+tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle,
+                           char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
     auto made = std::make_unique<tacho_publisher>();
     made->role = acceptable(*session, *config);
     made->size = config->size;
     reclaim(cyber::common::GlobalData::RegisterChannel(made->role.channel));
-    cyber::Node &node = *session->nodes.at(config->node)->parts.front()->node;
+    cyber::Node &node = *session->nodes.of(*config).parts.front()->node;
     made->writer = node.channels()->CreateWriter<Message>(attributes_of(made->role));
     if (!made->writer) fail("cyber: %s: no writer; Cyber RT says why above", config->topic);
     tacho_publisher *publisher = made.get();
@@ -248,8 +256,8 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
   });
 }
 
-tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_config *config, tacho_on_data on_data, void *context,
-                              const void **handle, char *error) {
+tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_config *config, tacho_on_data on_data,
+                              void *context, const void **handle, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
     auto made = std::make_unique<tacho_subscription>();
@@ -259,9 +267,10 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     made->queue->on_data = on_data;
     made->queue->context = context;
     reclaim(cyber::common::GlobalData::RegisterChannel(made->role.channel));
-    CyberNode &node = session->nodes.at(config->node)->for_reader(made->role.channel);
+    CyberNode &node = session->nodes.of(*config).for_reader(made->role.channel);
     made->reader = node.node->channels()->CreateReader<Message>(
-        attributes_of(made->role), [queue = made->queue](const Shared &message) { queue->put(message); }, config->qos.depth);
+        attributes_of(made->role), [queue = made->queue](const Shared &message) { queue->put(message); },
+        config->qos.depth);
     if (!made->reader) fail("cyber: %s: no reader; Cyber RT says why above", config->topic);
     tacho_subscription *subscription = made.get();
     session->subscriptions.push_back(std::move(made));
@@ -275,7 +284,8 @@ int publisher_matched(tacho_publisher *publisher, char *error) {
     std::vector<cyber::proto::RoleAttributes> readers;
     publisher->writer->GetReaders(&readers);
     const Role &role = publisher->role;
-    const Peers known = peers(role, true, readers, enabled_peers(publisher->writer->transmitter()), process.configuration.modes);
+    const Peers known =
+        peers(role, true, readers, enabled_peers(publisher->writer->transmitter()), process.configuration.modes);
     const int found = rtps_readers(role.channel, qos_profile(role.qos));
     // All readers of a process share one endpoint of RTPS.
     return known.otherwise + (found >= known.rtps_processes ? known.by_rtps : std::min(known.by_rtps, found));
@@ -287,7 +297,8 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
     std::vector<cyber::proto::RoleAttributes> writers;
     subscription->reader->GetWriters(&writers);
     const Role &role = subscription->role;
-    const Peers known = peers(role, false, writers, enabled_peers(subscription->reader->receiver()), process.configuration.modes);
+    const Peers known =
+        peers(role, false, writers, enabled_peers(subscription->reader->receiver()), process.configuration.modes);
     return known.otherwise + std::min(known.by_rtps, rtps_writers(role.channel));
   });
 }
@@ -323,7 +334,8 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
     const Shared message = std::move(publisher->borrowed);
     publisher->borrowed.reset();
     put_header(*header, bytes_of(*message));
-    if (!publisher->writer->Write(message)) fail("cyber: %s: Cyber RT does not write; it says why above", publisher->role.channel.c_str());
+    if (!publisher->writer->Write(message))
+      fail("cyber: %s: Cyber RT does not write; it says why above", publisher->role.channel.c_str());
     return 0;
   });
 }
@@ -355,9 +367,23 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
   message->loan = nullptr;
 }
 
-const struct tacho_middleware sessions = {TACHO_MIDDLEWARE_ABI, "cyber", transport_names, type_names, nullptr, open, close, node,
-                                          advertise, subscribe, publisher_matched, subscription_matched, borrow, publish, take,
-                                          give_back, nullptr};
+const struct tacho_middleware sessions = {TACHO_MIDDLEWARE_ABI,
+                                          "cyber",
+                                          transport_names,
+                                          type_names,
+                                          nullptr,
+                                          open,
+                                          close,
+                                          node,
+                                          advertise,
+                                          subscribe,
+                                          publisher_matched,
+                                          subscription_matched,
+                                          borrow,
+                                          publish,
+                                          take,
+                                          give_back,
+                                          nullptr};
 
 }  // namespace
 

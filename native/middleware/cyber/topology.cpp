@@ -31,16 +31,24 @@ class Fields {
     const uint64_t key = varint();
     number = static_cast<unsigned>(key >> 3);
     switch (key & 7) {
-      case 0: value = varint(); break;
-      case 1: at_ += 8; break;
+      case 0:
+        value = varint();
+        break;
+      case 1:
+        at_ += 8;
+        break;
       case 2: {
         const uint64_t size = varint();
         bytes = message_.substr(std::min(at_, message_.size()), size);
         at_ += size;
         break;
       }
-      case 5: at_ += 4; break;
-      default: fail("cyber: a role in the topology has wire type %u; expected those of protobuf", static_cast<unsigned>(key & 7));
+      case 5:
+        at_ += 4;
+        break;
+      default:
+        fail("cyber: a role in the topology has wire type %u; expected those of protobuf",
+             static_cast<unsigned>(key & 7));
     }
     if (at_ > message_.size()) fail("cyber: a role in the topology ends inside field %u", number);
     return true;
@@ -62,12 +70,13 @@ class Fields {
 };
 
 tacho_qos qos_of(const std::string &profile) {
-  tacho_qos qos{TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1}; // the defaults of the .proto
+  tacho_qos qos{TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 1};  // the defaults of the .proto
   for (Fields field(profile); field.next();) {
     if (field.number == HISTORY) qos.history = field.value == KEEP_ALL ? TACHO_KEEP_ALL : TACHO_KEEP_LAST;
     if (field.number == DEPTH) qos.depth = static_cast<uint32_t>(field.value);
     if (field.number == RELIABILITY) qos.reliability = field.value == BEST_EFFORT ? TACHO_BEST_EFFORT : TACHO_RELIABLE;
-    if (field.number == DURABILITY) qos.durability = field.value == TRANSIENT_LOCAL ? TACHO_TRANSIENT_LOCAL : TACHO_VOLATILE;
+    if (field.number == DURABILITY)
+      qos.durability = field.value == TRANSIENT_LOCAL ? TACHO_TRANSIENT_LOCAL : TACHO_VOLATILE;
   }
   return qos;
 }
@@ -130,7 +139,8 @@ Peers peers(const Role &own, bool own_offers, const std::vector<RoleAttributes> 
     const tacho_qos &offered = own_offers ? own.qos : other.qos, &requested = own_offers ? other.qos : own.qos;
     const Mode mode = mode_between(own, other, modes);
     if (connected.count(other.id) && other.channel == own.channel && other.message_type == own.message_type &&
-        reaches(mode, own, other) && offered.reliability >= requested.reliability && offered.durability >= requested.durability) {
+        reaches(mode, own, other) && offered.reliability >= requested.reliability &&
+        offered.durability >= requested.durability) {
       ++(mode == Mode::Rtps ? counted.by_rtps : counted.otherwise);
       if (mode == Mode::Rtps) processes.emplace(other.host_ip, other.process);
     }

@@ -20,7 +20,7 @@ struct Role {
   int32_t process = 0;
   std::string channel;
   std::string message_type;
-  uint64_t id = 0; // unique on all hosts
+  uint64_t id = 0;  // unique on all hosts
   tacho_qos qos{};
 };
 
@@ -35,7 +35,7 @@ Role role_of(const apollo::cyber::proto::RoleAttributes &attributes);
 // RTPS and makes none elsewhere).
 struct Peers {
   int by_rtps = 0, otherwise = 0;
-  int rtps_processes = 0; // that those by RTPS are in
+  int rtps_processes = 0;  // that those by RTPS are in
 };
 Peers peers(const Role &own, bool own_offers, const std::vector<apollo::cyber::proto::RoleAttributes> &others,
             const std::set<uint64_t> &connected, const Modes &modes);

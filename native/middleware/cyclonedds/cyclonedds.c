@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
+#include <seam/nodes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,49 +20,37 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct dds_node {
-  char *name;
-  struct dds_node *next;
-};
-
 struct tacho_publisher {
   dds_entity_t writer;
   const struct dds_type *type;
-  void *sample; // one typed sample, filled by the caller and written again and again
+  void *sample;  // one typed sample, filled by the caller and written again and again
   bool filled;
   bool shared_memory;
-  struct settling settling; // of its peers there
+  struct settling settling;  // of its peers there
   struct tacho_publisher *next;
 };
 
 struct tacho_subscription {
   dds_entity_t reader;
   const struct dds_type *type;
-  void *sample; // taken into, lent to the caller; its buffer grows to the largest message
+  void *sample;  // taken into, lent to the caller; its buffer grows to the largest message
   bool lent;
   bool shared_memory;
-  struct settling settling; // of its peers there
-  _Atomic dds_entity_t alive; // condition: there are samples of writers that live
+  struct settling settling;    // of its peers there
+  _Atomic dds_entity_t alive;  // condition: there are samples of writers that live
   tacho_on_data on_data;
   void *context;
   struct tacho_subscription *next;
 };
 
 struct tacho_session {
-  pthread_mutex_t mutex; // of the lists
+  pthread_mutex_t mutex;  // of the lists
   struct domain *domain;
   dds_entity_t participant;
-  struct dds_node *nodes;
+  struct seam_node *nodes;
   struct tacho_publisher *publishers;
   struct tacho_subscription *subscriptions;
 };
-
-__attribute__((format(printf, 2, 3))) static void say(char *error, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(error, TACHO_ERROR_SIZE, format, list);
-  va_end(list);
-}
 
 // Session
 
@@ -70,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static void say(char *error, const char *f
 static int cyclonedds_version(char *out, size_t size, char *error) {
   dds_entity_t (*create)(dds_domainid_t, const dds_qos_t *, const dds_listener_t *) = dds_create_participant;
   const void *symbol;
-  memcpy(&symbol, &create, sizeof symbol); // ISO C has no cast from a function to an object pointer
+  memcpy(&symbol, &create, sizeof symbol);  // ISO C has no cast from a function to an object pointer
   char path[PATH_MAX];
   Dl_info info;
   if (!dladdr(symbol, &info) || !info.dli_fname || !realpath(info.dli_fname, path)) {
@@ -78,8 +66,10 @@ static int cyclonedds_version(char *out, size_t size, char *error) {
     return -1;
   }
   const char *version = strstr(path, ".so.");
-  if (version) snprintf(out, size, "cyclonedds %s", version + strlen(".so."));
-  else snprintf(out, size, "cyclonedds (headers %s)", DDS_VERSION);
+  if (version)
+    snprintf(out, size, "cyclonedds %s", version + strlen(".so."));
+  else
+    snprintf(out, size, "cyclonedds (headers %s)", DDS_VERSION);
   return 0;
 }
 
@@ -127,56 +117,36 @@ static void cyclonedds_close(struct tacho_session *session) {
     session->publishers = first->next;
     free_publisher(first);
   }
-  while (session->nodes) {
-    struct dds_node *first = session->nodes;
-    session->nodes = first->next;
-    free(first->name);
-    free(first);
-  }
+  while (session->nodes) seam_node_remove(&session->nodes);
   pthread_mutex_destroy(&session->mutex);
   free(session);
 }
 
 // Nodes
 
-static bool has_node(const struct tacho_session *session, const char *name) {
-  const struct dds_node *node = session->nodes;
-  while (node && strcmp(node->name, name)) node = node->next;
-  return node;
-}
-
-static int cyclonedds_node(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
-  struct dds_node *node = calloc(1, sizeof *node);
-  if (node) node->name = strdup(name);
+static int cyclonedds_node(struct tacho_session *session, const char *name, const void **handle, int *traced,
+                           char *error) {
   pthread_mutex_lock(&session->mutex);
-  bool known = has_node(session, name), made = !known && node && node->name;
-  if (made) {
-    node->next = session->nodes;
-    session->nodes = node;
-    *handle = node;
-    *traced = 0;
-  }
+  *handle = seam_node_add(&session->nodes, name, sizeof *session->nodes, "cyclonedds", error);
   pthread_mutex_unlock(&session->mutex);
-  if (made) return 0;
-  if (known) say(error, "cyclonedds: this session already has a node \"%s\"", name);
-  else say(error, "cyclonedds: no memory for node \"%s\"", name);
-  if (node) free(node->name);
-  free(node);
-  return -1;
+  *traced = 0;
+  return *handle ? 0 : -1;
 }
 
 // Endpoints
 
-static const struct dds_type *type_of(struct tacho_session *session, const struct tacho_endpoint_config *config, bool exact,
-                                      char *error) {
+static const struct dds_type *type_of(struct tacho_session *session, const struct tacho_endpoint_config *config,
+                                      bool exact, char *error) {
   const struct dds_type *type = dds_type(config->type);
-  if (!has_node(session, config->node)) {
-    say(error, "cyclonedds: %s: this session has no node \"%s\"", config->topic, config->node);
-  } else if (!type) {
-    say(error, "cyclonedds: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped",
+  if (!seam_node_of(session->nodes, config, "cyclonedds", error)) return NULL;
+  if (!type) {
+    say(error,
+        "cyclonedds: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or "
+        "TwistStamped",
         config->topic, config->type);
   } else if (exact && type->only_size && config->size != type->only_size) {
-    say(error, "cyclonedds: %s: %s carries %zu bytes of data, not %zu", config->topic, type->name, type->only_size, config->size);
+    say(error, "cyclonedds: %s: %s carries %zu bytes of data, not %zu", config->topic, type->name, type->only_size,
+        config->size);
   } else {
     return type;
   }
@@ -198,12 +168,15 @@ static dds_entity_t endpoint(const struct tacho_session *session, const struct t
   if (topic > 0) {
     made = writes ? dds_create_writer(session->participant, topic, qos, NULL)
                   : dds_create_reader(session->participant, topic, qos, listener);
-    dds_delete(topic); // the endpoint holds it for as long as it lives
+    dds_delete(topic);  // the endpoint holds it for as long as it lives
   }
   dds_delete_qos(qos);
   if (made < 0) {
-    say(error, "cyclonedds: %s %s, type %s: %s", topic < 0 ? "topic" : writes ? "writer of" : "reader of", config->topic,
-        type->descriptor->m_typename, dds_strretcode(made));
+    say(error, "cyclonedds: %s %s, type %s: %s",
+        topic < 0 ? "topic"
+        : writes  ? "writer of"
+                  : "reader of",
+        config->topic, type->descriptor->m_typename, dds_strretcode(made));
     return 0;
   }
   if (qos_honoured(made, &config->qos, shared_memory, config->topic, error)) return made;
@@ -211,8 +184,9 @@ static dds_entity_t endpoint(const struct tacho_session *session, const struct t
   return 0;
 }
 
-static struct tacho_publisher *cyclonedds_advertise(struct tacho_session *session, const struct tacho_endpoint_config *config,
-                                                    const void **handle, char *error) {
+static struct tacho_publisher *cyclonedds_advertise(struct tacho_session *session,
+                                                    const struct tacho_endpoint_config *config, const void **handle,
+                                                    char *error) {
   struct tacho_publisher *publisher = calloc(1, sizeof *publisher);
   if (!publisher) {
     say(error, "cyclonedds: no memory for a publisher of %s", config->topic);
@@ -222,8 +196,10 @@ static struct tacho_publisher *cyclonedds_advertise(struct tacho_session *sessio
   publisher->type = type_of(session, config, true, error);
   if (publisher->type) {
     publisher->sample = dds_type_create(publisher->type, config->size);
-    if (publisher->sample) publisher->writer = endpoint(session, config, publisher->type, NULL, true, error);
-    else say(error, "cyclonedds: %s: no memory for a message of %zu bytes", config->topic, config->size);
+    if (publisher->sample)
+      publisher->writer = endpoint(session, config, publisher->type, NULL, true, error);
+    else
+      say(error, "cyclonedds: %s: no memory for a message of %zu bytes", config->topic, config->size);
   }
   if (publisher->writer) {
     publisher->shared_memory = domain_is_shared_memory(session->domain);
@@ -254,8 +230,9 @@ static void data_available(dds_entity_t reader, void *argument) {
 }
 
 static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *session,
-                                                       const struct tacho_endpoint_config *config, tacho_on_data on_data,
-                                                       void *context, const void **handle, char *error) {
+                                                       const struct tacho_endpoint_config *config,
+                                                       tacho_on_data on_data, void *context, const void **handle,
+                                                       char *error) {
   struct tacho_subscription *subscription = calloc(1, sizeof *subscription);
   if (!subscription) {
     say(error, "cyclonedds: no memory for a subscription to %s", config->topic);
@@ -274,7 +251,8 @@ static struct tacho_subscription *cyclonedds_subscribe(struct tacho_session *ses
   }
   if (subscription->reader) {
     // Until it is there, data_available looks for itself.
-    dds_entity_t alive = dds_create_readcondition(subscription->reader, DDS_ANY_SAMPLE_STATE | DDS_ANY_VIEW_STATE | DDS_ALIVE_INSTANCE_STATE);
+    dds_entity_t alive = dds_create_readcondition(subscription->reader,
+                                                  DDS_ANY_SAMPLE_STATE | DDS_ANY_VIEW_STATE | DDS_ALIVE_INSTANCE_STATE);
     if (alive > 0) {
       subscription->alive = alive;
     } else {
@@ -339,7 +317,7 @@ static int cyclonedds_take(struct tacho_subscription *subscription, struct tacho
     return -1;
   }
   dds_sample_info_t info;
-  do { // a sample without data tells that a writer went
+  do {  // a sample without data tells that a writer went
     dds_return_t code = dds_take(subscription->reader, &subscription->sample, &info, 1, 1);
     if (code == 0) return 0;
     if (code < 0) {
@@ -355,7 +333,7 @@ static int cyclonedds_take(struct tacho_subscription *subscription, struct tacho
 }
 
 static void cyclonedds_give_back(struct tacho_subscription *subscription, struct tacho_message *message) {
-  subscription->lent = false; // the one sample of the subscription is taken into again
+  subscription->lent = false;  // the one sample of the subscription is taken into again
   message->loan = NULL;
 }
 

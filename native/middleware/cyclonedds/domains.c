@@ -32,13 +32,13 @@ static const char by_one_interface[] =
 struct domain {
   uint32_t id;
   enum transport transport;
-  char address[INET_ADDRSTRLEN]; // empty: this machine
+  char address[INET_ADDRSTRLEN];  // empty: this machine
   dds_entity_t entity;
   unsigned sessions;
   struct domain *next;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
 static struct domain *domains;
 
 // Cyclone DDS takes an address as a pattern, and names for one, too; and says what is wrong on stderr alone.
@@ -57,12 +57,15 @@ static bool address_is_usable(const char *address, enum transport transport, cha
     snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: address \"%s\" %s; expected one of `ip -4 address`", address,
              valid ? "is of no interface of this machine" : "is no IPv4 address");
   else if (transport == SHM)
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" does not leave this machine, but an address (%s) was given; "
-             "expected \"udp\"", address);
-  else if (users && *users)
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: address %s was given, and CYCLONEDDS_URI is set, which says its own: unset one",
+    snprintf(error, TACHO_ERROR_SIZE,
+             "cyclonedds: transport \"shm\" does not leave this machine, but an address (%s) was given; "
+             "expected \"udp\"",
              address);
-  else return true;
+  else if (users && *users)
+    snprintf(error, TACHO_ERROR_SIZE,
+             "cyclonedds: address %s was given, and CYCLONEDDS_URI is set, which says its own: unset one", address);
+  else
+    return true;
   return false;
 }
 
@@ -93,8 +96,8 @@ static struct domain *start(uint32_t id, enum transport transport, const char *a
       free(text);
       return domains = domain;
     }
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: domain %u: %s; configured by %s: %.600s", id, dds_strretcode(domain->entity),
-             getenv("CYCLONEDDS_URI") ? "CYCLONEDDS_URI" : "the plugin", text);
+    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: domain %u: %s; configured by %s: %.600s", id,
+             dds_strretcode(domain->entity), getenv("CYCLONEDDS_URI") ? "CYCLONEDDS_URI" : "the plugin", text);
   } else {
     snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: no memory for domain %u", id);
   }
@@ -115,7 +118,8 @@ struct domain *domain_join(uint32_t id, const char *transport, const char *addre
   if (asked >= 0 && !domain) {
     domain = start(id, (enum transport)asked, address, error);
   } else if (domain && (domain->transport != (enum transport)asked || strcmp(domain->address, address))) {
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"%s\", address \"%s\" in domain %u: this process already has that "
+    snprintf(error, TACHO_ERROR_SIZE,
+             "cyclonedds: transport \"%s\", address \"%s\" in domain %u: this process already has that "
              "domain on \"%s\", \"%s\", and it can have only one; expected a domain or process of its own",
              domain_transports[asked], address, id, domain_transports[domain->transport], domain->address);
     domain = NULL;

@@ -13,6 +13,7 @@
 dds_qos_t *qos_asked(const struct tacho_qos *asked, const char *topic, char *error);
 
 /* Whether a reader or writer really has what was asked for, and is in shared memory if it should. */
-bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool shared_memory, const char *topic, char *error);
+bool qos_honoured(dds_entity_t endpoint, const struct tacho_qos *asked, bool shared_memory, const char *topic,
+                  char *error);
 
 #endif

@@ -27,8 +27,8 @@
 #define NEEDED "roudi.needed"
 #define STARTING "roudi.starting"
 #define LOG "roudi.log"
-#define SOCKET "/tmp/roudi" // RouDi's own, on which it hears of new processes
-enum { PATIENCE_S = 20, PATH = 512 }; // it sets aside some 400 MB first
+#define SOCKET "/tmp/roudi"            // RouDi's own, on which it hears of new processes
+enum { PATIENCE_S = 20, PATH = 512 };  // it sets aside some 400 MB first
 
 // Chunks for study A's largest message (2 MiB) and twice that, of which the pools that RouDi has by itself hold none.
 static const char pools[] =
@@ -49,8 +49,8 @@ static const char keeper[] =
     "printf %s \"$2\" | setpriv --pdeathsig TERM timeout -k 10 0 iox-roudi --config-file /dev/stdin 9<&- & roudi=$!; "
     "flock 9; kill -TERM $roudi; wait $roudi";
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
-static int needed = -1;                                   // NEEDED, locked until this process ends
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
+static int needed = -1;                                    // NEEDED, locked until this process ends
 
 static bool answers(void) {
   const struct sockaddr_un roudi = {.sun_family = AF_UNIX, .sun_path = SOCKET};
@@ -64,8 +64,11 @@ static bool answers(void) {
 static bool ours(char *error) {
   struct stat found;
   if (lstat(SOCKET, &found) != 0 || found.st_uid == geteuid() || found.st_uid == 0) return true;
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": " SOCKET " is of user %u, whose RouDi serves no other user; expected that of "
-           "user %u, or root's: wait until it has ended, remove the socket if it stays, or use \"udp\"", found.st_uid, geteuid());
+  snprintf(error, TACHO_ERROR_SIZE,
+           "cyclonedds: transport \"shm\": " SOCKET
+           " is of user %u, whose RouDi serves no other user; expected that of "
+           "user %u, or root's: wait until it has ended, remove the socket if it stays, or use \"udp\"",
+           found.st_uid, geteuid());
   return false;
 }
 
@@ -77,9 +80,11 @@ static int locked(const char *name, int kind, char *path, char *error) {
     return -1;
   }
   int result = -1;
-  while ((result = flock(file, kind)) < 0 && errno == EINTR) {}
+  while ((result = flock(file, kind)) < 0 && errno == EINTR) {
+  }
   if (result == 0) return file;
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %.500s cannot be locked: %s", path, strerror(errno));
+  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": %.500s cannot be locked: %s", path,
+           strerror(errno));
   close(file);
   return -1;
 }
@@ -99,7 +104,8 @@ static bool spawn_keeper(const char *needed_path, const char *log) {
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   // The outer shell ends at once, so that the keeper is nobody's child and leaves no zombie.
-  char *const arguments[] = {"sh", "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, (char *)needed_path, (char *)pools, NULL};
+  char *const arguments[] = {"sh",          "-c", "sh -c \"$0\" keeper \"$@\" &", (char *)keeper, (char *)needed_path,
+                             (char *)pools, NULL};
   char *const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
   pid_t shell;
   int status = -1;
@@ -117,7 +123,8 @@ static bool installed(void) {
 static bool start(const char *needed_path, char *error) {
   char log[PATH], cause[TACHO_ERROR_SIZE];
   if (!installed()) {
-    snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" needs the daemon of iceoryx, iox-roudi, which is not "
+    snprintf(error, TACHO_ERROR_SIZE,
+             "cyclonedds: transport \"shm\" needs the daemon of iceoryx, iox-roudi, which is not "
              "installed: apt-get install iceoryx, or use \"udp\"");
     return false;
   }
@@ -130,8 +137,10 @@ static bool start(const char *needed_path, char *error) {
       if (answers()) return true;
       nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\": iox-roudi was started and did not answer within %d s; "
-           "what it said is in %.400s. It needs 500 MB in /dev/shm", PATIENCE_S, log);
+  snprintf(error, TACHO_ERROR_SIZE,
+           "cyclonedds: transport \"shm\": iox-roudi was started and did not answer within %d s; "
+           "what it said is in %.400s. It needs 500 MB in /dev/shm",
+           PATIENCE_S, log);
   return false;
 }
 
@@ -139,7 +148,8 @@ bool roudi_runs(char *error) {
   static char needed_path[PATH];
   char starting_path[PATH];
   pthread_mutex_lock(&mutex);
-  if (needed < 0) needed = locked(NEEDED, LOCK_SH, needed_path, error); // waits while a keeper ends one that nobody needed
+  if (needed < 0)
+    needed = locked(NEEDED, LOCK_SH, needed_path, error);  // waits while a keeper ends one that nobody needed
   bool there = needed >= 0;
   if (there && !answers()) {
     int starting = locked(STARTING, LOCK_EX, starting_path, error);

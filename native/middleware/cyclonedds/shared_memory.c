@@ -22,18 +22,22 @@ bool shared_memory_works(char *error) { return roudi_runs(error); }
 
 bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
   // Transient local is accepted by Cyclone DDS 0.10.2 and 11.0.1, but a late joiner has been seen to get nothing.
-  if (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE && strlen(topic) <= NAME)
+  if (asked->history == TACHO_KEEP_LAST && asked->durability == TACHO_VOLATILE && asked->depth <= QUEUE &&
+      strlen(topic) <= NAME)
     return true;
   snprintf(error, TACHO_ERROR_SIZE,
-           "cyclonedds: %s: transport \"shm\" cannot carry this: found history %u, depth %u, durability %u; expected keep last, "
-           "volatile, a depth of at most %d and a topic of at most %d letters", topic, asked->history, asked->depth,
-           asked->durability, QUEUE, NAME);
+           "cyclonedds: %s: transport \"shm\" cannot carry this: found history %u, depth %u, durability %u; expected "
+           "keep last, "
+           "volatile, a depth of at most %d and a topic of at most %d letters",
+           topic, asked->history, asked->depth, asked->durability, QUEUE, NAME);
   return false;
 }
 #else
 bool shared_memory_works(char *error) {
-  snprintf(error, TACHO_ERROR_SIZE, "cyclonedds: transport \"shm\" is not built into this Cyclone DDS (%s); expected \"udp\", or "
-           "one that was built with iceoryx: apt-get install iceoryx libiceoryx-posh-dev, then setup/cyclonedds and make build",
+  snprintf(error, TACHO_ERROR_SIZE,
+           "cyclonedds: transport \"shm\" is not built into this Cyclone DDS (%s); expected \"udp\", or "
+           "one that was built with iceoryx: apt-get install iceoryx libiceoryx-posh-dev, then setup/cyclonedds and "
+           "make build",
            DDS_VERSION);
   return false;
 }
@@ -56,17 +60,22 @@ int shared_memory_matched(struct settling *settling, int matched) {
 #if defined(DDS_HAS_SHM)
 // With a prefix for each domain: iceoryx knows none, and would join those of the same topic name.
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
-  snprintf(out, size, "<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel>"
-           "<Prefix>DDS_CYCLONE_%u</Prefix></SharedMemory></Domain></CycloneDDS>", domain);
+  snprintf(out, size,
+           "<CycloneDDS><Domain><SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel>"
+           "<Prefix>DDS_CYCLONE_%u</Prefix></SharedMemory></Domain></CycloneDDS>",
+           domain);
 }
 
 bool shared_memory_has(dds_entity_t endpoint) { return dds_is_shared_memory_available(endpoint); }
 #elif defined(TACHO_PSMX_IOX)
-static const char service[] = "DDS_CYCLONE_"; // and the domain: iceoryx knows none, and would join those of the same topic name
+static const char service[] =
+    "DDS_CYCLONE_";  // and the domain: iceoryx knows none, and would join those of the same topic name
 
 void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
-  snprintf(out, size, "<CycloneDDS><Domain><General><Interfaces><PubSubMessageExchange type=\"iox\" "
-           "config=\"SERVICE_NAME=%s%u;LOG_LEVEL=ERROR;\"/></Interfaces></General></Domain></CycloneDDS>", service, domain);
+  snprintf(out, size,
+           "<CycloneDDS><Domain><General><Interfaces><PubSubMessageExchange type=\"iox\" "
+           "config=\"SERVICE_NAME=%s%u;LOG_LEVEL=ERROR;\"/></Interfaces></General></Domain></CycloneDDS>",
+           service, domain);
 }
 
 bool shared_memory_has(dds_entity_t endpoint) {
@@ -90,7 +99,7 @@ void shared_memory_configuration(char *out, size_t size, uint32_t domain) {
 }
 
 bool shared_memory_fits(const struct tacho_qos *asked, const char *topic, char *error) {
-  (void)asked, (void)topic; // no domain has it
+  (void)asked, (void)topic;  // no domain has it
   return shared_memory_works(error);
 }
 

@@ -61,17 +61,18 @@ static dds_sequence_octet *sequence(const struct dds_type *type, void *sample) {
 
 void *dds_type_create(const struct dds_type *type, size_t size) {
   // dds_alloc gives zeros, and aborts on lack of memory; the size is the user's, so it is tried first.
-  void *room = type->fixed ? NULL : calloc(1, size + 1); // one byte more, so that no data have an address, too
+  void *room = type->fixed ? NULL : calloc(1, size + 1);  // one byte more, so that no data have an address, too
   if (!type->fixed && !room) return NULL;
   void *sample = dds_alloc(type->descriptor->m_size);
   if (type->descriptor == &tachograph_PointCloud2_desc) make_cloud(sample, size);
   if (type->descriptor == &tachograph_Image_desc) make_image(sample, size);
-  if (!type->fixed)
-    *sequence(type, sample) = (dds_sequence_octet){(uint32_t)size, (uint32_t)size, room, true};
+  if (!type->fixed) *sequence(type, sample) = (dds_sequence_octet){(uint32_t)size, (uint32_t)size, room, true};
   return sample;
 }
 
-void dds_type_destroy(const struct dds_type *type, void *sample) { dds_sample_free(sample, type->descriptor, DDS_FREE_ALL); }
+void dds_type_destroy(const struct dds_type *type, void *sample) {
+  dds_sample_free(sample, type->descriptor, DDS_FREE_ALL);
+}
 
 void *dds_type_data(const struct dds_type *type, void *sample, size_t *size) {
   if (type->fixed) {

@@ -22,16 +22,13 @@
 #include <fastdds/dds/topic/TypeSupport.hpp>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <seam/nodes.hpp>
 #include <set>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "greeting.h"
@@ -44,20 +41,23 @@ using fast::ReturnCode_t;
 
 namespace {
 
-// Ends a call of the plugin: thrown inside, told as text at its door.
-[[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char *format, ...) {
-  char text[768];
-  va_list list;
-  va_start(list, format);
-  std::vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  throw std::runtime_error(text);
-}
+using seam::fail;
+constexpr seam::Guard guarded{"fastdds"};
 
-const char *words(ReturnCode_t code) { // DDS 1.4, 2.2.1.1
-  static const char *const names[] = {"OK", "ERROR", "UNSUPPORTED", "BAD_PARAMETER", "PRECONDITION_NOT_MET",
-                                      "OUT_OF_RESOURCES", "NOT_ENABLED", "IMMUTABLE_POLICY", "INCONSISTENT_POLICY",
-                                      "ALREADY_DELETED", "TIMEOUT", "NO_DATA", "ILLEGAL_OPERATION",
+const char *words(ReturnCode_t code) {  // DDS 1.4, 2.2.1.1
+  static const char *const names[] = {"OK",
+                                      "ERROR",
+                                      "UNSUPPORTED",
+                                      "BAD_PARAMETER",
+                                      "PRECONDITION_NOT_MET",
+                                      "OUT_OF_RESOURCES",
+                                      "NOT_ENABLED",
+                                      "IMMUTABLE_POLICY",
+                                      "INCONSISTENT_POLICY",
+                                      "ALREADY_DELETED",
+                                      "TIMEOUT",
+                                      "NO_DATA",
+                                      "ILLEGAL_OPERATION",
                                       "NOT_ALLOWED_BY_SECURITY"};
   return code >= 0 && code < static_cast<ReturnCode_t>(sizeof names / sizeof *names) ? names[code] : "unknown code";
 }
@@ -74,31 +74,31 @@ class OnData : public fast::DataReaderListener {
   void *const context_;
 };
 
-using Loans = fast::LoanableSequence<unsigned char>; // of Arrays, as their first bytes
+using Loans = fast::LoanableSequence<unsigned char>;  // of Arrays, as their first bytes
 
 }  // namespace
 
 struct tacho_publisher {
-  Greeting *greeting = nullptr; // over TCP
+  Greeting *greeting = nullptr;  // over TCP
   std::string topic;
   NamedType type;
   size_t size;
   fast::DataWriter *writer = nullptr;
-  Message message; // filled by the caller and published again and again
+  Message message;  // filled by the caller and published again and again
   bool filled = false;
-  void *loan = nullptr;         // of an Array
-  std::set<void *> filled_loans; // Fast DDS lends the same memory again, as it was
+  void *loan = nullptr;           // of an Array
+  std::set<void *> filled_loans;  // Fast DDS lends the same memory again, as it was
 };
 
 struct tacho_subscription {
   tacho_subscription(tacho_on_data on_data, void *context) : listener(on_data, context) {}
-  Greeting *greeting = nullptr; // over TCP
+  Greeting *greeting = nullptr;  // over TCP
   std::string topic;
   NamedType type;
   size_t size;
   OnData listener;
   fast::DataReader *reader = nullptr;
-  Message message; // taken into, lent to the caller
+  Message message;  // taken into, lent to the caller
   Loans loans;
   fast::SampleInfoSeq infos;
   bool lent = false;
@@ -106,31 +106,17 @@ struct tacho_subscription {
 
 struct tacho_session {
   Transport transport;
-  std::mutex mutex; // of what follows
+  std::mutex mutex;  // of what follows
   fast::DomainParticipant *participant = nullptr;
   fast::Publisher *publisher = nullptr;
   fast::Subscriber *subscriber = nullptr;
-  std::unique_ptr<Greeting> greeting; // over TCP
-  std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
+  std::unique_ptr<Greeting> greeting;  // over TCP
+  seam::Nodes<> nodes;
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
 };
 
 namespace {
-
-// No exception may leave a C function.
-template <class Function>
-auto guarded(char *error, Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc &) {
-    std::snprintf(error, TACHO_ERROR_SIZE, "fastdds: no memory");
-  } catch (const std::exception &failure) {
-    std::snprintf(error, TACHO_ERROR_SIZE, "%s", failure.what());
-  }
-  if constexpr (std::is_pointer_v<decltype(function())>) return nullptr;
-  else return -1;
-}
 
 int version(char *out, size_t size, char *) {
   std::snprintf(out, size, "Fast DDS %s", FASTDDS_VERSION_STR);
@@ -186,15 +172,18 @@ tacho_session *open(const tacho_session_config *config, char *error) {
   return guarded(error, [&] {
     Transport transport;
     if (!transport_of(config->transport, &transport))
-      fail("fastdds: transport \"%s\" is not known; expected default, udp, tcp, shm or data-sharing", config->transport);
-    if (config->domain > 232) // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
+      fail("fastdds: transport \"%s\" is not known; expected default, udp, tcp, shm or data-sharing",
+           config->transport);
+    if (config->domain > 232)  // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
       fail("fastdds: domain %u is too high; expected 0 to 232", config->domain);
     const std::string address = config->address;
     if (!address.empty() && !is_usable(address))
       fail("fastdds: address \"%s\" is of no interface that is up; expected one of `ip -4 address`", config->address);
     if (!address.empty() && (transport == Transport::Shm || transport == Transport::DataSharing))
-      fail("fastdds: transport \"%s\" does not leave this machine, but an address (%s) was given; expected udp, tcp or default",
-           config->transport, config->address);
+      fail(
+          "fastdds: transport \"%s\" does not leave this machine, but an address (%s) was given; expected udp, tcp or "
+          "default",
+          config->transport, config->address);
     set_intraprocess(transport == Transport::Default);
     std::unique_ptr<tacho_session, void (*)(tacho_session *)> session(new tacho_session, close);
     session->transport = transport;
@@ -221,9 +210,7 @@ tacho_session *open(const tacho_session_config *config, char *error) {
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    auto added = session->nodes.emplace(name, std::make_unique<char>());
-    if (!added.second) fail("fastdds: this session already has a node \"%s\"", name);
-    *handle = added.first->second.get();
+    *handle = &session->nodes.add(name);
     *traced = 0;
     return 0;
   });
@@ -234,19 +221,22 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
 NamedType acceptable(const tacho_session &session, const tacho_endpoint_config &config, bool exact) {
   const tacho_qos &qos = config.qos;
   const char *topic = config.topic;
-  if (!session.nodes.count(config.node)) fail("fastdds: %s: this session has no node \"%s\"", topic, config.node);
+  session.nodes.of(config);
   if (topic[0] != '/') fail("fastdds: topic \"%s\" is not fully qualified; expected \"/%s\"", topic, topic);
   const bool sharing = session.transport == Transport::DataSharing;
   const NamedType *type = named_type(*config.type ? config.type : sharing ? "Array" : "Bytes");
   if (!type)
-    fail("fastdds: %s: message type \"%s\" is not known; expected Bytes, Array, PointCloud2, PointCloud1m, Image or "
-         "TwistStamped", topic, config.type);
+    fail(
+        "fastdds: %s: message type \"%s\" is not known; expected Bytes, Array, PointCloud2, PointCloud1m, Image or "
+        "TwistStamped",
+        topic, config.type);
   if (sharing && type->shape != Shape::Array)
-    fail("fastdds: %s: %s has no fixed size, or fields in other places than in memory; expected Array with data sharing",
-         topic, type->name);
+    fail(
+        "fastdds: %s: %s has no fixed size, or fields in other places than in memory; expected Array with data sharing",
+        topic, type->name);
   if (exact && type->only_size && config.size != type->only_size)
     fail("fastdds: %s: %s carries %zu bytes of data, not %zu", topic, type->name, type->only_size, config.size);
-  if (config.size > (size_t{1} << 31) - 1024) // Fast DDS counts payloads in 32 bits
+  if (config.size > (size_t{1} << 31) - 1024)  // Fast DDS counts payloads in 32 bits
     fail("fastdds: %s: %zu bytes; expected less than 2 GiB", topic, config.size);
   if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL || qos.history > TACHO_KEEP_ALL)
     fail("fastdds: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
@@ -261,8 +251,11 @@ template <class Endpoints>
 void check_not_own(const tacho_session &session, const char *topic, const Endpoints &others) {
   for (const auto &other : others)
     if (session.transport == Transport::Tcp && other->topic == topic)
-      fail("fastdds: %s: published and subscribed to in one process over tcp, where Fast DDS carries nothing to itself; expected processes "
-           "of their own, or another transport", topic);
+      fail(
+          "fastdds: %s: published and subscribed to in one process over tcp, where Fast DDS carries nothing to itself; "
+          "expected processes "
+          "of their own, or another transport",
+          topic);
 }
 
 fast::Topic *topic_of(tacho_session &session, const tacho_endpoint_config &config, const NamedType &type) {
@@ -280,7 +273,8 @@ fast::Topic *topic_of(tacho_session &session, const tacho_endpoint_config &confi
     if (code != fast::RETCODE_OK)
       fail("fastdds: %s: type %s: %s", config.topic, support.get_type_name().c_str(), words(code));
   }
-  fast::Topic *topic = session.participant->create_topic(config.topic, support.get_type_name(), fast::TOPIC_QOS_DEFAULT);
+  fast::Topic *topic =
+      session.participant->create_topic(config.topic, support.get_type_name(), fast::TOPIC_QOS_DEFAULT);
   if (!topic) fail("fastdds: %s: no topic; Fast DDS says why above", config.topic);
   return topic;
 }
@@ -295,7 +289,7 @@ void apply(const tacho_session &session, const tacho_endpoint_config &config, co
       asked.durability == TACHO_TRANSIENT_LOCAL ? fast::TRANSIENT_LOCAL_DURABILITY_QOS : fast::VOLATILE_DURABILITY_QOS;
   qos.history().kind = asked.history == TACHO_KEEP_ALL ? fast::KEEP_ALL_HISTORY_QOS : fast::KEEP_LAST_HISTORY_QOS;
   fast::ResourceLimitsQosPolicy &limits = qos.resource_limits();
-  limits.extra_samples = 1; // the one that is lent
+  limits.extra_samples = 1;  // the one that is lent
   if (asked.history == TACHO_KEEP_LAST) {
     qos.history().depth = static_cast<int32_t>(asked.depth);
     limits.max_samples = std::max(limits.max_samples, qos.history().depth);
@@ -304,16 +298,18 @@ void apply(const tacho_session &session, const tacho_endpoint_config &config, co
   } else {
     limits.max_samples_per_instance = limits.max_samples;
     limits.allocated_samples = 1;
-    if (session.transport == Transport::DataSharing) { // all of it is set aside at once
+    if (session.transport == Transport::DataSharing) {  // all of it is set aside at once
       constexpr size_t ROOM = 256 << 20;
       limits.max_samples = static_cast<int32_t>(std::clamp<size_t>(ROOM / (config.size + 64), 16, 5000));
       limits.max_samples_per_instance = limits.max_samples;
     }
   }
-  qos.endpoint().history_memory_policy = type.shape == Shape::Array ? rtps::PREALLOCATED_MEMORY_MODE
-                                                                    : rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
-  if (session.transport == Transport::DataSharing) qos.data_sharing().on("");
-  else if (session.transport != Transport::Default) qos.data_sharing().off();
+  qos.endpoint().history_memory_policy =
+      type.shape == Shape::Array ? rtps::PREALLOCATED_MEMORY_MODE : rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+  if (session.transport == Transport::DataSharing)
+    qos.data_sharing().on("");
+  else if (session.transport != Transport::Default)
+    qos.data_sharing().off();
 }
 
 tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle,
@@ -392,7 +388,7 @@ int subscription_matched(tacho_subscription *subscription, char *error) {
 void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *error) {
   return guarded(error, [&]() -> void * {
     if (publisher->type.shape != Shape::Array) {
-      static unsigned char nothing; // of an empty message
+      static unsigned char nothing;  // of an empty message
       *kept = publisher->filled;
       publisher->filled = true;
       *message = &publisher->message;
@@ -451,7 +447,8 @@ bool take_sample(tacho_subscription &subscription) {
 
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
   return guarded(error, [&] {
-    if (subscription->lent) fail("fastdds: %s: take before the last message was given back", subscription->topic.c_str());
+    if (subscription->lent)
+      fail("fastdds: %s: take before the last message was given back", subscription->topic.c_str());
     for (;;) {
       if (!take_sample(*subscription)) return 0;
       if (subscription->type.shape != Shape::Array) {
@@ -473,9 +470,23 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
   });
 }
 
-const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "fastdds", transport_names, type_names, version, open,
-                                            close, node, advertise, subscribe, publisher_matched, subscription_matched,
-                                            borrow, publish, take, give_back, nullptr};
+const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI,
+                                            "fastdds",
+                                            transport_names,
+                                            type_names,
+                                            version,
+                                            open,
+                                            close,
+                                            node,
+                                            advertise,
+                                            subscribe,
+                                            publisher_matched,
+                                            subscription_matched,
+                                            borrow,
+                                            publish,
+                                            take,
+                                            give_back,
+                                            nullptr};
 
 }  // namespace
 

@@ -25,9 +25,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto AGAIN = 200ms;  // between greetings, while one is not answered
-constexpr auto PATIENCE = 2s;  // from the first word of a peer to its answer
-constexpr int32_t MOST = 1000; // greetings that wait until somebody asks
+constexpr auto AGAIN = 200ms;   // between greetings, while one is not answered
+constexpr auto PATIENCE = 2s;   // from the first word of a peer to its answer
+constexpr int32_t MOST = 1000;  // greetings that wait until somebody asks
 
 rtps::GuidPrefix_t prefix_of(const rtps::InstanceHandle_t &handle) { return rtps::iHandle2GUID(handle).guidPrefix; }
 
@@ -39,9 +39,10 @@ int shut_down(const sockaddr_in &place) {
   while (const dirent *entry = readdir(folder)) {
     sockaddr_in peer{};
     socklen_t length = sizeof peer;
-    const int fd = std::atoi(entry->d_name); // . and .. are 0, which is no socket of ours
+    const int fd = std::atoi(entry->d_name);  // . and .. are 0, which is no socket of ours
     const bool is_socket = fd > 0 && getpeername(fd, reinterpret_cast<sockaddr *>(&peer), &length) == 0;
-    if (is_socket && peer.sin_family == AF_INET && peer.sin_port == place.sin_port && peer.sin_addr.s_addr == place.sin_addr.s_addr)
+    if (is_socket && peer.sin_family == AF_INET && peer.sin_port == place.sin_port &&
+        peer.sin_addr.s_addr == place.sin_addr.s_addr)
       count += shutdown(fd, SHUT_RDWR) == 0;
   }
   closedir(folder);
@@ -56,11 +57,12 @@ Greeting::Greeting(fast::DomainParticipant &participant, fast::Publisher &publis
   fast::Topic *topic = nullptr;
   if (participant.register_type(type) == fast::RETCODE_OK)
     topic = participant.create_topic("tachograph/greeting", type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
-  fast::DataWriterQos writing = fast::DATAWRITER_QOS_DEFAULT; // reliable, keep last 1
+  fast::DataWriterQos writing = fast::DATAWRITER_QOS_DEFAULT;  // reliable, keep last 1
   fast::DataReaderQos reading = fast::DATAREADER_QOS_DEFAULT;
   reading.reliability().kind = fast::RELIABLE_RELIABILITY_QOS;
   reading.history().depth = MOST;
-  writing.endpoint().history_memory_policy = reading.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+  writing.endpoint().history_memory_policy = reading.endpoint().history_memory_policy =
+      rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   writing.data_sharing().off();
   reading.data_sharing().off();
   writer_ = topic ? publisher.create_datawriter(topic, writing) : nullptr;

@@ -37,7 +37,7 @@ class Greeting {
   using Clock = std::chrono::steady_clock;
   struct Peer {
     bool heard = false, hears = false;
-    Clock::time_point since{}; // heard first, or connected anew
+    Clock::time_point since{};  // heard first, or connected anew
   };
 
   void listen();
@@ -47,7 +47,7 @@ class Greeting {
   const Prefix own_;
   eprosima::fastdds::dds::DataWriter *writer_ = nullptr;
   eprosima::fastdds::dds::DataReader *reader_ = nullptr;
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_;  // of what follows
   std::map<Prefix, Peer> peers_;
   Clock::time_point greeted_{};
 };

@@ -60,7 +60,7 @@ void set_up_tcp(const std::string &address, DomainParticipantQos &qos) {
   IPLocator::setLogicalPort(data, 0);
   qos.wire_protocol().default_unicast_locator_list.push_back(data);
 
-  Locator_t here, everybody; // ports as DDSI-RTPS 2.5, 9.6.2, says
+  Locator_t here, everybody;  // ports as DDSI-RTPS 2.5, 9.6.2, says
   here.kind = everybody.kind = LOCATOR_KIND_UDPv4;
   IPLocator::setIPv4(here, address);
   IPLocator::setIPv4(everybody, "239.255.0.1");
@@ -100,12 +100,20 @@ void set_up(Transport transport, const std::string &address, DomainParticipantQo
   auto &transports = qos.transport().user_transports;
   qos.transport().use_builtin_transports = false;
   switch (transport) {
-    case Transport::Udp: transports = {udp(interface)}; break;
-    case Transport::Tcp: set_up_tcp(interface, qos); break;
-    case Transport::Shm: transports = {shared_memory()}; break;
+    case Transport::Udp:
+      transports = {udp(interface)};
+      break;
+    case Transport::Tcp:
+      set_up_tcp(interface, qos);
+      break;
+    case Transport::Shm:
+      transports = {shared_memory()};
+      break;
     // Data sharing hands over messages only; participants and endpoints are found the default way.
     case Transport::Default:
-    case Transport::DataSharing: transports = {shared_memory(), udp(interface)}; break;
+    case Transport::DataSharing:
+      transports = {shared_memory(), udp(interface)};
+      break;
   }
   // Hosts that are namespaces of one machine share its memory: what is to cross their network would go by that instead.
   if (transport == Transport::Default && !address.empty()) transports = {udp(interface)};

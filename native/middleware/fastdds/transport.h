@@ -10,7 +10,7 @@
 
 enum class Transport { Default, Udp, Tcp, Shm, DataSharing };
 
-extern const char *const transport_names[]; // NULL-terminated, in the order above
+extern const char *const transport_names[];  // NULL-terminated, in the order above
 
 // False: there is no such name. "" is the default.
 bool transport_of(const char *name, Transport *transport);

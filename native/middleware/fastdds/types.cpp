@@ -15,22 +15,30 @@ using eprosima::fastcdr::CdrVersion;
 namespace {
 
 constexpr size_t TWIST = 6 * sizeof(double);
-constexpr size_t ENCAPSULATION = 4; // DDSI-RTPS 2.5, 10.2
-constexpr size_t FIELDS = 256;      // more than the constant fields of any shape take
+constexpr size_t ENCAPSULATION = 4;  // DDSI-RTPS 2.5, 10.2
+constexpr size_t FIELDS = 256;       // more than the constant fields of any shape take
 
 const NamedType types[] = {
-    {"Bytes", Shape::Bytes, 0},       {"Array", Shape::Array, 0}, {"PointCloud2", Shape::PointCloud2, 0},
-    {"PointCloud1m", Shape::PointCloud2, 1024 * 1024}, {"Image", Shape::Image, 0},
+    {"Bytes", Shape::Bytes, 0},
+    {"Array", Shape::Array, 0},
+    {"PointCloud2", Shape::PointCloud2, 0},
+    {"PointCloud1m", Shape::PointCloud2, 1024 * 1024},
+    {"Image", Shape::Image, 0},
     {"TwistStamped", Shape::TwistStamped, TWIST},
 };
 
 const char *shape_name(Shape shape) {
   switch (shape) {
-    case Shape::Bytes: return "Bytes";
-    case Shape::Array: return "Array_";
-    case Shape::PointCloud2: return "PointCloud2";
-    case Shape::Image: return "Image";
-    case Shape::TwistStamped: return "TwistStamped";
+    case Shape::Bytes:
+      return "Bytes";
+    case Shape::Array:
+      return "Array_";
+    case Shape::PointCloud2:
+      return "PointCloud2";
+    case Shape::Image:
+      return "Image";
+    case Shape::TwistStamped:
+      return "TwistStamped";
   }
   return "";
 }
@@ -92,20 +100,28 @@ void get_twist(Cdr &cdr, Message &message) {
 void put(Cdr &cdr, Shape shape, const Message &message) {
   put_header(cdr, message.header);
   switch (shape) {
-    case Shape::PointCloud2: return put_cloud(cdr, message);
-    case Shape::Image: return put_image(cdr, message);
-    case Shape::TwistStamped: return put_twist(cdr, message);
-    default: cdr << message.data;
+    case Shape::PointCloud2:
+      return put_cloud(cdr, message);
+    case Shape::Image:
+      return put_image(cdr, message);
+    case Shape::TwistStamped:
+      return put_twist(cdr, message);
+    default:
+      cdr << message.data;
   }
 }
 
 void get(Cdr &cdr, Shape shape, Message &message) {
   get_header(cdr, message.header);
   switch (shape) {
-    case Shape::PointCloud2: return get_cloud(cdr, message);
-    case Shape::Image: return get_image(cdr, message);
-    case Shape::TwistStamped: return get_twist(cdr, message);
-    default: cdr >> message.data;
+    case Shape::PointCloud2:
+      return get_cloud(cdr, message);
+    case Shape::Image:
+      return get_image(cdr, message);
+    case Shape::TwistStamped:
+      return get_twist(cdr, message);
+    default:
+      cdr >> message.data;
   }
 }
 
@@ -137,8 +153,9 @@ MessageType::MessageType(Shape shape, size_t size) : shape_(shape), size_(size) 
   std::string name = std::string("tachograph::") + shape_name(shape);
   if (shape == Shape::Array) name += std::to_string(size);
   set_name(name);
-  max_serialized_type_size = static_cast<uint32_t>(ENCAPSULATION + ARRAY_HEADER + size + (shape == Shape::Array ? 0 : FIELDS));
-  max_serialized_type_size = (max_serialized_type_size + 3) & ~3u; // submessages are aligned to 4
+  max_serialized_type_size =
+      static_cast<uint32_t>(ENCAPSULATION + ARRAY_HEADER + size + (shape == Shape::Array ? 0 : FIELDS));
+  max_serialized_type_size = (max_serialized_type_size + 3) & ~3u;  // submessages are aligned to 4
 }
 
 bool MessageType::serialize(const void *const data, Payload &payload, Representation representation) {
@@ -150,9 +167,12 @@ bool MessageType::serialize(const void *const data, Payload &payload, Representa
                               : eprosima::fastcdr::EncodingAlgorithmFlag::PLAIN_CDR2);
   try {
     cdr.serialize_encapsulation();
-    if (shape_ == Shape::Array) put_array(cdr, static_cast<const unsigned char *>(data), size_);
-    else put(cdr, shape_, *static_cast<const Message *>(data));
-  } catch (const eprosima::fastcdr::exception::Exception &) { // the payload is too small; the write fails with our text
+    if (shape_ == Shape::Array)
+      put_array(cdr, static_cast<const unsigned char *>(data), size_);
+    else
+      put(cdr, shape_, *static_cast<const Message *>(data));
+  } catch (
+      const eprosima::fastcdr::exception::Exception &) {  // the payload is too small; the write fails with our text
     return false;
   }
   payload.length = static_cast<uint32_t>(cdr.get_serialized_data_length());
@@ -165,9 +185,11 @@ bool MessageType::deserialize(Payload &payload, void *data) {
   try {
     cdr.read_encapsulation();
     payload.encapsulation = cdr.endianness() == Cdr::BIG_ENDIANNESS ? CDR_BE : CDR_LE;
-    if (shape_ == Shape::Array) get_array(cdr, static_cast<unsigned char *>(data), size_);
-    else get(cdr, shape_, *static_cast<Message *>(data));
-  } catch (const eprosima::fastcdr::exception::Exception &) { // malformed: Fast DDS leaves the sample out
+    if (shape_ == Shape::Array)
+      get_array(cdr, static_cast<unsigned char *>(data), size_);
+    else
+      get(cdr, shape_, *static_cast<Message *>(data));
+  } catch (const eprosima::fastcdr::exception::Exception &) {  // malformed: Fast DDS leaves the sample out
     return false;
   }
   return true;
@@ -184,6 +206,8 @@ void *MessageType::create_data() {
 }
 
 void MessageType::delete_data(void *data) {
-  if (shape_ == Shape::Array) delete[] static_cast<unsigned char *>(data);
-  else delete static_cast<Message *>(data);
+  if (shape_ == Shape::Array)
+    delete[] static_cast<unsigned char *>(data);
+  else
+    delete static_cast<Message *>(data);
 }

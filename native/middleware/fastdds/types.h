@@ -32,7 +32,7 @@ struct NamedType {
   size_t only_size;
 };
 
-extern const char *const type_names[]; // NULL-terminated
+extern const char *const type_names[];  // NULL-terminated
 const NamedType *named_type(const std::string &name);
 
 // A message in memory, of every shape but Array: the fields that vary. The others are constants of the shape.

@@ -12,17 +12,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
+#include <seam/nodes.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace {
 
-template <class... Values>
-void say(char *error, const char *format, Values... values) {
-  std::snprintf(error, TACHO_ERROR_SIZE, format, values...);
-}
+using seam::fail;
+constexpr seam::Guard guarded{"inproc"};
 
 const char *const transports[] = {"pointer", nullptr};
 const char *const types[] = {"Bytes", "PointCloud2", "PointCloud1m", "Image", "TwistStamped", nullptr};
@@ -73,11 +71,11 @@ struct tacho_publisher {
   std::string type;
   tacho_qos qos;
   size_t size;
-  std::vector<Shared> pool; // every buffer ever lent; one that only the pool holds is free
+  std::vector<Shared> pool;  // every buffer ever lent; one that only the pool holds is free
   Shared borrowed;
-  std::mutex mutex; // of what follows; taken after `registry`, before any queue's
+  std::mutex mutex;  // of what follows; taken after `registry`, before any queue's
   std::vector<SharedQueue> queues;
-  std::deque<Shared> history; // for subscriptions that come later; transient local only
+  std::deque<Shared> history;  // for subscriptions that come later; transient local only
 };
 
 struct tacho_subscription {
@@ -89,7 +87,7 @@ struct tacho_subscription {
 struct tacho_session {
   uint32_t domain;
   std::mutex mutex;
-  std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
+  seam::Nodes<> nodes;
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
 };
@@ -111,38 +109,21 @@ void match(tacho_publisher &publisher, const SharedQueue &queue) {
     for (const Shared &buffer : publisher.history) queue->put(buffer);
 }
 
-bool acceptable(const tacho_session *session, const tacho_endpoint_config *config, std::string *type, char *error) {
-  const tacho_qos &qos = config->qos;
-  *type = *config->type ? config->type : types[0];
-  if (!session->nodes.count(config->node)) {
-    say(error, "inproc: %s: this session has no node \"%s\"", config->topic, config->node);
-  } else if (std::none_of(types, std::end(types) - 1, [&](const char *t) { return *type == t; })) {
-    say(error, "inproc: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or "
-        "TwistStamped", config->topic, config->type);
-  } else if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL ||
-             qos.history > TACHO_KEEP_ALL) {
-    say(error, "inproc: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each",
-        config->topic, qos.reliability, qos.durability, qos.history);
-  } else if (qos.history == TACHO_KEEP_LAST && qos.depth == 0) {
-    say(error, "inproc: %s: keep last with depth 0; expected at least 1", config->topic);
-  } else if (config->topic[0] != '/') {
-    say(error, "inproc: topic \"%s\" is not fully qualified; expected \"/%s\"", config->topic, config->topic);
-  } else {
-    return true;
-  }
-  return false;
-}
-
-// No exception may leave a C function; the only one that can arise here is the lack of memory.
-template <class Function>
-auto guarded(char *error, Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc &) {
-    say(error, "inproc: no memory");
-    if constexpr (std::is_pointer_v<decltype(function())>) return nullptr;
-    else return -1;
-  }
+// The message type of an endpoint that can be had.
+std::string acceptable(const tacho_session &session, const tacho_endpoint_config &config) {
+  const tacho_qos &qos = config.qos;
+  const char *topic = config.topic;
+  const std::string type = *config.type ? config.type : types[0];
+  session.nodes.of(config);
+  if (std::none_of(types, std::end(types) - 1, [&](const char *t) { return type == t; }))
+    fail("%s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped",
+         topic, config.type);
+  if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL || qos.history > TACHO_KEEP_ALL)
+    fail("%s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
+         qos.reliability, qos.durability, qos.history);
+  if (qos.history == TACHO_KEEP_LAST && qos.depth == 0) fail("%s: keep last with depth 0; expected at least 1", topic);
+  if (topic[0] != '/') fail("topic \"%s\" is not fully qualified; expected \"/%s\"", topic, topic);
+  return type;
 }
 
 int version(char *out, size_t size, char *) {
@@ -151,15 +132,11 @@ int version(char *out, size_t size, char *) {
 }
 
 tacho_session *open(const tacho_session_config *config, char *error) {
-  if (*config->transport && std::strcmp(config->transport, transports[0])) {
-    say(error, "inproc: transport \"%s\" is not known; expected \"%s\"", config->transport, transports[0]);
-    return nullptr;
-  }
-  if (*config->address) {
-    say(error, "inproc: an address (%s) was given, but messages never leave this process; expected \"\"", config->address);
-    return nullptr;
-  }
   return guarded(error, [&] {
+    if (*config->transport && std::strcmp(config->transport, transports[0]))
+      fail("transport \"%s\" is not known; expected \"%s\"", config->transport, transports[0]);
+    if (*config->address)
+      fail("an address (%s) was given, but messages never leave this process; expected \"\"", config->address);
     tacho_session *session = new tacho_session;
     session->domain = config->domain;
     return session;
@@ -194,12 +171,7 @@ void close(tacho_session *session) {
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    auto added = session->nodes.emplace(name, std::make_unique<char>());
-    if (!added.second) {
-      say(error, "inproc: this session already has a node \"%s\"", name);
-      return -1;
-    }
-    *handle = added.first->second.get();
+    *handle = &session->nodes.add(name);
     *traced = 0;
     return 0;
   });
@@ -210,7 +182,7 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
   return guarded(error, [&]() -> tacho_publisher * {
     std::lock_guard<std::mutex> hold(session->mutex);
     auto made = std::make_unique<tacho_publisher>();
-    if (!acceptable(session, config, &made->type, error)) return nullptr;
+    made->type = acceptable(*session, *config);
     made->key = {session->domain, config->topic};
     made->qos = config->qos;
     made->size = config->size;
@@ -231,7 +203,7 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     std::lock_guard<std::mutex> hold(session->mutex);
     auto made = std::make_unique<tacho_subscription>();
     made->queue = std::make_shared<Queue>();
-    if (!acceptable(session, config, &made->queue->type, error)) return nullptr;
+    made->queue->type = acceptable(*session, *config);
     made->key = {session->domain, config->topic};
     made->queue->qos = config->qos;
     made->queue->on_data = on_data;
@@ -286,10 +258,7 @@ void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *
 
 int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
   return guarded(error, [&] {
-    if (!publisher->borrowed) {
-      say(error, "inproc: publish on %s without a borrowed buffer", publisher->key.second.c_str());
-      return -1;
-    }
+    if (!publisher->borrowed) fail("publish on %s without a borrowed buffer", publisher->key.second.c_str());
     const Shared buffer = std::move(publisher->borrowed);
     publisher->borrowed.reset();
     buffer->header = *header;
@@ -305,23 +274,22 @@ int publish(tacho_publisher *publisher, const tacho_header *header, char *error)
 }
 
 int take(tacho_subscription *subscription, tacho_message *message, char *error) {
-  if (subscription->lent) {
-    say(error, "inproc: %s: take before the last message was given back", subscription->key.second.c_str());
-    return -1;
-  }
-  Queue &queue = *subscription->queue;
-  {
-    std::lock_guard<std::mutex> lock(queue.mutex);
-    if (queue.messages.empty()) return 0;
-    subscription->lent = std::move(queue.messages.front());
-    queue.messages.pop_front();
-  }
-  const Buffer &buffer = *subscription->lent;
-  message->header = buffer.header;
-  message->data = buffer.data.data();
-  message->size = buffer.data.size() - 1;
-  message->loan = subscription->lent.get();
-  return 1;
+  return guarded(error, [&] {
+    if (subscription->lent) fail("%s: take before the last message was given back", subscription->key.second.c_str());
+    Queue &queue = *subscription->queue;
+    {
+      std::lock_guard<std::mutex> lock(queue.mutex);
+      if (queue.messages.empty()) return 0;
+      subscription->lent = std::move(queue.messages.front());
+      queue.messages.pop_front();
+    }
+    const Buffer &buffer = *subscription->lent;
+    message->header = buffer.header;
+    message->data = buffer.data.data();
+    message->size = buffer.data.size() - 1;
+    message->loan = subscription->lent.get();
+    return 1;
+  });
 }
 
 void give_back(tacho_subscription *subscription, tacho_message *message) {
@@ -329,9 +297,23 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
   message->loan = nullptr;
 }
 
-const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "inproc", transports, types, version, open, close, node,
-                                     advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
-                                     take, give_back, nullptr};
+const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI,
+                                            "inproc",
+                                            transports,
+                                            types,
+                                            version,
+                                            open,
+                                            close,
+                                            node,
+                                            advertise,
+                                            subscribe,
+                                            publisher_matched,
+                                            subscription_matched,
+                                            borrow,
+                                            publish,
+                                            take,
+                                            give_back,
+                                            nullptr};
 
 }  // namespace
 

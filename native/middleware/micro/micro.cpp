@@ -6,13 +6,11 @@
 #include <arpa/inet.h>
 #include <tacho/middleware.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
-#include <stdexcept>
+#include <seam/nodes.hpp>
 
 #include "participant.h"
 
@@ -30,25 +28,8 @@ constexpr size_t LARGEST = size_t{MICRO_FRAGMENTS} * FRAGMENT - ENCAPSULATION - 
 constexpr uint32_t HIGHEST_DOMAIN = 230;
 constexpr uint32_t DEEPEST = 1000;
 
-[[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char *format, ...) {
-  char text[TACHO_ERROR_SIZE];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  throw std::runtime_error(text);
-}
-
-// Runs what may throw; `failed` and its text where it does.
-template <typename Result, typename Function>
-Result guarded(char *error, Result failed, Function function) {
-  try {
-    return function();
-  } catch (const std::exception &cause) {
-    snprintf(error, TACHO_ERROR_SIZE, "micro: %s", cause.what());
-    return failed;
-  }
-}
+using seam::fail;
+constexpr seam::Guard guarded{"micro"};
 
 struct Node {
   std::unique_ptr<Participant> writers, readers;
@@ -85,7 +66,7 @@ struct tacho_subscription {
 struct tacho_session {
   uint8_t domain;
   uint32_t address;
-  std::map<std::string, Node> nodes;
+  seam::Nodes<Node> nodes;
   // Behind the nodes: participants call into subscriptions until they are gone, so `close` ends those first.
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
@@ -125,10 +106,11 @@ int version(char *out, size_t size, char *) {
 }
 
 tacho_session *open(const tacho_session_config *config, char *error) {
-  return guarded<tacho_session *>(error, nullptr, [&] {
+  return guarded(error, [&] {
     if (*config->transport && std::strcmp(config->transport, transports[0]))
       fail("transport \"%s\" is not known; expected \"udp\"", config->transport);
-    if (config->domain > HIGHEST_DOMAIN) fail("domain %u is too high; expected 0 to %u", config->domain, HIGHEST_DOMAIN);
+    if (config->domain > HIGHEST_DOMAIN)
+      fail("domain %u is too high; expected 0 to %u", config->domain, HIGHEST_DOMAIN);
     in_addr address = {htonl(INADDR_LOOPBACK)};
     if (*config->address && inet_pton(AF_INET, config->address, &address) != 1)
       fail("address \"%s\": expected the IPv4 address of an interface", config->address);
@@ -145,11 +127,9 @@ void close(tacho_session *session) {
 }
 
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
-  return guarded(error, -1, [&] {
+  return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    auto [at, is_new] = session->nodes.try_emplace(name);
-    if (!is_new) fail("node \"%s\" is there already; expected another name", name);
-    *handle = &at->second;
+    *handle = &session->nodes.add(name);
     *traced = 0;
     return 0;
   });
@@ -157,22 +137,22 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
 
 // The node of an endpoint, after all that tacho-micro cannot do was refused.
 Node &checked(tacho_session *session, const tacho_endpoint_config *config) {
-  auto at = session->nodes.find(config->node);
-  if (at == session->nodes.end()) fail("node \"%s\" is not there; expected one that was made before", config->node);
+  Node &node = session->nodes.of(*config);
   if (*config->type && std::strcmp(config->type, types[0]))
     fail("type \"%s\" on %s is not known; expected \"Bytes\"", config->type, config->topic);
   if (config->topic[0] != '/') fail("topic \"%s\": expected a fully qualified one, such as /chatter", config->topic);
   if (config->size > LARGEST) fail("%zu bytes on %s; expected at most %zu", config->size, config->topic, LARGEST);
-  if (config->qos.reliability > TACHO_RELIABLE || config->qos.durability > TACHO_TRANSIENT_LOCAL || config->qos.history > TACHO_KEEP_ALL)
-    fail("QoS %u, %u, %u on %s: expected values of middleware.h", config->qos.reliability, config->qos.durability, config->qos.history,
-         config->topic);
+  if (config->qos.reliability > TACHO_RELIABLE || config->qos.durability > TACHO_TRANSIENT_LOCAL ||
+      config->qos.history > TACHO_KEEP_ALL)
+    fail("QoS %u, %u, %u on %s: expected values of middleware.h", config->qos.reliability, config->qos.durability,
+         config->qos.history, config->topic);
   if (config->qos.history == TACHO_KEEP_ALL)
     fail("history keep_all on %s: memory of tacho-micro is set aside beforehand; expected keep_last", config->topic);
   if (config->qos.depth < 1 || config->qos.depth > DEEPEST)
     fail("depth %u on %s; expected 1 to %u", config->qos.depth, config->topic, DEEPEST);
   if (config->qos.durability == TACHO_TRANSIENT_LOCAL && config->qos.reliability != TACHO_RELIABLE)
     fail("transient local and best effort on %s; expected transient local with reliable alone", config->topic);
-  return at->second;
+  return node;
 }
 
 Participant &made(std::unique_ptr<Participant> &participant, tacho_session *session, const char *name) {
@@ -187,24 +167,26 @@ uint8_t qos_of(const tacho_qos &qos) {
 
 uint32_t body_size(size_t size) { return BODY_HEAD + HEADER + static_cast<uint32_t>(size); }
 
-tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle, char *error) {
-  return guarded<tacho_publisher *>(error, nullptr, [&] {
+tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *config, const void **handle,
+                           char *error) {
+  return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
     Participant &participant = made(checked(session, config).writers, session, config->node);
     auto publisher = std::make_unique<tacho_publisher>();
     publisher->participant = &participant;
     publisher->data.resize(config->size);
-    publisher->row = participant.add_writer(std::string(MICRO_TOPIC("")) + config->topic, bytes_type, qos_of(config->qos),
-                                            static_cast<uint16_t>(config->qos.depth), body_size(config->size));
+    publisher->row =
+        participant.add_writer(std::string(MICRO_TOPIC("")) + config->topic, bytes_type, qos_of(config->qos),
+                               static_cast<uint16_t>(config->qos.depth), body_size(config->size));
     *handle = publisher.get();
     session->publishers.push_back(std::move(publisher));
     return session->publishers.back().get();
   });
 }
 
-tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_config *config, tacho_on_data on_data, void *context,
-                              const void **handle, char *error) {
-  return guarded<tacho_subscription *>(error, nullptr, [&] {
+tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_config *config, tacho_on_data on_data,
+                              void *context, const void **handle, char *error) {
+  return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
     Participant &participant = made(checked(session, config).readers, session, config->node);
     auto owned = std::make_unique<tacho_subscription>();
@@ -215,15 +197,17 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     subscription->on_data = on_data;
     subscription->context = context;
     session->subscriptions.push_back(std::move(owned));
-    subscription->row = participant.add_reader(std::string(MICRO_TOPIC("")) + config->topic, bytes_type, qos_of(config->qos),
-                                               body_size(config->size),
-                                               [subscription](const micro_message &message) { subscription->take_in(message); });
+    subscription->row = participant.add_reader(
+        std::string(MICRO_TOPIC("")) + config->topic, bytes_type, qos_of(config->qos), body_size(config->size),
+        [subscription](const micro_message &message) { subscription->take_in(message); });
     *handle = subscription;
     return subscription;
   });
 }
 
-int publisher_matched(tacho_publisher *publisher, char *) { return static_cast<int>(publisher->participant->matched(publisher->row)); }
+int publisher_matched(tacho_publisher *publisher, char *) {
+  return static_cast<int>(publisher->participant->matched(publisher->row));
+}
 
 int subscription_matched(tacho_subscription *subscription, char *) {
   return static_cast<int>(subscription->participant->matched(subscription->row));
@@ -237,7 +221,7 @@ void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *
 }
 
 int publish(tacho_publisher *publisher, const tacho_header *header, char *error) {
-  return guarded(error, -1, [&] {
+  return guarded(error, [&] {
     const Participant &participant = *publisher->participant;
     const auto size = static_cast<uint32_t>(publisher->data.size());
     const uint32_t head[3] = {0, 0, HEADER + size};
@@ -257,17 +241,35 @@ int take(tacho_subscription *subscription, tacho_message *message, char *) {
   subscription->spare.push_back(std::move(subscription->out.data));
   subscription->out = std::move(subscription->queue.front());
   subscription->queue.pop_front();
-  *message = {subscription->out.header, subscription->out.data.data(), subscription->out.data.size(), subscription->out.data.data()};
+  *message = {subscription->out.header, subscription->out.data.data(), subscription->out.data.size(),
+              subscription->out.data.data()};
   return 1;
 }
 
 void give_back(tacho_subscription *, tacho_message *) {}
 
 const struct tacho_middleware middleware = {
-    TACHO_MIDDLEWARE_ABI, "micro", transports, types, version, open, close, node, advertise, subscribe,
-    publisher_matched, subscription_matched, borrow, publish, take, give_back, nullptr,
+    TACHO_MIDDLEWARE_ABI,
+    "micro",
+    transports,
+    types,
+    version,
+    open,
+    close,
+    node,
+    advertise,
+    subscribe,
+    publisher_matched,
+    subscription_matched,
+    borrow,
+    publish,
+    take,
+    give_back,
+    nullptr,
 };
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) { return &middleware; }
+extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {
+  return &middleware;
+}

@@ -106,7 +106,9 @@ void Participant::run() {
 unsigned Participant::append(Row &&row, micro_endpoint endpoint) {
   std::lock_guard<std::mutex> lock(mutex_);
   unsigned index = node_.endpoint_count;
-  if (index == MICRO_ENDPOINTS) throw std::runtime_error("node " + name_ + " has " + std::to_string(index) + " endpoints of a kind already; expected at most so many");
+  if (index == MICRO_ENDPOINTS)
+    throw std::runtime_error("node " + name_ + " has " + std::to_string(index) +
+                             " endpoints of a kind already; expected at most so many");
   rows_.push_back(std::move(row));
   Row &kept = rows_.back();
   by_index_.push_back(&kept);
@@ -119,7 +121,8 @@ unsigned Participant::append(Row &&row, micro_endpoint endpoint) {
   return index;
 }
 
-unsigned Participant::add_writer(const std::string &topic, const micro_type &type, uint8_t qos, uint16_t depth, uint32_t size) {
+unsigned Participant::add_writer(const std::string &topic, const micro_type &type, uint8_t qos, uint16_t depth,
+                                 uint32_t size) {
   micro_endpoint endpoint = {};
   endpoint.type = &type;
   endpoint.qos = qos;

@@ -54,7 +54,7 @@ class Participant {
 
   std::string name_;
   void *library_ = nullptr;
-  std::mutex mutex_; // of the copy's state, and of what follows
+  std::mutex mutex_;  // of the copy's state, and of what follows
   std::list<Row> rows_;
   std::vector<Row *> by_index_;
   micro_endpoint table_[MICRO_ENDPOINTS] = {};

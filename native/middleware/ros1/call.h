@@ -9,9 +9,9 @@
 #include <string>
 
 enum class Called {
-  Answered, // *payload is what came
-  Refused,  // there is no such function, or it says no
-  NoAnswer, // nobody is there, or says nothing in time
+  Answered,  // *payload is what came
+  Refused,   // there is no such function, or it says no
+  NoAnswer,  // nobody is there, or says nothing in time
 };
 
 // `parameters`: an array. `limit_s`: seconds after which there is no answer.

@@ -16,7 +16,8 @@ constexpr size_t KIB4 = 4096, MIB = 1024 * 1024;
 template <class M>
 class TypedWriter : public Writer {
  public:
-  TypedWriter(ros::NodeHandle &node, const std::string &topic, size_t size, uint32_t queue_size, bool latch) : size_(size) {
+  TypedWriter(ros::NodeHandle &node, const std::string &topic, size_t size, uint32_t queue_size, bool latch)
+      : size_(size) {
     publisher_ = node.advertise<M>(topic, queue_size, latch);
     if (!publisher_) fail("ros1: %s: no publisher; roscpp says why above", topic.c_str());
   }
@@ -78,9 +79,11 @@ class TellingQueue : public ros::CallbackQueue {
 template <class M>
 class TypedReader : public Reader {
  public:
-  TypedReader(ros::NodeHandle &node, const ReaderConfig &config) : topic_(config.topic), queue_(config.on_data, config.context) {
+  TypedReader(ros::NodeHandle &node, const ReaderConfig &config)
+      : topic_(config.topic), queue_(config.on_data, config.context) {
     ros::SubscribeOptions options;
-    options.init<M>(config.topic, config.queue_size, [this](const boost::shared_ptr<M const> &message) { received(message); });
+    options.init<M>(config.topic, config.queue_size,
+                    [this](const boost::shared_ptr<M const> &message) { received(message); });
     options.transport_hints = config.hints;
     options.callback_queue = &queue_;
     subscriber_ = node.subscribe(options);
@@ -91,7 +94,7 @@ class TypedReader : public Reader {
   bool take(tacho_message *message) override {
     check_nothing_taken();
     queue_.callOne();
-    if (!taken_) return false; // none there, or one that roscpp could not deserialise
+    if (!taken_) return false;  // none there, or one that roscpp could not deserialise
     if (!read_from(*taken_, message)) refuse_taken();
     return true;
   }
@@ -156,12 +159,13 @@ class TypedReader : public Reader {
   const std::string topic_;
   TellingQueue queue_;
   boost::shared_ptr<M const> taken_;
-  User user_; // while call_within waits
+  User user_;  // while call_within waits
   ros::Subscriber subscriber_;
 };
 
 template <class M>
-std::unique_ptr<Writer> writer(ros::NodeHandle &node, const std::string &topic, size_t size, uint32_t queue_size, bool latch) {
+std::unique_ptr<Writer> writer(ros::NodeHandle &node, const std::string &topic, size_t size, uint32_t queue_size,
+                               bool latch) {
   return std::make_unique<TypedWriter<M>>(node, topic, size, queue_size, latch);
 }
 

@@ -18,11 +18,11 @@
 
 #include "call.h"
 #include "failure.h"
-#include "master_script.h" // MASTER_SCRIPT, MASTER_PYTHON
+#include "master_script.h"  // MASTER_SCRIPT, MASTER_PYTHON
 
 namespace {
 
-constexpr uint32_t FIRST_PORT = 21311; // of domain 0; 11311 is the user's
+constexpr uint32_t FIRST_PORT = 21311;  // of domain 0; 11311 is the user's
 constexpr uint32_t LAST_DOMAIN = 999;
 constexpr double START_S = 20, FOREIGN_S = 5;
 constexpr int POLL_NS = 5000000;
@@ -72,7 +72,8 @@ std::string key(uint32_t domain, const std::string &address) {
     place = std::to_string(ns.st_ino);
   }
   char path[512], error[TACHO_ERROR_SIZE];
-  if (!tacho_private_path("ros1", path, sizeof path, error) || !tacho_private_made(path, error)) fail("ros1: %.900s", error);
+  if (!tacho_private_path("ros1", path, sizeof path, error) || !tacho_private_made(path, error))
+    fail("ros1: %.900s", error);
   return std::string(path) + "/" + std::to_string(domain) + "-" + place;
 }
 
@@ -80,7 +81,8 @@ std::string key(uint32_t domain, const std::string &address) {
 std::vector<std::string> environment(const std::string &ip) {
   std::vector<std::string> made{"ROS_IP=" + ip};
   for (char **entry = environ; *entry; entry++)
-    if (std::strncmp(*entry, "ROS_IP=", 7) && std::strncmp(*entry, "ROS_HOSTNAME=", 13) && std::strncmp(*entry, "LD_PRELOAD=", 11))
+    if (std::strncmp(*entry, "ROS_IP=", 7) && std::strncmp(*entry, "ROS_HOSTNAME=", 13) &&
+        std::strncmp(*entry, "LD_PRELOAD=", 11))
       made.push_back(*entry);
   return made;
 }
@@ -106,7 +108,8 @@ void start(int lock, uint32_t port, const std::string &ip, const std::string &us
   const int failed = posix_spawn(&child, MASTER_PYTHON, &files, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&files);
   if (failed) fail("ros1: starting %s for the ROS master: %s", MASTER_PYTHON, std::strerror(failed));
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {} // it forks at once
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }  // it forks at once
 }
 
 }  // namespace
@@ -121,27 +124,34 @@ Master::Master(uint32_t domain, const std::string &address) {
     uri_ = given;
     for (const double until = seconds() + FOREIGN_S; !answers(uri_); nanosleep(&pause, nullptr))
       if (seconds() > until)
-        fail("ros1: no ROS master answers at TACHO_ROS_MASTER_URI=%s; expected one, such as http://127.0.0.1:11311; without "
-             "that variable tacho starts its own", given);
+        fail(
+            "ros1: no ROS master answers at TACHO_ROS_MASTER_URI=%s; expected one, such as http://127.0.0.1:11311; "
+            "without "
+            "that variable tacho starts its own",
+            given);
     return;
   }
   if (domain > LAST_DOMAIN)
     fail("ros1: domain %u is too high for a port of its own; expected 0 to %u", domain, LAST_DOMAIN);
   const uint32_t port = FIRST_PORT + domain;
-  const std::string ip = address.empty() ? "127.0.0.1" : address, files = key(domain, address), users = files + ".users";
+  const std::string ip = address.empty() ? "127.0.0.1" : address, files = key(domain, address),
+                    users = files + ".users";
   do {
     users_ = std::make_unique<Descriptor>(opened(users));
-    while (flock(users_->number, LOCK_SH) != 0) // waits for a master that is just ending
+    while (flock(users_->number, LOCK_SH) != 0)  // waits for a master that is just ending
       if (errno != EINTR) fail("ros1: locking %s: %s", users.c_str(), std::strerror(errno));
   } while (is_gone(users_->number));
 
   bool started = false;
   for (const double until = seconds() + START_S; uri_.empty(); nanosleep(&pause, nullptr)) {
     const Descriptor lock(opened(files + ".master"));
-    if (flock(lock.number, LOCK_EX | LOCK_NB) == 0) { // there is no master, or none any more
+    if (flock(lock.number, LOCK_EX | LOCK_NB) == 0) {  // there is no master, or none any more
       if (started)
-        fail("ros1: the ROS master for domain %u ended at once: %s; expected rosmaster (apt-get install python3-rosmaster) "
-             "and a free port %u", domain, content(lock.number).c_str(), port);
+        fail(
+            "ros1: the ROS master for domain %u ended at once: %s; expected rosmaster (apt-get install "
+            "python3-rosmaster) "
+            "and a free port %u",
+            domain, content(lock.number).c_str(), port);
       write_all(users_->number, "http://" + ip + ":" + std::to_string(port) + "/");
       start(lock.number, port, ip, users);
       started = true;
@@ -149,7 +159,8 @@ Master::Master(uint32_t domain, const std::string &address) {
     }
     // Another session's may have been started on another address.
     const std::string told = content(users_->number);
-    if (!told.empty() && answers(told)) uri_ = told;
+    if (!told.empty() && answers(told))
+      uri_ = told;
     else if (seconds() > until)
       fail("ros1: the ROS master for domain %u does not answer at %s within %.0f s: %s", domain, told.c_str(), START_S,
            content(lock.number).c_str());

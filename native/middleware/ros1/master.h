@@ -25,7 +25,7 @@ class Master {
   const std::string &uri() const { return uri_; }
 
  private:
-  std::unique_ptr<Descriptor> users_; // the lock file, locked shared: what keeps the master running
+  std::unique_ptr<Descriptor> users_;  // the lock file, locked shared: what keeps the master running
   std::string uri_;
 };
 

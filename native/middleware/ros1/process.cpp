@@ -20,15 +20,17 @@
 
 namespace {
 
-constexpr double PEER_S = 2;    // a peer that does not answer in this time is not there
-constexpr double MASTER_S = 10; // a master that does not answer in this time has ended
-const char ENDPOINTS[] = "tachoEndpoints"; // beside the functions of ROS's Slave API: (topic, caller) -> [publishers, subscriptions]
+constexpr double PEER_S = 2;     // a peer that does not answer in this time is not there
+constexpr double MASTER_S = 10;  // a master that does not answer in this time has ended
+const char ENDPOINTS[] =
+    "tachoEndpoints";  // beside the functions of ROS's Slave API: (topic, caller) -> [publishers, subscriptions]
 
 // Connections of a publication: [id, node on the other side, direction, transport, topic, ...] each.
 XmlRpc::XmlRpcValue connections(const std::string &topic) {
   XmlRpc::XmlRpcValue info;
   info.setSize(0);
-  if (ros::PublicationPtr publication = ros::TopicManager::instance()->lookupPublication(topic)) publication->getInfo(info);
+  if (ros::PublicationPtr publication = ros::TopicManager::instance()->lookupPublication(topic))
+    publication->getInfo(info);
   return info;
 }
 
@@ -41,7 +43,7 @@ class Dispatcher : public ros::ASyncXMLRPCConnection {
  public:
   void addToDispatch(XmlRpc::XmlRpcDispatch *dispatch) override { told_.set_value(dispatch); }
   void removeFromDispatch(XmlRpc::XmlRpcDispatch *) override {}
-  bool check() override { return true; } // that was all
+  bool check() override { return true; }  // that was all
   // NULL: the server has ended already, as when the master says so.
   XmlRpc::XmlRpcDispatch *get() {
     std::future<XmlRpc::XmlRpcDispatch *> dispatch = told_.get_future();
@@ -55,21 +57,27 @@ class Dispatcher : public ros::ASyncXMLRPCConnection {
 }  // namespace
 
 Process &Process::instance() {
-  static Process *process = new Process; // lives on: roscpp's own threads and exit handlers may outlive statics
+  static Process *process = new Process;  // lives on: roscpp's own threads and exit handlers may outlive statics
   return *process;
 }
 
 void Process::enter(uint32_t domain, Transport transport, const std::string &address) {
   std::lock_guard<std::mutex> lock(life_);
   if (sessions_ && (domain != domain_ || transport != transport_ || address != address_))
-    fail("ros1: this process has a session of domain %u open; roscpp has one domain, transport and address a process, so "
-         "expected the same, or another process", domain_);
+    fail(
+        "ros1: this process has a session of domain %u open; roscpp has one domain, transport and address a process, "
+        "so "
+        "expected the same, or another process",
+        domain_);
   if (!sessions_) {
     master_ = std::make_unique<Master>(domain, address);
     if (!uri_.empty() && uri_ != master_->uri()) {
       master_.reset();
-      fail("ros1: this process has been at the master %s, and roscpp never takes another; expected domain %u, or another "
-           "process", uri_.c_str(), domain_);
+      fail(
+          "ros1: this process has been at the master %s, and roscpp never takes another; expected domain %u, or "
+          "another "
+          "process",
+          uri_.c_str(), domain_);
     }
     domain_ = domain;
     transport_ = transport;
@@ -127,11 +135,15 @@ std::string Process::resolved(const std::string &topic) const {
 void Process::add_publisher(const std::string &topic, const tacho_qos &qos) {
   std::lock_guard<std::mutex> lock(mutex_);
   Endpoints &there = endpoints_[topic];
-  const bool same = there.qos.durability == qos.durability && there.qos.history == qos.history && there.qos.depth == qos.depth;
+  const bool same =
+      there.qos.durability == qos.durability && there.qos.history == qos.history && there.qos.depth == qos.depth;
   if (there.publishers && !same)
-    fail("ros1: %s: durability %u, history %u, depth %u; expected %u, %u, %u, as another publisher of this process has: they "
-         "share one queue", topic.c_str(), qos.durability, qos.history, qos.depth, there.qos.durability, there.qos.history,
-         there.qos.depth);
+    fail(
+        "ros1: %s: durability %u, history %u, depth %u; expected %u, %u, %u, as another publisher of this process has: "
+        "they "
+        "share one queue",
+        topic.c_str(), qos.durability, qos.history, qos.depth, there.qos.durability, there.qos.history,
+        there.qos.depth);
   there.qos = qos;
   there.publishers++;
 }
@@ -206,8 +218,9 @@ Process::Endpoints Process::ask(const std::string &uri, const std::string &topic
   parameters[1] = ros::this_node::getName();
   Endpoints there;
   switch (call(uri, ENDPOINTS, parameters, PEER_S, &counts)) {
-    case Called::NoAnswer: break;
-    case Called::Refused: // a node that is not ours
+    case Called::NoAnswer:
+      break;
+    case Called::Refused:  // a node that is not ours
       there.publishers = there.subscriptions = 1;
       break;
     case Called::Answered:

@@ -46,7 +46,7 @@ class Process {
  private:
   struct Endpoints {
     int publishers = 0, subscriptions = 0;
-    tacho_qos qos; // of the publishers
+    tacho_qos qos;  // of the publishers
   };
 
   Endpoints own(const std::string &topic);
@@ -56,18 +56,18 @@ class Process {
   void answer(XmlRpc::XmlRpcValue &parameters, XmlRpc::XmlRpcValue &result);
   std::string uri_of(const std::string &node);
 
-  std::mutex life_; // of what follows, up to the next mutex
+  std::mutex life_;  // of what follows, up to the next mutex
   int sessions_ = 0;
   uint32_t domain_ = 0;
   Transport transport_ = Transport::Tcpros;
   std::string address_;
-  std::string uri_; // of the first master: roscpp never takes another
+  std::string uri_;  // of the first master: roscpp never takes another
   std::unique_ptr<Master> master_;
   std::unique_ptr<ros::NodeHandle> node_;
 
-  std::mutex mutex_; // of what follows
-  std::map<std::string, Endpoints> endpoints_; // by resolved topic
-  std::map<std::string, std::string> uris_;    // by node
+  std::mutex mutex_;                            // of what follows
+  std::map<std::string, Endpoints> endpoints_;  // by resolved topic
+  std::map<std::string, std::string> uris_;     // by node
 };
 
 #endif

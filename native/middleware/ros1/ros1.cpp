@@ -9,25 +9,14 @@
 
 #include <ros/common.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
-#include <type_traits>
+#include <seam/nodes.hpp>
 #include <vector>
 
 #include "endpoint.h"
 #include "failure.h"
 #include "process.h"
-
-[[noreturn]] void fail(const char *format, ...) {
-  char text[TACHO_ERROR_SIZE];
-  va_list list;
-  va_start(list, format);
-  std::vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  throw std::runtime_error(text);
-}
 
 struct tacho_publisher {
   std::string topic;
@@ -47,8 +36,8 @@ struct tacho_subscription {
 
 struct tacho_session {
   Transport transport;
-  std::mutex mutex; // of what follows
-  std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
+  std::mutex mutex;  // of what follows
+  seam::Nodes<> nodes;
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
 };
@@ -57,20 +46,7 @@ namespace {
 
 const char *const transport_names[] = {"tcpros", "udpros", "in-process", nullptr};
 
-// No exception may leave a C function.
-template <class Function>
-auto guarded(char *error, Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc &) {
-    std::snprintf(error, TACHO_ERROR_SIZE, "ros1: no memory");
-  } catch (const std::exception &failure) {
-    const char *text = failure.what();
-    std::snprintf(error, TACHO_ERROR_SIZE, "%s%s", std::strncmp(text, "ros1: ", 6) ? "ros1: roscpp: " : "", text);
-  }
-  if constexpr (std::is_pointer_v<decltype(function())>) return nullptr;
-  else return -1;
-}
+constexpr seam::Guard guarded{"ros1", "roscpp"};
 
 int version(char *out, size_t size, char *) {
   std::snprintf(out, size, "roscpp %d.%d.%d", ROS_VERSION_MAJOR, ROS_VERSION_MINOR, ROS_VERSION_PATCH);
@@ -101,9 +77,10 @@ void close(tacho_session *session) {
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    if (session->nodes.count(name)) fail("ros1: this session already has a node \"%s\"", name);
-    Process::instance().start(name);
-    *handle = (session->nodes[name] = std::make_unique<char>()).get();
+    *handle = &session->nodes.add(name, [&] {
+      Process::instance().start(name);
+      return std::make_unique<char>();
+    });
     *traced = 0;
     return 0;
   });
@@ -114,15 +91,15 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
 const NamedType &acceptable(const tacho_session &session, const tacho_endpoint_config &config, bool exact) {
   const tacho_qos &qos = config.qos;
   const char *topic = config.topic;
-  if (!session.nodes.count(config.node)) fail("ros1: %s: this session has no node \"%s\"", topic, config.node);
+  session.nodes.of(config);
   if (topic[0] != '/') fail("ros1: topic \"%s\" is not fully qualified; expected \"/%s\"", topic, topic);
   const NamedType *type = named_type(config.type, config.size);
   if (!type)
-    fail("ros1: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped", topic,
-         config.type);
+    fail("ros1: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped",
+         topic, config.type);
   if (exact && type->only_size && config.size != type->only_size)
     fail("ros1: %s: %s carries %zu bytes of data, not %zu", topic, type->name, type->only_size, config.size);
-  if (config.size > 1000000000 - 1024) // roscpp drops a connection that announces more
+  if (config.size > 1000000000 - 1024)  // roscpp drops a connection that announces more
     fail("ros1: %s: %zu bytes; expected at most 1 GB", topic, config.size);
   if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL || qos.history > TACHO_KEEP_ALL)
     fail("ros1: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
@@ -132,8 +109,10 @@ const NamedType &acceptable(const tacho_session &session, const tacho_endpoint_c
   if (qos.history == TACHO_KEEP_LAST && (qos.depth == 0 || qos.depth > INT32_MAX))
     fail("ros1: %s: keep last with depth %u; expected 1 to 2^31 - 1", topic, qos.depth);
   if (qos.durability == TACHO_TRANSIENT_LOCAL && (qos.history != TACHO_KEEP_LAST || qos.depth != 1))
-    fail("ros1: %s: transient local with more than one message: ROS 1 latches the last alone; expected keep last, depth 1",
-         topic);
+    fail(
+        "ros1: %s: transient local with more than one message: ROS 1 latches the last alone; expected keep last, depth "
+        "1",
+        topic);
   return *type;
 }
 
@@ -170,8 +149,10 @@ tacho_subscription *subscribe(tacho_session *session, const tacho_endpoint_confi
     auto made = std::make_unique<tacho_subscription>();
     made->topic = process.resolved(config->topic);
     ros::TransportHints hints;
-    if (session->transport == Transport::Udpros) hints.udp();
-    else hints.tcp();
+    if (session->transport == Transport::Udpros)
+      hints.udp();
+    else
+      hints.tcp();
     // Counted before publishers can ask for it.
     process.add_subscription(made->topic);
     try {
@@ -221,15 +202,29 @@ void give_back(tacho_subscription *subscription, tacho_message *message) {
   message->loan = nullptr;
 }
 
-const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "ros1", transport_names, type_names, version, open, close,
-                                            node, advertise, subscribe, publisher_matched, subscription_matched, borrow,
-                                            publish, take, give_back, nullptr};
+const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI,
+                                            "ros1",
+                                            transport_names,
+                                            type_names,
+                                            version,
+                                            open,
+                                            close,
+                                            node,
+                                            advertise,
+                                            subscribe,
+                                            publisher_matched,
+                                            subscription_matched,
+                                            borrow,
+                                            publish,
+                                            take,
+                                            give_back,
+                                            nullptr};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int tacho_call_within(tacho_subscription *subscription, int64_t limit_ns,
-                                                                        tacho_on_message on_message, void *context,
-                                                                        char *error) {
+extern "C" __attribute__((visibility("default"))) int tacho_call_within(tacho_subscription *subscription,
+                                                                        int64_t limit_ns, tacho_on_message on_message,
+                                                                        void *context, char *error) {
   return guarded(error, [&] { return subscription->reader->call_within(limit_ns, on_message, context) ? 1 : 0; });
 }
 

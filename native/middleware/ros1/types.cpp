@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr int64_t SECOND = 1000000000; // ns
+constexpr int64_t SECOND = 1000000000;  // ns
 
 // ROS 1 counts seconds in 32 bits, from 0.
 bool has_time(int64_t ns) { return ns >= 0 && ns / SECOND <= std::numeric_limits<uint32_t>::max(); }
@@ -85,9 +85,7 @@ bool read(const sensor_msgs::Image &message, tacho_message *out) { return read(m
 
 static_assert(sizeof(geometry_msgs::Twist) == TWIST, "six doubles, nothing between them");
 
-void resize(geometry_msgs::TwistStamped &message, size_t) {
-  message.header.frame_id.assign(16 + 1 + 8 + 1 + 8, '0');
-}
+void resize(geometry_msgs::TwistStamped &message, size_t) { message.header.frame_id.assign(16 + 1 + 8 + 1 + 8, '0'); }
 
 void set_header(geometry_msgs::TwistStamped &message, const tacho_header &header) {
   if (!has_time(header.stamp_ns))

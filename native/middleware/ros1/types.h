@@ -16,7 +16,7 @@
 #include <std_msgs/UInt8MultiArray.h>
 
 constexpr size_t HEADER = sizeof(tacho_header);
-constexpr size_t TWIST = 6 * sizeof(double); // of data in a TwistStamped
+constexpr size_t TWIST = 6 * sizeof(double);  // of data in a TwistStamped
 
 // Makes room for `size` bytes of data, and fills in the fields that stay.
 void resize(std_msgs::UInt8MultiArray &message, size_t size);

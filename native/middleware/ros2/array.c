@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacho/middleware.h>
-#if __has_include(<rosidl_runtime_c/type_hash.h>) // since Iron
+#if __has_include(<rosidl_runtime_c/type_hash.h>)  // since Iron
 #include <rosidl_runtime_c/type_description/type_description__struct.h>
 #include <rosidl_runtime_c/type_description/type_source__struct.h>
 #include <rosidl_runtime_c/type_hash.h>
@@ -38,7 +38,7 @@ struct array_type {
   struct array_type *next;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of the list, whose members are never changed nor freed
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the list, whose members are never changed nor freed
 static struct array_type *types;
 
 static struct array_type *type_of(const support_t *support) {
@@ -58,7 +58,7 @@ static const support_t *for_rmw(const support_t *support, const char *identifier
 
 static const struct {
   const char *name;
-  uint8_t introspected, described; // FIELD_TYPE_* of type_description_interfaces/msg/FieldType
+  uint8_t introspected, described;  // FIELD_TYPE_* of type_description_interfaces/msg/FieldType
   uint32_t offset;
 } fields[FIELDS] = {
     {"sequence", rosidl_typesupport_introspection_c__ROS_TYPE_UINT64, 9, offsetof(struct tacho_header, sequence)},
@@ -70,20 +70,26 @@ static const struct {
 
 static void init(void *message, enum rosidl_runtime_c__message_initialization how) {
   (void)how;
-  memset(message, 0, sizeof(struct tacho_header)); // the data need not be touched
+  memset(message, 0, sizeof(struct tacho_header));  // the data need not be touched
 }
 
 static void fini(void *message) { (void)message; }
 
 static void introspect(struct array_type *type) {
   for (int i = 0; i < FIELDS; i++)
-    type->members[i] = (member_t){.name_ = fields[i].name, .type_id_ = fields[i].introspected, .offset_ = fields[i].offset};
+    type->members[i] =
+        (member_t){.name_ = fields[i].name, .type_id_ = fields[i].introspected, .offset_ = fields[i].offset};
   member_t *data = &type->members[FIELDS - 1];
   data->is_array_ = true;
   data->array_size_ = type->size;
   type->introspection = (rosidl_typesupport_introspection_c__MessageMembers){
-      .message_namespace_ = "tacho_msgs__msg", .message_name_ = type->name, .member_count_ = FIELDS,
-      .size_of_ = sizeof(struct tacho_header) + type->size, .members_ = type->members, .init_function = init, .fini_function = fini,
+      .message_namespace_ = "tacho_msgs__msg",
+      .message_name_ = type->name,
+      .member_count_ = FIELDS,
+      .size_of_ = sizeof(struct tacho_header) + type->size,
+      .members_ = type->members,
+      .init_function = init,
+      .fini_function = fini,
   };
 }
 
@@ -115,8 +121,9 @@ static void describe(struct array_type *type) {
   type->description.type_description.fields =
       (rosidl_runtime_c__type_description__Field__Sequence){type->fields, FIELDS, FIELDS};
 }
-#define DESCRIPTION .get_type_hash_func = hash_of, .get_type_description_func = description_of, \
-                    .get_type_description_sources_func = sources_of,
+#define DESCRIPTION                                                           \
+  .get_type_hash_func = hash_of, .get_type_description_func = description_of, \
+  .get_type_description_sources_func = sources_of,
 #else
 static void describe(struct array_type *type) { (void)type; }
 #define DESCRIPTION

@@ -13,29 +13,36 @@
 
 namespace {
 
-template <size_t N> struct Array {
+template <size_t N>
+struct Array {
   tacho_header header;
   uint8_t data[N ? N : 1];
 };
 
-template <size_t N> bool serialize(const void *message, eprosima::fastcdr::Cdr &cdr) {
+template <size_t N>
+bool serialize(const void *message, eprosima::fastcdr::Cdr &cdr) {
   const auto &array = *static_cast<const Array<N> *>(message);
   cdr << array.header.sequence << array.header.stamp_ns << array.header.publisher << array.header.reserved;
   if (N) cdr.serialize_array(array.data, N);
   return true;
 }
 
-template <size_t N> bool deserialize(eprosima::fastcdr::Cdr &cdr, void *message) {
+template <size_t N>
+bool deserialize(eprosima::fastcdr::Cdr &cdr, void *message) {
   auto &array = *static_cast<Array<N> *>(message);
   cdr >> array.header.sequence >> array.header.stamp_ns >> array.header.publisher >> array.header.reserved;
   if (N) cdr.deserialize_array(array.data, N);
   return true;
 }
 
-template <size_t N> uint32_t serialized_size(const void *) { return sizeof(tacho_header) + N; }
+template <size_t N>
+uint32_t serialized_size(const void *) {
+  return sizeof(tacho_header) + N;
+}
 
-template <size_t N> size_t max_serialized_size(char &bounds_info) {
-  bounds_info = ROSIDL_TYPESUPPORT_FASTRTPS_PLAIN_TYPE; // its memory is its CDR
+template <size_t N>
+size_t max_serialized_size(char &bounds_info) {
+  bounds_info = ROSIDL_TYPESUPPORT_FASTRTPS_PLAIN_TYPE;  // its memory is its CDR
   return sizeof(tacho_header) + N;
 }
 
@@ -45,7 +52,8 @@ struct OfSize {
   message_type_support_callbacks_t callbacks;
 };
 
-template <size_t N> OfSize *of() {
+template <size_t N>
+OfSize *of() {
   static OfSize made = [] {
     OfSize one{};
     one.size = N;
@@ -61,7 +69,10 @@ template <size_t N> OfSize *of() {
   return &made;
 }
 
-template <size_t... N> auto all() { return std::array<OfSize *, sizeof...(N)>{of<N>()...}; }
+template <size_t... N>
+auto all() {
+  return std::array<OfSize *, sizeof...(N)>{of<N>()...};
+}
 
 constexpr size_t KIB = 1024, MIB = 1024 * KIB;
 
@@ -69,9 +80,8 @@ constexpr size_t KIB = 1024, MIB = 1024 * KIB;
 
 extern "C" const void *ros2_array_callbacks(size_t size) {
   // Listed in types.h, for people.
-  static const auto sizes =
-      all<0, 16, 48, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB, 64000,
-          512000, 1000000, 2000000>();
+  static const auto sizes = all<0, 16, 48, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB,
+                                MIB, 2 * MIB, 4 * MIB, 64000, 512000, 1000000, 2000000>();
   for (const OfSize *one : sizes)
     if (one->size == size) return &one->callbacks;
   return nullptr;

@@ -5,13 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void say(char *error, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(error, TACHO_ERROR_SIZE, format, list);
-  va_end(list);
-}
-
 void say_rcl(char *error, rcl_ret_t code, const char *format, ...) {
   char doing[384];
   va_list list;

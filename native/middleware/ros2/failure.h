@@ -6,9 +6,7 @@
 #define TACHO_ROS2_FAILURE_H_
 
 #include <rcl/types.h>
-#include <tacho/middleware.h>
-
-__attribute__((format(printf, 2, 3))) void say(char *error, const char *format, ...);
+#include <seam/nodes.h>
 
 /* rcl's own words behind ours, and its thread-local error cleared. */
 __attribute__((format(printf, 3, 4))) void say_rcl(char *error, rcl_ret_t code, const char *format, ...);

@@ -14,8 +14,10 @@ struct loans *loans_of_publisher(const rcl_publisher_t *publisher, const rosidl_
     return NULL;
   }
   struct loans *loans = calloc(1, sizeof *loans);
-  if (loans) loans->support = support;
-  else say(error, "ros2: no memory for the loans of %s", topic);
+  if (loans)
+    loans->support = support;
+  else
+    say(error, "ros2: no memory for the loans of %s", topic);
   return loans;
 }
 
@@ -31,7 +33,7 @@ void *loans_borrow(struct loans *loans, const rcl_publisher_t *publisher, int *k
   for (size_t i = 0; i < loans->count; i++)
     if (loans->known[i] == loans->out) return loans->out;
   void **more = realloc(loans->known, (loans->count + 1) * sizeof *more);
-  if (more) { // where not, it is filled once more
+  if (more) {  // where not, it is filled once more
     loans->known = more;
     loans->known[loans->count++] = loans->out;
   }

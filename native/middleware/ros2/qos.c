@@ -43,7 +43,6 @@ int ros2_qos_honoured(const rmw_qos_profile_t *asked, const rmw_qos_profile_t *a
       topic, rmw_qos_reliability_policy_to_str(actual->reliability),
       rmw_qos_durability_policy_to_str(actual->durability), rmw_qos_history_policy_to_str(actual->history),
       actual->depth, rmw_qos_reliability_policy_to_str(asked->reliability),
-      rmw_qos_durability_policy_to_str(asked->durability), rmw_qos_history_policy_to_str(asked->history),
-      asked->depth);
+      rmw_qos_durability_policy_to_str(asked->durability), rmw_qos_history_policy_to_str(asked->history), asked->depth);
   return -1;
 }

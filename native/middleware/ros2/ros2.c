@@ -21,9 +21,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 struct ros2_node {
+  struct seam_node seam;
   rcl_node_t rcl;
-  char *name;
-  struct ros2_node *next;
 };
 
 struct tacho_publisher {
@@ -31,9 +30,9 @@ struct tacho_publisher {
   struct ros2_node *node;
   const struct ros2_type *type;
   size_t size;
-  void *message; // one typed message, filled by the caller and published again and again; NULL where messages are lent
+  void *message;  // one typed message, filled by the caller and published again and again; NULL where messages are lent
   bool filled;
-  struct loans *loans; // NULL where none are
+  struct loans *loans;  // NULL where none are
   struct tacho_publisher *next;
 };
 
@@ -42,7 +41,7 @@ struct tacho_subscription {
   struct ros2_node *node;
   const struct ros2_type *type;
   size_t size;
-  void *message; // taken into, lent to the caller; or lent by the middleware, while the caller has it
+  void *message;  // taken into, lent to the caller; or lent by the middleware, while the caller has it
   bool lent;
   char *topic;
   tacho_on_data on_data;
@@ -51,9 +50,9 @@ struct tacho_subscription {
 };
 
 struct tacho_session {
-  pthread_mutex_t mutex; // of the lists; rcl's own init functions are not thread-safe on one context either
+  pthread_mutex_t mutex;  // of the lists; rcl's own init functions are not thread-safe on one context either
   rcl_context_t context;
-  struct ros2_node *nodes;
+  struct seam_node *nodes;  // each a ros2_node
   struct tacho_publisher *publishers;
   struct tacho_subscription *subscriptions;
 };
@@ -61,7 +60,7 @@ struct tacho_session {
 // Session
 
 static struct tacho_session *ros2_open(const struct tacho_session_config *config, char *error) {
-  if (config->domain > 232) { // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
+  if (config->domain > 232) {  // DDSI-RTPS 2.5, 9.6.2.3: higher domains have no ports
     say(error, "ros2: domain %u is too high; expected 0 to 232", config->domain);
     return NULL;
   }
@@ -125,11 +124,8 @@ static void ros2_close(struct tacho_session *session) {
     free_publisher(first);
   }
   while (session->nodes) {
-    struct ros2_node *first = session->nodes;
-    session->nodes = first->next;
-    closed(rcl_node_fini(&first->rcl), "rcl_node_fini");
-    free(first->name);
-    free(first);
+    closed(rcl_node_fini(&((struct ros2_node *)session->nodes)->rcl), "rcl_node_fini");
+    seam_node_remove(&session->nodes);
   }
   closed(rcl_shutdown(&session->context), "rcl_shutdown");
   closed(rcl_context_fini(&session->context), "rcl_context_fini");
@@ -139,45 +135,36 @@ static void ros2_close(struct tacho_session *session) {
 
 // Nodes
 
-static struct ros2_node *find_node(struct tacho_session *session, const char *name) {
-  struct ros2_node *node = session->nodes;
-  while (node && strcmp(node->name, name)) node = node->next;
-  return node;
+// Whether rcl makes it: "/localisation/ndt" is node ndt in namespace /localisation.
+static bool open_node(struct tacho_session *session, struct ros2_node *node, const char *name, char *error) {
+  const char *slash = strrchr(name, '/');
+  char *space = slash && slash != name ? strndup(name, (size_t)(slash - name)) : strdup("/");
+  if (!space) {
+    say(error, "ros2: no memory for node \"%s\"", name);
+    return false;
+  }
+  rcl_node_options_t options = rcl_node_get_default_options();
+  options.enable_rosout = false;  // its publisher would be traffic that no workload names
+  node->rcl = rcl_get_zero_initialized_node();
+  rcl_ret_t code = rcl_node_init(&node->rcl, slash ? slash + 1 : name, space, &session->context, &options);
+  ros2_transport_read();
+  free(space);
+  if (code != RCL_RET_OK) say_rcl(error, code, "ros2: node \"%s\"", name);
+  return code == RCL_RET_OK;
 }
 
 static int ros2_node(struct tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
-  int result = -1;
   pthread_mutex_lock(&session->mutex);
-  const char *slash = strrchr(name, '/'); // "/localisation/ndt" is node ndt in namespace /localisation
-  struct ros2_node *node = calloc(1, sizeof *node);
-  char *space = slash && slash != name ? strndup(name, (size_t)(slash - name)) : strdup("/");
-  if (find_node(session, name)) {
-    say(error, "ros2: this session already has a node \"%s\"", name);
-  } else if (!node || !space || !(node->name = strdup(name))) {
-    say(error, "ros2: no memory for node \"%s\"", name);
-  } else {
-    rcl_node_options_t options = rcl_node_get_default_options();
-    options.enable_rosout = false; // its publisher would be traffic that no workload names
-    node->rcl = rcl_get_zero_initialized_node();
-    rcl_ret_t code = rcl_node_init(&node->rcl, slash ? slash + 1 : name, space, &session->context, &options);
-    ros2_transport_read();
-    if (code != RCL_RET_OK) {
-      say_rcl(error, code, "ros2: node \"%s\"", name);
-    } else {
-      node->next = session->nodes;
-      session->nodes = node;
-      *handle = &node->rcl;
-      *traced = 1;
-      result = 0;
-    }
+  struct ros2_node *node = (struct ros2_node *)seam_node_add(&session->nodes, name, sizeof *node, "ros2", error);
+  if (node && !open_node(session, node, name, error)) {
+    seam_node_remove(&session->nodes);
+    node = NULL;
   }
   pthread_mutex_unlock(&session->mutex);
-  free(space);
-  if (result < 0 && node) {
-    free(node->name);
-    free(node);
-  }
-  return result;
+  if (!node) return -1;
+  *handle = &node->rcl;
+  *traced = 1;
+  return 0;
 }
 
 // Endpoints
@@ -196,23 +183,18 @@ static const struct ros2_type *type_of(const struct tacho_endpoint_config *confi
     say(error, "ros2: %s: %s has no fixed size, so it cannot be shared in memory; expected Array with data sharing",
         config->topic, type->name);
   } else if (shares && config->qos.history == TACHO_KEEP_ALL) {
-    say(error, "ros2: %s: keep all with data sharing, which sets aside the memory of all messages that are kept; expected keep "
-        "last", config->topic);
+    say(error,
+        "ros2: %s: keep all with data sharing, which sets aside the memory of all messages that are kept; expected "
+        "keep "
+        "last",
+        config->topic);
   } else {
     return type;
   }
   return NULL;
 }
 
-static struct ros2_node *node_of(struct tacho_session *session, const struct tacho_endpoint_config *config,
-                                 char *error) {
-  struct ros2_node *node = find_node(session, config->node);
-  if (!node) say(error, "ros2: %s: this session has no node \"%s\"", config->topic, config->node);
-  return node;
-}
-
-static bool open_publisher(struct tacho_publisher *publisher, const struct tacho_endpoint_config *config,
-                           char *error) {
+static bool open_publisher(struct tacho_publisher *publisher, const struct tacho_endpoint_config *config, char *error) {
   rcl_publisher_options_t options = rcl_publisher_get_default_options();
   if (!publisher->node || !publisher->type || ros2_qos_profile(&config->qos, &options.qos, config->topic, error) < 0)
     return false;
@@ -244,7 +226,7 @@ static struct tacho_publisher *ros2_advertise(struct tacho_session *session, con
     return NULL;
   }
   pthread_mutex_lock(&session->mutex);
-  publisher->node = node_of(session, config, error);
+  publisher->node = (struct ros2_node *)seam_node_of(session->nodes, config, "ros2", error);
   if (publisher->node) publisher->type = type_of(config, true, error);
   if (open_publisher(publisher, config, error)) {
     publisher->next = session->publishers;
@@ -267,7 +249,8 @@ static void new_message(const void *subscription, size_t count) {
 static bool open_subscription(struct tacho_subscription *subscription, const struct tacho_endpoint_config *config,
                               char *error) {
   rcl_subscription_options_t options = rcl_subscription_get_default_options();
-  if (!subscription->node || !subscription->type || ros2_qos_profile(&config->qos, &options.qos, config->topic, error) < 0)
+  if (!subscription->node || !subscription->type ||
+      ros2_qos_profile(&config->qos, &options.qos, config->topic, error) < 0)
     return false;
   subscription->size = config->size;
   subscription->lent = ros2_transport_shares_data();
@@ -288,8 +271,11 @@ static bool open_subscription(struct tacho_subscription *subscription, const str
   if (ros2_qos_honoured(&options.qos, rcl_subscription_get_actual_qos(&subscription->rcl), config->topic, error) < 0)
     return false;
   if (subscription->lent && !rcl_subscription_can_loan_messages(&subscription->rcl)) {
-    say(error, "ros2: %s: messages are not lent to this subscription; expected ROS_DISABLE_LOANED_MESSAGES unset or 0, or another "
-        "transport than data-sharing", config->topic);
+    say(error,
+        "ros2: %s: messages are not lent to this subscription; expected ROS_DISABLE_LOANED_MESSAGES unset or 0, or "
+        "another "
+        "transport than data-sharing",
+        config->topic);
     return false;
   }
   if (subscription->on_data) {
@@ -314,7 +300,7 @@ static struct tacho_subscription *ros2_subscribe(struct tacho_session *session,
   subscription->on_data = on_data;
   subscription->context = context;
   pthread_mutex_lock(&session->mutex);
-  subscription->node = node_of(session, config, error);
+  subscription->node = (struct ros2_node *)seam_node_of(session->nodes, config, "ros2", error);
   if (subscription->node) subscription->type = type_of(config, false, error);
   if (open_subscription(subscription, config, error)) {
     subscription->next = session->subscriptions;

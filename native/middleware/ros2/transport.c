@@ -17,10 +17,10 @@ enum transport { DEFAULT, UDP, SHM, DATA_SHARING, OF_RMW, UNKNOWN };
 static const char fast_dds[] = "rmw_fastrtps_cpp";
 static const char this_machine[] = "127.0.0.1";
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
-static enum transport transport = UNKNOWN;                // of this process, once it has one
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of what follows
+static enum transport transport = UNKNOWN;                 // of this process, once it has one
 static char name[64], address[INET_ADDRSTRLEN];
-static char profile[256]; // the file, until it was read
+static char profile[256];  // the file, until it was read
 
 // Participants find each other by multicast, which Linux loops back on 127.0.0.1, too: with a list of peers, as the range
 // LOCALHOST of rmw_fastrtps has it, no more than 32 would. Shared memory carries messages in the size that UDP does, as Fast DDS
@@ -38,22 +38,25 @@ static const char participant[] =
     "<userTransports>%s%s</userTransports><useBuiltinTransports>false</useBuiltinTransports>"
     // A process that was killed is missed after 10 s, not 20; and discovery messages of more than 5000 bytes, which rmw_fastrtps
     // allows where it does not leave that to the profile.
-    "<builtin><discovery_config><leaseDuration><sec>10</sec></leaseDuration></discovery_config><readerHistoryMemoryPolicy>PREALLOCATED_WITH_REALLOC</readerHistoryMemoryPolicy>"
+    "<builtin><discovery_config><leaseDuration><sec>10</sec></leaseDuration></"
+    "discovery_config><readerHistoryMemoryPolicy>PREALLOCATED_WITH_REALLOC</readerHistoryMemoryPolicy>"
     "<writerHistoryMemoryPolicy>PREALLOCATED_WITH_REALLOC</writerHistoryMemoryPolicy></builtin>"
     // Nobody asks a peer for its types: all nodes know the types of their topics. In Fast DDS 3, up to 3.6 at least, the thread that
     // takes the answers (dds.tls.replies) calls a list of callbacks to which discovery adds, with no lock, and may fall over it.
-    "<propertiesPolicy><properties><property><name>fastdds.type_propagation</name><value>disabled</value></property></properties>"
+    "<propertiesPolicy><properties><property><name>fastdds.type_propagation</name><value>disabled</value></property></"
+    "properties>"
     "</propertiesPolicy></rtps></participant>%s"
     "</profiles></dds>";
 #define USES(id) "<transport_id>" id "</transport_id>"
 
 // rmw_fastrtps turns data sharing off unless all QoS that ROS does not name is taken from the profile
 // (RMW_FASTRTPS_USE_QOS_FROM_XML). Of its own topics' the types have no fixed size, and stay as they are without a profile.
-#define ENDPOINT(kind, of, memory, sharing)                                                                     \
-  "<" kind " profile_name=\"" of "><qos><data_sharing><kind>" sharing "</kind></data_sharing></qos>"            \
+#define ENDPOINT(kind, of, memory, sharing)                           \
+  "<" kind " profile_name=\"" of "><qos><data_sharing><kind>" sharing \
+  "</kind></data_sharing></qos>"                                      \
   "<historyMemoryPolicy>" memory "</historyMemoryPolicy></" kind ">"
-#define ENDPOINTS(kind)                                                                                         \
-  ENDPOINT(kind, "tacho_" kind "\" is_default_profile=\"true\"", "PREALLOCATED", "AUTOMATIC")                   \
+#define ENDPOINTS(kind)                                                                       \
+  ENDPOINT(kind, "tacho_" kind "\" is_default_profile=\"true\"", "PREALLOCATED", "AUTOMATIC") \
   ENDPOINT(kind, "ros_discovery_info\"", "PREALLOCATED_WITH_REALLOC", "OFF")
 static const char data_sharing[] = ENDPOINTS("data_writer") ENDPOINTS("data_reader");
 
@@ -97,7 +100,8 @@ static bool can_be(enum transport asked, const struct tacho_session_config *conf
   if (asked == UNKNOWN) {
     snprintf(error, TACHO_ERROR_SIZE,
              "ros2: transport \"%s\" is not known; expected \"default\" (shared memory and UDP), \"udp\", \"shm\", "
-             "\"data-sharing\" or the name of an rmw", config->transport);
+             "\"data-sharing\" or the name of an rmw",
+             config->transport);
     return false;
   }
   // Chosen at run time by rmw_implementation, where the plugin was built on a ROS 2 that has it.
@@ -105,20 +109,29 @@ static bool can_be(enum transport asked, const struct tacho_session_config *conf
   const char *rmw = rmw_get_implementation_identifier();
   const bool on_fast_dds = !strcmp(rmw, fast_dds);
   if (asked == OF_RMW && strcmp(rmw, config->transport))
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: transport \"%s\": the rmw of this process is %s; expected a sourced ROS 2 with that "
-             "rmw installed, the plugin built on it, and RMW_IMPLEMENTATION unset or the same", config->transport, rmw);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: transport \"%s\": the rmw of this process is %s; expected a sourced ROS 2 with that "
+             "rmw installed, the plugin built on it, and RMW_IMPLEMENTATION unset or the same",
+             config->transport, rmw);
   else if (!on_fast_dds && (*config->address || (asked != DEFAULT && asked != OF_RMW)))
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: transport \"%s\", address \"%s\": not known how to set that up for %s; expected "
-             "RMW_IMPLEMENTATION=%s, or the default transport on this machine", config->transport, config->address, rmw, fast_dds);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: transport \"%s\", address \"%s\": not known how to set that up for %s; expected "
+             "RMW_IMPLEMENTATION=%s, or the default transport on this machine",
+             config->transport, config->address, rmw, fast_dds);
   else if (users)
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: transport \"%s\", address \"%s\": %s is set, which says its own; unset it, or ask for "
-             "the default transport on this machine", config->transport, config->address, users);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: transport \"%s\", address \"%s\": %s is set, which says its own; unset it, or ask for "
+             "the default transport on this machine",
+             config->transport, config->address, users);
   else if (*config->address && !is_of_an_interface(config->address))
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: address \"%s\" is no IPv4 address of this machine; expected one of `ip -4 address`",
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: address \"%s\" is no IPv4 address of this machine; expected one of `ip -4 address`",
              config->address);
   else if (*config->address && (asked == SHM || asked == DATA_SHARING))
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: transport \"%s\" does not leave this machine, but an address (%s) was given; expected "
-             "\"udp\"", config->transport, config->address);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: transport \"%s\" does not leave this machine, but an address (%s) was given; expected "
+             "\"udp\"",
+             config->transport, config->address);
   else
     return true;
   return false;
@@ -130,14 +143,16 @@ static bool give_profile(enum transport asked, const char *interface, char *erro
   const char *folder = getenv("TMPDIR");
   // Network namespaces of one machine have one shared memory: with an address, messages shall take the link.
   const bool shared_memory = asked != UDP && !*interface, udp = asked != SHM;
-  const int length = snprintf(text, sizeof text, participant, *interface ? interface : this_machine,
-                              shared_memory ? USES("shm") : "", udp ? USES("udp") : "", asked == DATA_SHARING ? data_sharing : "");
-  const int path = snprintf(profile, sizeof profile, "%s/tacho-fastdds-XXXXXX.xml", folder && *folder ? folder : "/tmp");
+  const int length =
+      snprintf(text, sizeof text, participant, *interface ? interface : this_machine, shared_memory ? USES("shm") : "",
+               udp ? USES("udp") : "", asked == DATA_SHARING ? data_sharing : "");
+  const int path =
+      snprintf(profile, sizeof profile, "%s/tacho-fastdds-XXXXXX.xml", folder && *folder ? folder : "/tmp");
   const int file = path < (int)sizeof profile ? mkostemps(profile, (int)strlen(".xml"), O_CLOEXEC) : -1;
   const bool written = file >= 0 && length < (int)sizeof text && write(file, text, (size_t)length) == length;
   if (!written) {
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: %.200s: the profile for Fast DDS could not be written: %m; expected a writable TMPDIR",
-             profile);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: %.200s: the profile for Fast DDS could not be written: %m; expected a writable TMPDIR", profile);
     if (file >= 0) unlink(profile);
     *profile = 0;
   }
@@ -161,11 +176,13 @@ void ros2_transport_read(void) {
 static bool set_up(const struct tacho_session_config *config, char *error) {
   const enum transport asked = transport_of(config->transport);
   const char *asked_name = *config->transport ? config->transport : ros2_transports[DEFAULT];
-  if (transport != UNKNOWN) { // unknown ones are told so also by a process that has a transport
+  if (transport != UNKNOWN) {  // unknown ones are told so also by a process that has a transport
     if (asked != UNKNOWN && !strcmp(asked_name, name) && !strcmp(config->address, address)) return true;
     if (!can_be(asked, config, error)) return false;
-    snprintf(error, TACHO_ERROR_SIZE, "ros2: transport \"%s\", address \"%s\": this process is already on \"%s\", \"%s\", and can have "
-             "only one; expected a process of its own", asked_name, config->address, name, address);
+    snprintf(error, TACHO_ERROR_SIZE,
+             "ros2: transport \"%s\", address \"%s\": this process is already on \"%s\", \"%s\", and can have "
+             "only one; expected a process of its own",
+             asked_name, config->address, name, address);
     return false;
   }
   if (!can_be(asked, config, error)) return false;
@@ -184,7 +201,7 @@ static void set_range(rmw_init_options_t *options, bool ours) {
   options->discovery_options.automatic_discovery_range =
       ours ? RMW_AUTOMATIC_DISCOVERY_RANGE_SYSTEM_DEFAULT : RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
 #else
-  options->localhost_only = ours ? RMW_LOCALHOST_ONLY_DISABLED : RMW_LOCALHOST_ONLY_ENABLED; // Humble
+  options->localhost_only = ours ? RMW_LOCALHOST_ONLY_DISABLED : RMW_LOCALHOST_ONLY_ENABLED;  // Humble
 #endif
 }
 

@@ -154,7 +154,7 @@ static void *twist_create(size_t size) {
 static void twist_destroy(void *message) { geometry_msgs__msg__TwistStamped__destroy(message); }
 static int twist_resize(void *message, size_t size) {
   char blank[FRAME_ID_LENGTH + 1];
-  (void)size; // always the one size
+  (void)size;  // always the one size
   memset(blank, '0', FRAME_ID_LENGTH);
   blank[FRAME_ID_LENGTH] = 0;
   return rosidl_runtime_c__String__assign(&((Twist *)message)->header.frame_id, blank) ? 0 : -1;
@@ -186,11 +186,11 @@ static int twist_header(const void *message, struct tacho_header *header) {
 static void *fixed_create(size_t size) { return calloc(1, TACHO_ROS2_HEADER + size); }
 static void fixed_destroy(void *message) { free(message); }
 static int fixed_resize(void *message, size_t size) {
-  (void)message, (void)size; // made with its size
+  (void)message, (void)size;  // made with its size
   return 0;
 }
 static void *fixed_data(void *message, size_t *size) {
-  (void)size; // of the endpoint: all its messages have one
+  (void)size;  // of the endpoint: all its messages have one
   return (char *)message + TACHO_ROS2_HEADER;
 }
 static void fixed_stamp(void *message, const struct tacho_header *header) { memcpy(message, header, sizeof *header); }
@@ -202,8 +202,10 @@ static int fixed_header(const void *message, struct tacho_header *header) {
 
 #define FUNCTIONS(p) p##_support, p##_create, p##_destroy, p##_resize, p##_data, p##_stamp, p##_header
 static const struct ros2_type types[] = {
-    {"PointCloud2", 0, false, FUNCTIONS(cloud)}, {"PointCloud1m", MIB, false, FUNCTIONS(cloud)},
-    {"Image", 0, false, FUNCTIONS(image)},       {"Bytes", 0, false, FUNCTIONS(array)},
+    {"PointCloud2", 0, false, FUNCTIONS(cloud)},
+    {"PointCloud1m", MIB, false, FUNCTIONS(cloud)},
+    {"Image", 0, false, FUNCTIONS(image)},
+    {"Bytes", 0, false, FUNCTIONS(array)},
     {"TwistStamped", sizeof(geometry_msgs__msg__Twist), false, FUNCTIONS(twist)},
     {"Array", 0, true, FUNCTIONS(fixed)},
 };

@@ -23,7 +23,7 @@ struct ros2_type {
   const rosidl_message_type_support_t *(*support)(size_t size); /* NULL: there is none of this size */
   void *(*create)(size_t size);
   void (*destroy)(void *message);
-  int (*resize)(void *message, size_t size);       /* makes room for `size` bytes of data; negative: no memory */
+  int (*resize)(void *message, size_t size); /* makes room for `size` bytes of data; negative: no memory */
   /* The data; NULL where the message is not one of ours. *size goes in as the size that the endpoint was made with. */
   void *(*data)(void *message, size_t *size);
   void (*stamp)(void *message, const struct tacho_header *header);

@@ -19,7 +19,8 @@ static int package_version(const void *symbol, const char *package, char *out, s
     return -1;
   }
   int folder = (int)(strrchr(info.dli_fname, '/') - info.dli_fname);
-  if (snprintf(path, sizeof path, "%.*s/../share/%s/package.xml", folder, info.dli_fname, package) >= (int)sizeof path) {
+  if (snprintf(path, sizeof path, "%.*s/../share/%s/package.xml", folder, info.dli_fname, package) >=
+      (int)sizeof path) {
     snprintf(error, TACHO_ERROR_SIZE, "ros2: the path of %.400s is too long", info.dli_fname);
     return -1;
   }

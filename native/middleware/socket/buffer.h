@@ -15,9 +15,9 @@ struct Buffer {
   Fragment &fragment() const { return *reinterpret_cast<Fragment *>(bytes.get()); }
   unsigned char *frame() const { return bytes.get() + sizeof(Fragment); }
 
-  const std::unique_ptr<unsigned char[]> bytes; // not zeroed: every one of a frame is written
-  const size_t capacity; // of the frame
-  size_t size = 0;       // of the frame in it
+  const std::unique_ptr<unsigned char[]> bytes;  // not zeroed: every one of a frame is written
+  const size_t capacity;                         // of the frame
+  size_t size = 0;                               // of the frame in it
 };
 using BufferPointer = std::unique_ptr<Buffer>;
 

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a call of the plugin: thrown inside, told as text at its door.
+// What ends a call of the plugin.
 #ifndef TACHO_SOCKET_FAILURE_H_
 #define TACHO_SOCKET_FAILURE_H_
 
-#include <cstdarg>
-#include <cstdio>
+#include <seam/guard.hpp>
+
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
+
+using seam::fail;
 
 // What the kernel refused to send.
 class Refused : public std::runtime_error {
  public:
   Refused(int number, const std::string &text) : std::runtime_error(text), number(number) {}
-  const int number; // errno
+  const int number;  // errno
 };
-
-// The text may use %m for errno.
-[[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char *format, ...) {
-  char text[768];
-  va_list list;
-  va_start(list, format);
-  std::vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  throw std::runtime_error(text);
-}
 
 // What every message passes lies together: after a sleep, each page and line of code is fetched anew.
 #define ON_THE_WAY __attribute__((hot))

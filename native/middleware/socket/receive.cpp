@@ -78,16 +78,19 @@ bool Poller::wait(int limit_ms) {
   bool woken = false;
   for (int i = 0; i < count; i++) {
     eventfd_t times;
-    if (Source *source = static_cast<Source *>(events[i].data.ptr)) source->ready();
-    else woken = eventfd_read(wake_, &times) == 0;
+    if (Source *source = static_cast<Source *>(events[i].data.ptr))
+      source->ready();
+    else
+      woken = eventfd_read(wake_, &times) == 0;
   }
-  return !woken && (limit_ms < 0 || count > 0); // interrupted: wait again
+  return !woken && (limit_ms < 0 || count > 0);  // interrupted: wait again
 }
 
 Receiver::Receiver() {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "receiver");
-    while (poller_.wait(-1)) {}
+    while (poller_.wait(-1)) {
+    }
   });
 }
 
@@ -117,7 +120,10 @@ Descriptor bound(int type, in_addr address, uint16_t *port) {
 class UdpSource : public BlockingSource {
  public:
   UdpSource(Queue &queue, in_addr address, uint16_t *port)
-      : queue_(queue), frame_(queue.frame), slot_size_(std::min(queue.frame, MAX_PIECE)), socket_(bound(SOCK_DGRAM, address, port)) {
+      : queue_(queue),
+        frame_(queue.frame),
+        slot_size_(std::min(queue.frame, MAX_PIECE)),
+        socket_(bound(SOCK_DGRAM, address, port)) {
     here_.sin_family = AF_INET;
     here_.sin_addr = address;
     here_.sin_port = htons(*port);
@@ -152,11 +158,12 @@ class UdpSource : public BlockingSource {
     for (;;) {
       fill(0);
       // Not by recv: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
-      const long length = syscall(SYS_recvfrom, static_cast<int>(socket_), slots_[0]->bytes.get(), room_, MSG_TRUNC, nullptr, nullptr);
+      const long length =
+          syscall(SYS_recvfrom, static_cast<int>(socket_), slots_[0]->bytes.get(), room_, MSG_TRUNC, nullptr, nullptr);
       if (length < 0) return none_received();
       if (const BufferPointer *frame = completed(slots_[0], static_cast<size_t>(length))) return frame->get();
       if (length == 0) woken_ = false;
-      if (length == 0 || limit != NO_LIMIT) return nullptr; // the caller sees what is left of the limit
+      if (length == 0 || limit != NO_LIMIT) return nullptr;  // the caller sees what is left of the limit
     }
   }
 
@@ -165,7 +172,8 @@ class UdpSource : public BlockingSource {
   // socket is shut down for receiving, which ends every wait.
   void wake() override {
     const auto *const here = reinterpret_cast<const sockaddr *>(&here_);
-    if (woken_.exchange(true) || sendto(socket_, nullptr, 0, MSG_DONTWAIT, here, sizeof here_) < 0) shutdown(socket_, SHUT_RD);
+    if (woken_.exchange(true) || sendto(socket_, nullptr, 0, MSG_DONTWAIT, here, sizeof here_) < 0)
+      shutdown(socket_, SHUT_RD);
   }
 
  private:
@@ -215,7 +223,7 @@ class UdpSource : public BlockingSource {
       assembly.number = fragment.number;
       assembly.have = 0;
     }
-    if (fragment.offset != assembly.have) { // a piece is lost, and with it the frame
+    if (fragment.offset != assembly.have) {  // a piece is lost, and with it the frame
       assembly.have = 0;
       return nullptr;
     }
@@ -229,15 +237,15 @@ class UdpSource : public BlockingSource {
 
   // Of every message, side by side: what lies elsewhere costs a line of the cache more after each sleep.
   Queue &queue_;
-  const size_t frame_; // the queue's
+  const size_t frame_;  // the queue's
   const size_t slot_size_;
   const size_t room_ = sizeof(Fragment) + slot_size_;
   Descriptor socket_;
-  std::chrono::microseconds limit_ = NO_LIMIT; // of a receive that waits, as the kernel knows it
+  std::chrono::microseconds limit_ = NO_LIMIT;  // of a receive that waits, as the kernel knows it
   std::array<BufferPointer, SLOTS> slots_;
 
   sockaddr_in here_{};
-  std::atomic<bool> woken_{false}; // and not heard yet
+  std::atomic<bool> woken_{false};  // and not heard yet
   std::array<iovec, SLOTS> parts_{};
   std::array<mmsghdr, SLOTS> datagrams_{};
   std::map<uint64_t, Assembly> assemblies_;
@@ -257,7 +265,7 @@ class TcpConnection : public Source {
       const size_t wanted = greeted_ ? hello_.frame : sizeof hello_;
       const ssize_t size = recv(socket_, into + have_, wanted - have_, MSG_DONTWAIT);
       if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-      if (size <= 0) return end(); // with it what came of a frame
+      if (size <= 0) return end();  // with it what came of a frame
       have_ += static_cast<size_t>(size);
       if (have_ < wanted) continue;
       have_ = 0;
@@ -269,7 +277,7 @@ class TcpConnection : public Source {
         if (hello_.magic != HELLO_MAGIC || hello_.frame < FRAME_HEADER || hello_.frame > queue_.frame) return end();
       }
       buffer_ = queue_.fresh(queue_.frame);
-      if (++received_ % 16 == 0) return true; // others want to be heard, too
+      if (++received_ % 16 == 0) return true;  // others want to be heard, too
     }
     return false;
   }
@@ -284,7 +292,7 @@ class TcpConnection : public Source {
   Descriptor socket_;
   bool greeted_ = false;
   Hello hello_{};
-  size_t have_ = 0; // bytes of the hello or frame under way
+  size_t have_ = 0;  // bytes of the hello or frame under way
   size_t received_ = 0;
   BufferPointer buffer_;
 };

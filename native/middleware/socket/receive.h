@@ -25,16 +25,16 @@ class Queue {
       : frame(frame), qos_(qos), on_data_(on_data), context_(context) {}
   BufferPointer fresh(size_t capacity);
   void recycle(BufferPointer buffer);
-  void put(BufferPointer buffer); // the oldest goes where keep last has no room
-  BufferPointer take();           // null: none there
+  void put(BufferPointer buffer);  // the oldest goes where keep last has no room
+  BufferPointer take();            // null: none there
 
-  const size_t frame; // the most that a message may have, with its header
+  const size_t frame;  // the most that a message may have, with its header
 
  private:
   const tacho_qos qos_;
   const tacho_on_data on_data_;
   void *const context_;
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_;  // of what follows
   std::deque<BufferPointer> full_;
   std::vector<BufferPointer> empty_;
 };
@@ -44,13 +44,13 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual int descriptor() const = 0;
-  virtual bool ready() = 0; // whether more may be there
+  virtual bool ready() = 0;  // whether more may be there
 };
 
 // One that the thread which takes may wait for inside the kernel's receive.
 class BlockingSource : public Source {
  public:
-  static constexpr std::chrono::microseconds NO_LIMIT{0}; // as the kernel has it
+  static constexpr std::chrono::microseconds NO_LIMIT{0};  // as the kernel has it
   // Receives once, waiting at most this long: the frame that this completed, kept until the next call; null: none, or woken.
   virtual const Buffer *receive(std::chrono::microseconds limit) = 0;
   // From any thread: the receive that waits without a limit returns, or else the next one.
@@ -62,8 +62,8 @@ class Poller {
  public:
   Poller();
   void add(Source &source);
-  bool wait(int limit_ms); // reads those that have data; -1: no limit; false: there was none, or woken
-  void wake();             // from any thread: the wait that runs, or else the next one
+  bool wait(int limit_ms);  // reads those that have data; -1: no limit; false: there was none, or woken
+  void wake();              // from any thread: the wait that runs, or else the next one
   int descriptor() const { return epoll_; }
 
  private:

@@ -28,16 +28,24 @@ struct Record {
   in_addr address;
   uint16_t port, topic, type, reserved;
 };
-constexpr uint32_t MAGIC = 0x54534f32; // another layout, another number
+constexpr uint32_t MAGIC = 0x54534f32;  // another layout, another number
 constexpr size_t MAX_RECORD = 1024;
 
 std::string encode(const Endpoint &endpoint) {
-  Record record{MAGIC, endpoint.kind, endpoint.qos, endpoint.size, endpoint.address, endpoint.port,
-                static_cast<uint16_t>(endpoint.topic.size()), static_cast<uint16_t>(endpoint.type.size()), 0};
+  Record record{MAGIC,
+                endpoint.kind,
+                endpoint.qos,
+                endpoint.size,
+                endpoint.address,
+                endpoint.port,
+                static_cast<uint16_t>(endpoint.topic.size()),
+                static_cast<uint16_t>(endpoint.type.size()),
+                0};
   std::string text(reinterpret_cast<const char *>(&record), sizeof record);
   text += endpoint.topic + endpoint.type;
   if (text.size() > MAX_RECORD)
-    fail("socket: %.100s...: a name of %zu bytes; expected less than %zu", endpoint.topic.c_str(), text.size(), MAX_RECORD);
+    fail("socket: %.100s...: a name of %zu bytes; expected less than %zu", endpoint.topic.c_str(), text.size(),
+         MAX_RECORD);
   return text;
 }
 
@@ -47,15 +55,21 @@ bool decode(const char *bytes, size_t size, Endpoint *endpoint) {
   std::memcpy(&record, bytes, sizeof record);
   if (record.magic != MAGIC || sizeof record + record.topic + record.type != size) return false;
   const char *text = bytes + sizeof record;
-  *endpoint = {static_cast<Endpoint::Kind>(record.kind), record.qos, record.size, record.address, record.port,
-               std::string(text, record.topic), std::string(text + record.topic, record.type)};
+  *endpoint = {static_cast<Endpoint::Kind>(record.kind),
+               record.qos,
+               record.size,
+               record.address,
+               record.port,
+               std::string(text, record.topic),
+               std::string(text + record.topic, record.type)};
   return true;
 }
 
 // Ours alone: whoever may write there may pose as a peer.
 std::string own_folder() {
   char path[512], error[TACHO_ERROR_SIZE];
-  if (!tacho_private_path("socket", path, sizeof path, error) || !tacho_private_made(path, error)) fail("socket: %.700s", error);
+  if (!tacho_private_path("socket", path, sizeof path, error) || !tacho_private_made(path, error))
+    fail("socket: %.700s", error);
   return path;
 }
 
@@ -63,8 +77,9 @@ sockaddr_un address(const std::string &path) {
   sockaddr_un made{};
   made.sun_family = AF_UNIX;
   if (path.size() >= sizeof made.sun_path)
-    fail("socket: %s: longer than the %zu bytes of a UNIX socket's path; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path.c_str(),
-         sizeof made.sun_path - 1);
+    fail(
+        "socket: %s: longer than the %zu bytes of a UNIX socket's path; set XDG_RUNTIME_DIR or TMPDIR to a shorter one",
+        path.c_str(), sizeof made.sun_path - 1);
   std::memcpy(made.sun_path, path.c_str(), path.size() + 1);
   return made;
 }
@@ -109,9 +124,9 @@ void Rendezvous::join(const std::string &folder, const std::string &prefix) {
     Descriptor connection = unix_socket();
     if (connect(connection, reinterpret_cast<const sockaddr *>(&there), sizeof there) == 0)
       peers_[next_peer_++].connection = std::move(connection);
-    else if (errno == ECONNREFUSED) // whoever made it was killed: all bind and listen under this lock
+    else if (errno == ECONNREFUSED)  // whoever made it was killed: all bind and listen under this lock
       unlink(path.c_str());
-    else if (errno != ENOENT) // closed just now
+    else if (errno != ENOENT)  // closed just now
       fail("socket: %s: %m", path.c_str());
   }
 
@@ -119,7 +134,7 @@ void Rendezvous::join(const std::string &folder, const std::string &prefix) {
   path_ = folder + "/" + prefix + std::to_string(getpid()) + "." + std::to_string(count++);
   const sockaddr_un here = address(path_);
   door_ = unix_socket();
-  unlink(path_.c_str()); // of a killed process that had our id
+  unlink(path_.c_str());  // of a killed process that had our id
   if (bind(door_, reinterpret_cast<const sockaddr *>(&here), sizeof here) != 0 || listen(door_, SOMAXCONN) != 0)
     fail("socket: %s: %m", path_.c_str());
 }
@@ -177,7 +192,7 @@ void Rendezvous::run() {
     const size_t said = said_count();
     for (const auto &[id, peer] : peers_)
       polled.push_back({peer.connection, static_cast<short>(peer.told < said ? POLLIN | POLLOUT : POLLIN), 0});
-    if (poll(polled.data(), polled.size(), -1) < 0) continue; // EINTR: the arguments are valid
+    if (poll(polled.data(), polled.size(), -1) < 0) continue;  // EINTR: the arguments are valid
     eventfd_t ignored;
     eventfd_read(wake_, &ignored);
     {
@@ -194,7 +209,8 @@ void Rendezvous::run() {
     }
     if (polled[1].revents) {
       Descriptor connection(accept4(door_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (connection >= 0) peers_[next_peer_++].connection = std::move(connection);
+      if (connection >= 0)
+        peers_[next_peer_++].connection = std::move(connection);
       else if (errno == EMFILE || errno == ENFILE) {
         std::fprintf(stderr, "socket: no more peers can be heard: %m; raise ulimit -n\n");
         door_ = Descriptor();

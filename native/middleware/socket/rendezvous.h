@@ -25,8 +25,8 @@ struct Endpoint {
   enum Kind : uint32_t { Publisher = 1, Subscription = 2 };
   Kind kind;
   tacho_qos qos;
-  uint64_t size;  // bytes of data that a message carries, or at most carries
-  in_addr address; // where a subscription receives
+  uint64_t size;    // bytes of data that a message carries, or at most carries
+  in_addr address;  // where a subscription receives
   uint16_t port;
   std::string topic, type;
 };
@@ -50,7 +50,7 @@ class Rendezvous {
  private:
   struct Peer {
     Descriptor connection;
-    size_t told = 0; // of what was said
+    size_t told = 0;  // of what was said
   };
 
   void join(const std::string &folder, const std::string &prefix);
@@ -63,9 +63,9 @@ class Rendezvous {
   Listener &listener_;
   std::string path_;
   Descriptor door_, wake_;
-  std::map<int, Peer> peers_; // of the thread alone
+  std::map<int, Peer> peers_;  // of the thread alone
   int next_peer_ = 1;
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_;  // of what follows
   std::vector<std::string> said_;
   bool stopping_ = false;
   std::thread thread_;

@@ -60,7 +60,8 @@ class UdpSender : public Sender {
     for (size_t i = 0; i < count; i++) {
       const size_t offset = i * piece;
       pieces_[i].fragment = {FRAGMENT_MAGIC, size, writer, 0, static_cast<uint32_t>(offset), 0};
-      pieces_[i].parts = {{{&pieces_[i].fragment, sizeof(Fragment)}, {frame.frame() + offset, std::min(piece, size - offset)}}};
+      pieces_[i].parts = {
+          {{&pieces_[i].fragment, sizeof(Fragment)}, {frame.frame() + offset, std::min(piece, size - offset)}}};
     }
   }
 
@@ -86,8 +87,8 @@ class UdpSender : public Sender {
     const size_t size = sizeof fragment_ + fragment_.total;
     for (Destination &destination : destinations_)
       // Not by send: in a process of several threads, that first makes itself a point of cancellation and then unmakes it.
-      destination.error =
-          error_of([&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
+      destination.error = error_of(
+          [&] { return syscall(SYS_sendto, static_cast<int>(destination.socket), whole_, size, 0, nullptr, 0); });
     fragment_.number++;
     check(size);
   }
@@ -101,14 +102,14 @@ class UdpSender : public Sender {
     int peer;
     sockaddr_in place;
     Descriptor socket;
-    int error = 0; // errno of the last message; 0: it was sent
+    int error = 0;  // errno of the last message; 0: it was sent
   };
 
   // Piece by piece to all, so that none gets a whole burst before the next has its first piece.
   void send_pieces() {
     msghdr datagram{};
     datagram.msg_iovlen = 2;
-    const uint64_t number = fragment_.number++; // the same in all, whatever became of those before
+    const uint64_t number = fragment_.number++;  // the same in all, whatever became of those before
     for (Destination &destination : destinations_) destination.error = 0;
     for (Piece &piece : pieces_) {
       piece.fragment.number = number;
@@ -127,8 +128,8 @@ class UdpSender : public Sender {
   }
 
   [[noreturn]] __attribute__((cold)) static void refuse(const Destination &destination, size_t size) {
-    throw Refused(destination.error, "socket: sending a datagram of " + std::to_string(size) + " bytes to " + text(destination.place) +
-                                         ": " + std::strerror(destination.error));
+    throw Refused(destination.error, "socket: sending a datagram of " + std::to_string(size) + " bytes to " +
+                                         text(destination.place) + ": " + std::strerror(destination.error));
   }
 
   template <class Function>
@@ -140,9 +141,9 @@ class UdpSender : public Sender {
   }
 
   const in_addr from_;
-  const unsigned char *const whole_; // the datagram of a frame that needs no more than one
-  Fragment &fragment_;               // at its start
-  std::vector<Piece> pieces_;        // of one that needs more
+  const unsigned char *const whole_;  // the datagram of a frame that needs no more than one
+  Fragment &fragment_;                // at its start
+  std::vector<Piece> pieces_;         // of one that needs more
   std::vector<Destination> destinations_;
 };
 
@@ -205,9 +206,12 @@ class TcpSender : public Sender {
       // Best effort leaves a frame out where there is no room at all; one that was begun must be ended.
       const int flags = MSG_NOSIGNAL | (!reliable_ && sent == 0 ? MSG_DONTWAIT : 0);
       const ssize_t count = ::send(socket, frame_ + sent, size_ - sent, flags);
-      if (count >= 0) sent += static_cast<size_t>(count);
-      else if (errno == EAGAIN) return true;
-      else if (errno != EINTR) return false;
+      if (count >= 0)
+        sent += static_cast<size_t>(count);
+      else if (errno == EAGAIN)
+        return true;
+      else if (errno != EINTR)
+        return false;
     }
     return true;
   }
@@ -221,7 +225,9 @@ class TcpSender : public Sender {
 
 }  // namespace
 
-std::unique_ptr<Sender> udp_sender(in_addr from, const Buffer &frame) { return std::make_unique<UdpSender>(from, frame); }
+std::unique_ptr<Sender> udp_sender(in_addr from, const Buffer &frame) {
+  return std::make_unique<UdpSender>(from, frame);
+}
 
 std::unique_ptr<Sender> tcp_sender(in_addr from, const Buffer &frame, bool reliable) {
   return std::make_unique<TcpSender>(from, frame, reliable);

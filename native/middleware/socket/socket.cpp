@@ -12,7 +12,7 @@
 
 #include <atomic>
 #include <cstring>
-#include <type_traits>
+#include <seam/nodes.hpp>
 
 #include "failure.h"
 #include "receive.h"
@@ -32,7 +32,7 @@ bool listed(const char *const (&list)[N], const char *name) {
   return false;
 }
 
-constexpr int OWN = 0; // the peer number of endpoints of the same session
+constexpr int OWN = 0;  // the peer number of endpoints of the same session
 
 }  // namespace
 
@@ -46,14 +46,14 @@ struct Change {
 
 struct tacho_publisher {
   // Of every message, side by side.
-  unsigned char *header = nullptr; // in the frame
-  std::unique_ptr<Sender> sender;  // of the one thread that uses the publisher
+  unsigned char *header = nullptr;  // in the frame
+  std::unique_ptr<Sender> sender;   // of the one thread that uses the publisher
   std::atomic<bool> changed{false};
   bool filled = false;
 
   BufferPointer frame;
   Endpoint endpoint;
-  std::mutex mutex; // of what follows; taken after the session's
+  std::mutex mutex;  // of what follows; taken after the session's
   std::vector<Change> changes;
 };
 
@@ -61,9 +61,9 @@ struct tacho_subscription {
   tacho_session *session;
   Endpoint endpoint;
   std::unique_ptr<Queue> queue;
-  std::unique_ptr<Poller> poller; // of its connections; absent where the session's thread reads, and of UDP
+  std::unique_ptr<Poller> poller;  // of its connections; absent where the session's thread reads, and of UDP
   std::unique_ptr<Source> source;
-  BlockingSource *blocking = nullptr; // source, of UDP
+  BlockingSource *blocking = nullptr;  // source, of UDP
   bool notified;
   BufferPointer lent;
 };
@@ -81,13 +81,13 @@ struct tacho_session : Rendezvous::Listener {
   void lost(int peer) override;
 
   const bool tcp;
-  const in_addr address; // that it sends from and receives at
-  std::mutex mutex; // of what follows
-  std::map<std::string, std::unique_ptr<char>> nodes; // the address is the handle
+  const in_addr address;  // that it sends from and receives at
+  std::mutex mutex;       // of what follows
+  seam::Nodes<> nodes;
   std::vector<std::unique_ptr<tacho_publisher>> publishers;
   std::vector<std::unique_ptr<tacho_subscription>> subscriptions;
-  std::multimap<int, Endpoint> others; // by peer
-  std::unique_ptr<Receiver> receiver;  // from the first subscription with on_data on
+  std::multimap<int, Endpoint> others;  // by peer
+  std::unique_ptr<Receiver> receiver;   // from the first subscription with on_data on
   std::unique_ptr<Rendezvous> rendezvous;
 };
 
@@ -120,9 +120,11 @@ void take_changes(tacho_publisher &publisher) {
     publisher.changed.store(false, std::memory_order_relaxed);
   }
   for (const Change &change : changes) try {
-      if (change.is_gone) publisher.sender->remove(change.peer);
-      else publisher.sender->add(change.peer, change.address, change.port);
-    } catch (const std::exception &error) { // it stays unmatched, which the caller sees; here is why
+      if (change.is_gone)
+        publisher.sender->remove(change.peer);
+      else
+        publisher.sender->add(change.peer, change.address, change.port);
+    } catch (const std::exception &error) {  // it stays unmatched, which the caller sees; here is why
       std::fprintf(stderr, "%s\n", error.what());
     }
 }
@@ -143,19 +145,7 @@ void tacho_session::lost(int peer) {
 
 namespace {
 
-// No exception may leave a C function.
-template <class Function>
-auto guarded(char *error, Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc &) {
-    std::snprintf(error, TACHO_ERROR_SIZE, "socket: no memory");
-  } catch (const std::exception &failure) {
-    std::snprintf(error, TACHO_ERROR_SIZE, "%s", failure.what());
-  }
-  if constexpr (std::is_pointer_v<decltype(function())>) return nullptr;
-  else return -1;
-}
+constexpr seam::Guard guarded{"socket"};
 
 int version(char *out, size_t size, char *error) {
   utsname kernel;
@@ -196,9 +186,7 @@ void close(tacho_session *session) { delete session; }
 int node(tacho_session *session, const char *name, const void **handle, int *traced, char *error) {
   return guarded(error, [&] {
     std::lock_guard<std::mutex> lock(session->mutex);
-    auto added = session->nodes.emplace(name, std::make_unique<char>());
-    if (!added.second) fail("socket: this session already has a node \"%s\"", name);
-    *handle = added.first->second.get();
+    *handle = &session->nodes.add(name);
     *traced = 0;
     return 0;
   });
@@ -207,11 +195,13 @@ int node(tacho_session *session, const char *name, const void **handle, int *tra
 Endpoint acceptable(const tacho_session &session, const tacho_endpoint_config &config, Endpoint::Kind kind) {
   const tacho_qos &qos = config.qos;
   const char *topic = config.topic;
-  if (!session.nodes.count(config.node)) fail("socket: %s: this session has no node \"%s\"", topic, config.node);
+  session.nodes.of(config);
   const char *type = *config.type ? config.type : types[0];
   if (!listed(types, type))
-    fail("socket: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or TwistStamped",
-         topic, type);
+    fail(
+        "socket: %s: message type \"%s\" is not known; expected Bytes, PointCloud2, PointCloud1m, Image or "
+        "TwistStamped",
+        topic, type);
   if (qos.reliability > TACHO_RELIABLE || qos.durability > TACHO_TRANSIENT_LOCAL || qos.history > TACHO_KEEP_ALL)
     fail("socket: %s: unknown QoS policy: reliability %u, durability %u, history %u; expected 0 or 1 each", topic,
          qos.reliability, qos.durability, qos.history);
@@ -236,9 +226,8 @@ tacho_publisher *advertise(tacho_session *session, const tacho_endpoint_config *
     made->frame->size = made->frame->capacity;
     made->header = made->frame->frame();
     std::memset(made->header, 0, made->frame->size);
-    made->sender = session->tcp
-                       ? tcp_sender(session->address, *made->frame, config->qos.reliability == TACHO_RELIABLE)
-                       : udp_sender(session->address, *made->frame);
+    made->sender = session->tcp ? tcp_sender(session->address, *made->frame, config->qos.reliability == TACHO_RELIABLE)
+                                : udp_sender(session->address, *made->frame);
     for (const auto &[peer, endpoint] : session->others) match(*made, peer, endpoint);
     for (const auto &subscription : session->subscriptions) match(*made, OWN, subscription->endpoint);
     tacho_publisher *publisher = made.get();
@@ -294,7 +283,7 @@ int subscription_matched(tacho_subscription *subscription, char *) {
 }
 
 void *borrow(tacho_publisher *publisher, int *kept, const void **message, char *) {
-  static unsigned char nothing; // of an empty message
+  static unsigned char nothing;  // of an empty message
   *kept = publisher->filled;
   publisher->filled = true;
   *message = publisher->frame->frame();
@@ -317,7 +306,8 @@ ON_THE_WAY int publish(tacho_publisher *publisher, const tacho_header *header, c
 
 void check_not_notified(const tacho_subscription &subscription) {
   if (subscription.notified)
-    fail("socket: %s: a subscription with on_data is read by a thread; expected one without", subscription.endpoint.topic.c_str());
+    fail("socket: %s: a subscription with on_data is read by a thread; expected one without",
+         subscription.endpoint.topic.c_str());
 }
 
 void check_nothing_lent(const tacho_subscription &subscription) {
@@ -339,9 +329,11 @@ int take(tacho_subscription *subscription, tacho_message *message, char *error) 
     check_nothing_lent(*subscription);
     // All that came: keep last keeps the newest, which the kernel's buffer would not.
     if (subscription->poller)
-      while (subscription->poller->wait(0)) {}
+      while (subscription->poller->wait(0)) {
+      }
     else if (!subscription->notified)
-      while (subscription->source->ready()) {}
+      while (subscription->source->ready()) {
+      }
     subscription->lent = subscription->queue->take();
     if (!subscription->lent) return 0;
     *message = message_in(*subscription->lent);
@@ -361,15 +353,30 @@ int descriptor(tacho_subscription *subscription, char *error) {
   });
 }
 
-const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI, "socket", transports, types, version, open, close, node,
-                                            advertise, subscribe, publisher_matched, subscription_matched, borrow, publish,
-                                            take, give_back, descriptor};
+const struct tacho_middleware middleware = {TACHO_MIDDLEWARE_ABI,
+                                            "socket",
+                                            transports,
+                                            types,
+                                            version,
+                                            open,
+                                            close,
+                                            node,
+                                            advertise,
+                                            subscribe,
+                                            publisher_matched,
+                                            subscription_matched,
+                                            borrow,
+                                            publish,
+                                            take,
+                                            give_back,
+                                            descriptor};
 
 // One wait of this length; a message that came, or was there, in what it returns.
 ON_THE_WAY const Buffer *wait_once(tacho_subscription &subscription, std::chrono::nanoseconds limit, bool is_limited) {
   using namespace std::chrono;
   if ((subscription.lent = subscription.queue->take())) return subscription.lent.get();
-  if (subscription.blocking) return subscription.blocking->receive(is_limited ? ceil<microseconds>(limit) : BlockingSource::NO_LIMIT);
+  if (subscription.blocking)
+    return subscription.blocking->receive(is_limited ? ceil<microseconds>(limit) : BlockingSource::NO_LIMIT);
   subscription.poller->wait(is_limited ? static_cast<int>(ceil<milliseconds>(limit).count()) : -1);
   subscription.lent = subscription.queue->take();
   return subscription.lent.get();
@@ -377,8 +384,10 @@ ON_THE_WAY const Buffer *wait_once(tacho_subscription &subscription, std::chrono
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_within(
-    tacho_subscription *subscription, int64_t limit_ns, tacho_on_message on_message, void *context, char *error) {
+extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_within(tacho_subscription *subscription,
+                                                                                   int64_t limit_ns,
+                                                                                   tacho_on_message on_message,
+                                                                                   void *context, char *error) {
   using namespace std::chrono;
   return guarded(error, [&] {
     check_not_notified(*subscription);
@@ -400,8 +409,10 @@ extern "C" __attribute__((visibility("default"))) ON_THE_WAY int tacho_call_with
 }
 
 extern "C" __attribute__((visibility("default"))) void tacho_wake(tacho_subscription *subscription) {
-  if (subscription->blocking) subscription->blocking->wake();
-  else subscription->poller->wake();
+  if (subscription->blocking)
+    subscription->blocking->wake();
+  else
+    subscription->poller->wake();
 }
 
 extern "C" __attribute__((visibility("default"))) const struct tacho_middleware *tacho_middleware(void) {

@@ -16,14 +16,14 @@ constexpr size_t MAX_DATA = (size_t{1} << 32) - 1 - FRAME_HEADER;
 // UDP: a frame travels in one datagram, or cut into pieces of equal size, the last one excepted.
 struct Fragment {
   uint32_t magic;
-  uint32_t total;  // bytes of the frame
-  uint64_t writer; // unique on the machine
-  uint64_t number; // of the frame, 0, 1, 2 ... a writer
-  uint32_t offset; // of this piece in the frame
+  uint32_t total;   // bytes of the frame
+  uint64_t writer;  // unique on the machine
+  uint64_t number;  // of the frame, 0, 1, 2 ... a writer
+  uint32_t offset;  // of this piece in the frame
   uint32_t reserved;
 };
 constexpr uint32_t FRAGMENT_MAGIC = 0x54534631;
-constexpr size_t MAX_PIECE = 65507 - sizeof(Fragment); // IPv4's longest UDP payload
+constexpr size_t MAX_PIECE = 65507 - sizeof(Fragment);  // IPv4's longest UDP payload
 
 inline size_t piece_count(size_t frame) { return (frame + MAX_PIECE - 1) / MAX_PIECE; }
 inline size_t piece_size(size_t frame) { return (frame + piece_count(frame) - 1) / piece_count(frame); }

@@ -3,7 +3,7 @@
 // The trace events of nodes on rclpy, which has none of its own above rcl: those that rclcpp emits and those of tacho's nodes,
 // in their order, through the preloaded recorder. Without a recorder nothing is emitted. One call of Python writes all
 // events of one moment, and reads or writes the message's header in place, so that neither is part of the latency.
-#define Py_LIMITED_API 0x030b0000 // one library for Python 3.11 and later
+#define Py_LIMITED_API 0x030b0000  // one library for Python 3.11 and later
 #include <Python.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,12 +13,13 @@
 #include <time.h>
 
 static void (*record)(uint32_t kind, const uint64_t *words, uint32_t count);
-static void (*record_texts)(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts, uint32_t text_count);
-static void (*callback_register)(const void *callback, const char *symbol); // its text is written by the recorder
+static void (*record_texts)(uint32_t kind, const uint64_t *words, uint32_t count, const char *const *texts,
+                            uint32_t text_count);
+static void (*callback_register)(const void *callback, const char *symbol);  // its text is written by the recorder
 
-#define EVENT(kind, ...)                                                     \
-  do {                                                                       \
-    const uint64_t words[] = {__VA_ARGS__};                                  \
+#define EVENT(kind, ...)                                                       \
+  do {                                                                         \
+    const uint64_t words[] = {__VA_ARGS__};                                    \
     if (record) record(kind, words, (uint32_t)(sizeof words / sizeof *words)); \
   } while (0)
 
@@ -57,7 +58,7 @@ static PyObject *timer(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "KKKs", &handle, &node, &period_ns, &symbol)) return NULL;
   const uint64_t callback = address();
-  if (!handle) { // a spinning node has no timer of rcl
+  if (!handle) {  // a spinning node has no timer of rcl
     handle = address();
     EVENT(TACHO_RCL_TIMER_INIT, handle, period_ns);
   }
@@ -70,28 +71,29 @@ static PyObject *timer(PyObject *module, PyObject *arguments) {
 static int header_bytes(PyObject *object, int flags, Py_buffer *view) {
   if (PyObject_GetBuffer(object, view, flags) < 0) return -1;
   if (view->len >= (Py_ssize_t)sizeof(struct tacho_header)) return 0;
-  PyErr_Format(PyExc_ValueError, "a message of %zd bytes, without our header of %zu bytes in it: somebody else publishes here",
-               view->len, sizeof(struct tacho_header));
+  PyErr_Format(PyExc_ValueError,
+               "a message of %zd bytes, without our header of %zu bytes in it: somebody else publishes here", view->len,
+               sizeof(struct tacho_header));
   PyBuffer_Release(view);
   return -1;
 }
 
 static PyObject *received(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-  uint64_t of[2]; // subscription, callback
+  uint64_t of[2];  // subscription, callback
   Py_buffer view;
   struct tacho_header header;
   (void)module;
   if (words_of(arguments, count - 1, 2, of) < 0 || header_bytes(arguments[2], PyBUF_SIMPLE, &view) < 0) return NULL;
   memcpy(&header, view.buf, sizeof header);
   PyBuffer_Release(&view);
-  EVENT(TACHO_RCLCPP_TAKE, 0); // rclpy converts the message: its address below is not known here
+  EVENT(TACHO_RCLCPP_TAKE, 0);  // rclpy converts the message: its address below is not known here
   EVENT(TACHO_CALLBACK_START, of[1], 0);
   EVENT(TACHO_NODE_TAKE, of[0], header.publisher, header.sequence, (uint64_t)header.stamp_ns);
   return Py_BuildValue("(IKL)", header.publisher, (unsigned long long)header.sequence, (long long)header.stamp_ns);
 }
 
 static PyObject *publishing(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-  uint64_t of[4]; // publisher, its id, sequence, size
+  uint64_t of[4];  // publisher, its id, sequence, size
   Py_buffer view;
   struct timespec now;
   (void)module;
@@ -123,7 +125,7 @@ static PyObject *ended(PyObject *module, PyObject *callback) {
 
 static PyObject *due(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
   (void)module;
-  uint64_t of[3]; // publisher, sequence, due_ns
+  uint64_t of[3];  // publisher, sequence, due_ns
   if (words_of(arguments, count, 3, of) < 0) return NULL;
   EVENT(TACHO_NODE_DUE, of[0], of[1], of[2]);
   Py_RETURN_NONE;
@@ -131,7 +133,7 @@ static PyObject *due(PyObject *module, PyObject *const *arguments, Py_ssize_t co
 
 static PyObject *skipped(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
   (void)module;
-  uint64_t of[2]; // publisher, count
+  uint64_t of[2];  // publisher, count
   if (words_of(arguments, count, 2, of) < 0) return NULL;
   EVENT(TACHO_NODE_SKIPPED, of[0], of[1]);
   Py_RETURN_NONE;
@@ -156,9 +158,12 @@ static PyObject *woke(PyObject *module, PyObject *node) {
 }
 
 #define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, name##_doc}
-static const char received_doc[] = "received(subscription, callback, message): (publisher, sequence, stamp_ns) of the message's header.";
-static const char publishing_doc[] = "publishing(publisher, id, sequence, size, message): writes the header; call publish() next.";
-static const char due_doc[] = "due(publisher, sequence, due_ns): when the message that is published next was due by the clock.";
+static const char received_doc[] =
+    "received(subscription, callback, message): (publisher, sequence, stamp_ns) of the message's header.";
+static const char publishing_doc[] =
+    "publishing(publisher, id, sequence, size, message): writes the header; call publish() next.";
+static const char due_doc[] =
+    "due(publisher, sequence, due_ns): when the message that is published next was due by the clock.";
 static const char skipped_doc[] = "skipped(publisher, count): sends that were due and did not happen.";
 static PyMethodDef methods[] = {
     {"subscription", subscription, METH_VARARGS, "subscription(handle, symbol): what stands for its callback."},
@@ -169,7 +174,8 @@ static PyMethodDef methods[] = {
     FAST(skipped),
     {"started", started, METH_O, "started(callback): the callback of a timer starts."},
     {"ended", ended, METH_O, "ended(callback): the callback ends."},
-    {"refused", refused, METH_VARARGS, "refused(publisher, sequence, code, reason): publish() failed, nothing was sent."},
+    {"refused", refused, METH_VARARGS,
+     "refused(publisher, sequence, code, reason): publish() failed, nothing was sent."},
     {"woke", woke, METH_O, "woke(node): a spinning node woke to look at its queues."},
     {NULL, NULL, 0, NULL},
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any system has; one that has more is searched as far. */
+/* No system has this many libraries. If one does, we search only the first ones. */
 #define LIBRARIES_MAX 4096
 
 struct search {
@@ -19,23 +19,21 @@ struct search {
   size_t count;
 };
 
-/* Paths alone: within dl_iterate_phdr nothing may be opened. They stay as long as the library, which is in use. */
-static int note(struct dl_phdr_info *info, size_t size, void *context)
-{
+/* Stores only paths, because nothing may be opened within dl_iterate_phdr. The paths stay valid as long as their
+ * libraries are loaded. */
+static int note(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct search *search = context;
   if (info->dlpi_name[0] == '/' && search->count < LIBRARIES_MAX) search->paths[search->count++] = info->dlpi_name;
   return 0;
 }
 
-static bool is_named(const char *path, const char *start)
-{
+static bool is_named(const char *path, const char *start) {
   const char *slash = strrchr(path, '/');
   return strncmp(slash != NULL ? slash + 1 : path, start, strlen(start)) == 0;
 }
 
-static void *look(const struct search *search, bool named)
-{
+static void *look(const struct search *search, bool named) {
   const struct original *original = search->original;
   for (size_t i = 0; i < search->count; i++) {
     if (is_named(search->paths[i], original->library) != named) continue;
@@ -48,13 +46,12 @@ static void *look(const struct search *search, bool named)
   return NULL;
 }
 
-void *original_search(struct original *original)
-{
+void *original_search(struct original *original) {
   int saved = errno;
   void *found = dlsym(RTLD_NEXT, original->symbol);
   if (found == NULL || found == original->ours) {
     /* rclpy loads its libraries with RTLD_LOCAL, where RTLD_NEXT does not look. */
-    struct search *search = calloc(1, sizeof *search); /* 32 KiB: not on the stack of a thread that may have little */
+    struct search *search = calloc(1, sizeof *search); /* 32 KiB: too much for a thread with a small stack */
     if (search != NULL) {
       search->original = original;
       dl_iterate_phdr(note, search);
@@ -64,7 +61,9 @@ void *original_search(struct original *original)
     }
   }
   if (found == NULL) {
-    fprintf(stderr, "tacho: %s was called, and no loaded library has it: the program cannot go on under this recorder\n", original->symbol);
+    fprintf(stderr,
+            "tacho: %s was called, and no loaded library has it: the program cannot go on under this recorder\n",
+            original->symbol);
     abort();
   }
   atomic_store_explicit(&original->found, found, memory_order_release);

@@ -12,16 +12,15 @@ enum submessage {
 };
 
 #define LITTLE_ENDIAN_FLAG 0x01
-#define INVALIDATE_FLAG 0x02 /* of INFO_TS */
-#define DATA_FLAG 0x04       /* of DATA: a serialised payload; without it, a disposal */
-#define KEY_FLAG 0x04        /* of DATA_FRAG: a serialised key instead of data */
+#define INVALIDATE_FLAG 0x02 /* in INFO_TS */
+#define DATA_FLAG 0x04       /* in DATA: it carries a serialised payload; otherwise it is a disposal */
+#define KEY_FLAG 0x04        /* in DATA_FRAG: it carries a serialised key instead of data */
 #define HEADER_SIZE 20
 #define DATA_SIZE 20
 #define DATA_FRAG_SIZE 32
 
-/* Passes `size` bytes, and copies them to `to` where that is given; false where the message ends before. */
-static bool pass(struct rtps_reader *reader, void *to, size_t size)
-{
+/* Skips `size` bytes and, if `to` is given, copies them there. Returns false if the message ends earlier. */
+static bool pass(struct rtps_reader *reader, void *to, size_t size) {
   char *at = to;
   if (size > reader->size) return false;
   reader->size -= size;
@@ -44,19 +43,16 @@ static bool pass(struct rtps_reader *reader, void *to, size_t size)
   return true;
 }
 
-static uint16_t two(const uint8_t *at, bool little)
-{
+static uint16_t two(const uint8_t *at, bool little) {
   return (uint16_t)(little ? at[0] | at[1] << 8 : at[1] | at[0] << 8);
 }
 
-static uint32_t four(const uint8_t *at, bool little)
-{
+static uint32_t four(const uint8_t *at, bool little) {
   uint32_t low = two(little ? at : at + 2, little), high = two(little ? at + 2 : at, little);
   return high << 16 | low;
 }
 
-bool rtps_open(struct rtps_reader *reader, const struct iovec *buffers, size_t count, size_t size)
-{
+bool rtps_open(struct rtps_reader *reader, const struct iovec *buffers, size_t count, size_t size) {
   uint8_t header[HEADER_SIZE];
   *reader = (struct rtps_reader){.buffers = buffers, .count = count, .size = size};
   if (!pass(reader, header, sizeof header) || !rtps_begins(header, sizeof header)) return false;
@@ -64,17 +60,16 @@ bool rtps_open(struct rtps_reader *reader, const struct iovec *buffers, size_t c
   return true;
 }
 
-/* Section 9.3.2.1: seconds and 2^-32 s, to the nearest ns. */
-static int64_t nanoseconds(const uint8_t *time, bool little)
-{
+/* Converts seconds and 2^-32 s to the nearest ns (section 9.3.2.1). */
+static int64_t nanoseconds(const uint8_t *time, bool little) {
   uint64_t fraction = four(time + 4, little);
   return (int64_t)(int32_t)four(time, little) * 1000000000 + (int64_t)((fraction * 1000000000 + (1u << 31)) >> 32);
 }
 
-/* What DATA and DATA_FRAG have in common: flags, offset, reader, writer, sequence number. False: a writer of the DDS itself
- * (section 9.3.1.2: the upper bits of an entity's kind). */
-static bool read_sample(const struct rtps_reader *reader, const uint8_t *body, bool little, struct rtps_sample *sample)
-{
+/* Reads the fields that DATA and DATA_FRAG share: flags, offset, reader, writer, sequence number. Returns false for a
+ * writer of the DDS itself (section 9.3.1.2: the upper bits of an entity's kind). */
+static bool read_sample(const struct rtps_reader *reader, const uint8_t *body, bool little,
+                        struct rtps_sample *sample) {
   uint8_t guid[16];
   memcpy(guid, reader->prefix, 12);
   memcpy(guid + 12, body + 8, 4);
@@ -86,13 +81,12 @@ static bool read_sample(const struct rtps_reader *reader, const uint8_t *body, b
   return true;
 }
 
-bool rtps_next(struct rtps_reader *reader, struct rtps_sample *sample)
-{
+bool rtps_next(struct rtps_reader *reader, struct rtps_sample *sample) {
   uint8_t head[4], body[DATA_FRAG_SIZE];
   while (pass(reader, head, sizeof head)) {
     bool little = head[1] & LITTLE_ENDIAN_FLAG, found = false;
     size_t length = two(head + 2, little), read = 0;
-    /* Section 9.4.5.1.3: 0 is to the end of the message, but for those that may be empty. */
+    /* Section 9.4.5.1.3: 0 means up to the end of the message, except for submessages that may be empty. */
     if (length == 0 && head[0] != PAD && head[0] != INFO_TS) length = reader->size;
     switch (head[0]) {
       case INFO_TS:
@@ -122,7 +116,7 @@ bool rtps_next(struct rtps_reader *reader, struct rtps_sample *sample)
       default:
         break;
     }
-    /* What is left of the submessage; a message that ends inside its last payload has told all that was asked. */
+    /* Skips the rest of the submessage. A message that ends inside its last payload still contained everything we need. */
     bool whole = pass(reader, NULL, length - read);
     if (found) {
       if (!whole) reader->size = 0;

@@ -8,28 +8,26 @@
 
 _Atomic int samples_state = SAMPLES_UNDECIDED;
 
-/* Initial-exec, as in thread.h: the library is preloaded, there is room. */
+/* The initial-exec model works because the library is preloaded, as in thread.h. */
 #define LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
-/* Writer, sequence and fragment of the last sample sent: the same again is the same sample on its way to another reader. */
+/* Writer, sequence and fragment of the last sample sent. If the same comes again, the same sample goes to another
+ * reader. */
 LOCAL uint64_t last_sent[4];
 LOCAL const void *last_received; /* buffer of the last message from a socket */
 
-bool samples_decide(void)
-{
+bool samples_decide(void) {
   const char *directory = getenv("TACHO_EVENTS_DIR"), *wanted = getenv("TACHO_EVENTS_DDS");
   bool on = directory != NULL && *directory != '\0' && (wanted == NULL || strcmp(wanted, "off") != 0);
   atomic_store_explicit(&samples_state, on ? SAMPLES_ON : SAMPLES_OFF, memory_order_relaxed);
   return on;
 }
 
-#define WORDS(sample, transport)                                                                                       \
-  {                                                                                                                    \
-    (sample).writer[0], (sample).writer[1], (uint64_t)(sample).sequence, (uint64_t)(sample).source_timestamp_ns,       \
-      (sample).first_fragment, (sample).fragments, (sample).of_fragments, (uint64_t)(transport)                        \
-  }
+#define WORDS(sample, transport)                                                                                     \
+  {(sample).writer[0],      (sample).writer[1], (uint64_t)(sample).sequence, (uint64_t)(sample).source_timestamp_ns, \
+   (sample).first_fragment, (sample).fragments, (sample).of_fragments,       (uint64_t)(transport)}
 
-void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport, struct thread_moment at)
-{
+void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport,
+                  struct thread_moment at) {
   struct rtps_reader reader;
   struct rtps_sample sample;
   if (!rtps_open(&reader, buffers, count, size)) return;
@@ -42,8 +40,7 @@ void samples_sent(const struct iovec *buffers, size_t count, size_t size, enum t
   }
 }
 
-void samples_received(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport)
-{
+void samples_received(const struct iovec *buffers, size_t count, size_t size, enum tacho_transport transport) {
   struct rtps_reader reader;
   struct rtps_sample sample;
   if (!rtps_open(&reader, buffers, count, size)) return;
@@ -54,7 +51,4 @@ void samples_received(const struct iovec *buffers, size_t count, size_t size, en
   }
 }
 
-bool samples_came_by_socket(const void *buffer)
-{
-  return last_received == buffer;
-}
+bool samples_came_by_socket(const void *buffer) { return last_received == buffer; }

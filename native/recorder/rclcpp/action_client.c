@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the handling of an action's response ends. An action client is a waitable, which each executor calls by itself: first to take what
- * is there, then to handle it. This function is virtual; the loader fills the tables that name it, with ours.
+ * Records when an executor starts and ends handling an action's response. An action client is a waitable, and executors
+ * call it in two steps: one takes the data, the other handles it. This function is virtual; the loader fills the
+ * vtables with ours because ours has the same name and is loaded first.
  */
 #include <stddef.h>
 
@@ -18,8 +19,7 @@ typedef void execute(void *client, struct shared_ptr *data);
 #define EXECUTE(name, symbol)                                                                     \
   EXPORT execute action_client_##name NAMED(symbol);                                              \
   static struct original original_##name = {symbol, LIBRARY, (void *)action_client_##name, NULL}; \
-  EXPORT void action_client_##name(void *client, struct shared_ptr *data)                         \
-  {                                                                                               \
+  EXPORT void action_client_##name(void *client, struct shared_ptr *data) {                       \
     if (thread_recording()) thread_put(TACHO_RCLCPP_CLIENT_EXECUTE, NULL, 0);                     \
     ((execute *)original_of(&original_##name))(client, data);                                     \
     if (thread_recording()) thread_put(TACHO_RCLCPP_EXECUTED, NULL, 0);                           \

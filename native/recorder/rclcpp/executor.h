@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a service's callback that keeps its request and answers later: up to 28 (Jazzy) rclcpp tells its start alone
- * (AnyServiceCallback::dispatch). It ends where the executor is done with the service (Executor::execute_service).
+ * Finds the end of a service callback that keeps its request and answers later. Up to 28 (Jazzy) rclcpp reports only
+ * its start (AnyServiceCallback::dispatch). It ends when the executor is done with the service
+ * (Executor::execute_service).
  */
 #ifndef TACHO_RECORDER_RCLCPP_EXECUTOR_H_
 #define TACHO_RECORDER_RCLCPP_EXECUTOR_H_
@@ -16,19 +17,17 @@ struct shared_ptr {
 };
 
 struct service_callback {
-  const void *started; /* and has not ended; NULL: none */
-  bool is_next;        /* the callback that this thread starts next is that of the service being executed */
+  const void *started; /* the callback that started and has not ended; NULL: none */
+  bool is_next;        /* the callback that this thread starts next belongs to the service being executed */
 };
 
 extern _Thread_local struct service_callback service_callback __attribute__((tls_model("initial-exec")));
 
-static inline void service_callback_starts(const void *callback)
-{
+static inline void service_callback_starts(const void *callback) {
   if (__builtin_expect(service_callback.is_next, 0)) service_callback = (struct service_callback){.started = callback};
 }
 
-static inline void service_callback_ends(const void *callback)
-{
+static inline void service_callback_ends(const void *callback) {
   if (__builtin_expect(service_callback.started == callback, 0)) service_callback.started = NULL;
 }
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks of rclpy, told to the recorder, which runs this in the interpreter of a program that calls rclpy.init.
+"""Reports callbacks of rclpy to the recorder, which runs this file in the interpreter of a program that calls
+rclpy.init.
 
-A subscription, timer, service or guard condition keeps what it was given as its attribute `callback`, and every executor, the
-events executor in C++ too, calls it from there (Humble to Rolling). That attribute becomes a property which keeps the callback
-with its start and end told. Nothing else of rclpy is replaced but what ties timers to nodes and responses to callbacks, and what waits.
+A subscription, timer, service or guard condition keeps the function it was given as its attribute `callback`. Every
+executor calls it from there, including the events executor in C++ (Humble to Rolling). This file turns that attribute
+into a property, which wraps the callback so that its start and end are reported. Of the rest of rclpy, it replaces only
+what assigns timers to nodes and responses to callbacks, and what waits.
 
-`start`, `end`, `waiting`, `ready` and `put` are functions of the recorder (hook.c). What fails here leaves rclpy as it was, and is told.
+`start`, `end`, `waiting`, `ready` and `put` are functions of the recorder (hook.c). If something fails here, rclpy
+stays as it was, and the failure is reported.
 """
 
 import functools
@@ -14,11 +17,17 @@ import operator
 import sys
 import types
 
-# Of events.h.
+# Kinds of events.h.
 RCLCPP_SUBSCRIPTION_INIT, RCLCPP_SUBSCRIPTION_CALLBACK_ADDED = 26, 27
 RCLCPP_SERVICE_CALLBACK_ADDED = 32
 RCLCPP_TIMER_CALLBACK_ADDED, RCLCPP_TIMER_LINK_NODE, RCLCPP_CALLBACK_REGISTER = 40, 41, 42
-RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE, RCLPY_ACTION_CALLBACK = 135, 136, 137, 138, 139
+RCLPY_CALLBACKS, RCLPY_COROUTINE, RCLPY_CLIENT_CALLBACK_ADDED, RCLPY_RESPONSE, RCLPY_ACTION_CALLBACK = (
+    135,
+    136,
+    137,
+    138,
+    139,
+)
 
 
 def not_recorded(error):
@@ -26,7 +35,7 @@ def not_recorded(error):
 
 
 def symbol(callback):
-    """Qualified name, and where it is defined."""
+    """Returns the qualified name of a callback, and where it is defined."""
     while isinstance(callback, functools.partial):
         callback = callback.func
     callback = inspect.unwrap(callback)
@@ -37,19 +46,22 @@ def symbol(callback):
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 
 
-# Of functions that are handed in again with each call, what stands for all of them.
+# For functions that are passed anew with each call: the object whose address stands for all these callbacks.
 stands_for = {}
 
 
 def told(callback, tie, begins=None, again=None):
-    """The callback with its start and end told. `tie` tells what it belongs to, by its address. `begins`: called with the callback's
-    first argument, it tells what the start that follows is for. `again`: what it is handed in for, where that is done with each call."""
+    """Wraps a callback so that its start and end are reported. `tie` reports what the callback belongs to, by its
+    address. `begins` is called with the callback's first argument, and reports what the next start is for. `again` is
+    the owner of a function that is passed anew with each call."""
     callback = getattr(callback, "_tacho_callback", callback)
     name = symbol(callback)
     if inspect.iscoroutinefunction(callback):
 
         async def call(*arguments, **named):
-            return await in_parts(callback(*arguments, **named), address, begins and functools.partial(begins, arguments[0]))
+            return await in_parts(
+                callback(*arguments, **named), address, begins and functools.partial(begins, arguments[0])
+            )
 
     else:
 
@@ -74,8 +86,9 @@ def told(callback, tie, begins=None, again=None):
 
 @types.coroutine
 def in_parts(coroutine, callback, begins):
-    """Drives a coroutine as `await` does (PEP 380), each part of it told. Executors resume one at any wake-up, whether or not what it
-    awaits is there: then it goes on waiting, and that is no part of it. `begins` tells what the first part is for."""
+    """Drives a coroutine as `await` does (PEP 380) and reports each part of it. Executors resume a coroutine at any
+    wake-up, even if what it awaits is not there. It then continues to wait, and this is not reported as a part.
+    `begins` reports what the first part is for."""
     task, part, step, argument, future = id(coroutine), 0, coroutine.send, None, None
     while True:
         tells = future is None or future.done() or future.cancelled()
@@ -105,7 +118,7 @@ def in_parts(coroutine, callback, begins):
 
 
 def awaited(coroutine):
-    """The future of rclpy that a suspended coroutine awaits, through whatever coroutines lie between."""
+    """Returns the rclpy future that a suspended coroutine awaits, directly or through other coroutines."""
     below = coroutine
     while (next_below := getattr(below, "cr_await", None) or getattr(below, "gi_yieldfrom", None)) is not None:
         below = next_below
@@ -115,7 +128,7 @@ def awaited(coroutine):
 
 
 def responded(future):
-    """Tells that the callback which starts next handles the response of a future, where it is one."""
+    """If this is the future of a response, reports that the callback which starts next handles that response."""
     response = getattr(future, "_tacho_response", None)
     if response:
         put(RCLPY_RESPONSE, None, *response)
@@ -124,22 +137,23 @@ def responded(future):
         of_goal(*goal)
 
 
-# Roles of an action's callbacks, of events.h.
+# Roles of an action's callbacks, from events.h.
 ON_GOAL, ON_ACCEPTED, EXECUTE, ON_CANCEL, ON_GOAL_RESPONSE, ON_FEEDBACK, ON_RESULT, ON_CANCEL_RESPONSE = range(1, 9)
 
 
 def of_goal(role, goal):
-    """Tells what the callback which starts next is for. Of a goal that is yet to be accepted, rclpy does not hand in the id."""
+    """Reports what the callback which starts next is for. If the goal is not accepted yet, rclpy does not pass its
+    id."""
     uuid = bytes(16) if role == ON_GOAL else bytes(goal.goal_id.uuid)
     put(RCLPY_ACTION_CALLBACK, None, int.from_bytes(uuid[:8], "little"), int.from_bytes(uuid[8:], "little"), role)
 
 
 def no_tie(address):
-    """What an action's callback belongs to is told when it begins."""
+    """The tie of an action's callback is empty, because what it belongs to is reported when it starts."""
 
 
 def told_of_goal(callback, role, action):
-    """`callback` itself where it is rclpy's own, or told already."""
+    """Wraps `callback`, or returns it unchanged if it is rclpy's own or already wrapped."""
     if callback is None or hasattr(callback, "_tacho_callback") or is_of_rclpy(callback):
         return callback
     try:
@@ -149,7 +163,7 @@ def told_of_goal(callback, role, action):
         return callback
 
 
-# What an action server keeps, and the method that gives it.
+# The attributes in which an action server keeps its callbacks, and the methods that set them.
 OF_SERVER = {
     "_goal_callback": (ON_GOAL, "register_goal_callback"),
     "_handle_accepted_callback": (ON_ACCEPTED, "register_handle_accepted_callback"),
@@ -166,7 +180,7 @@ def tell_of_server(_, server, *given):
 
 
 def executes(method):
-    """A goal may be executed by a callback of its own."""
+    """Wraps a method that may be given a callback to execute a goal."""
 
     @functools.wraps(method)
     def notify_execute(server, goal_handle, execute_callback):
@@ -193,7 +207,8 @@ def goal_asked(role, future, client, goal_handle):
 
 
 def hook_actions(_, node, waitable):
-    """An action client or server was made: from the first one on, rclpy.action is loaded, which most programs do without."""
+    """Called when an action client or server was made. Only then is rclpy.action loaded, and most programs never load
+    it."""
     action = sys.modules.get("rclpy.action")
     if action is None:
         return
@@ -209,7 +224,7 @@ def hook_actions(_, node, waitable):
 
 
 class Replaced:
-    """What was replaced, to be put back."""
+    """Keeps what was replaced, so that it can be restored."""
 
     def __init__(self):
         self._before = []
@@ -219,7 +234,7 @@ class Replaced:
         setattr(owner, name, new)
 
     def after(self, owner, name, tell):
-        """`tell` is called with what the method returned and with its arguments."""
+        """`tell` is called with the result of the method and with its arguments."""
         method = getattr(owner, name)
 
         @functools.wraps(method)
@@ -242,9 +257,11 @@ class Replaced:
 
 
 def keeps_callback(owner, tie):
-    """The property `callback` of a class of entities. `tie(entity, address)` tells what a callback belongs to."""
+    """Makes the property `callback` for a class of entities. `tie(entity, address)` reports what a callback belongs
+    to."""
     below = inspect.getattr_static(owner, "callback", None)
-    # Read without a line of Python; and as an attribute, since whoever asks for __dict__ makes each attribute of the entity slower.
+    # The getter runs no Python code. It reads an attribute, because a program that asks for __dict__ makes every
+    # attribute of the entity slower.
     get = operator.attrgetter("_tacho_kept") if below is None else below.__get__
 
     def keep(entity, callback):
@@ -279,7 +296,7 @@ def of_client(client, callback):
 
 
 def of_guard_condition(guard_condition, callback):
-    """It has no event of its own: its callback has a name alone."""
+    """A guard condition has no event of its own, so only the name of its callback is reported."""
 
 
 def timer_created(timer, node, *_):
@@ -291,7 +308,7 @@ def request_sent(future, client, *_):
 
 
 def response_taken(future, client, sequence_number):
-    """An executor asked for the future of a response that it has taken."""
+    """Marks the future of a response that an executor has just taken."""
     future._tacho_response = (client.handle.pointer, sequence_number)
 
 
@@ -303,7 +320,7 @@ def adds_done_callback(method):
     @functools.wraps(method)
     def add_done_callback(future, callback):
         client, role = getattr(future, "_tacho_client", None), getattr(future, "_tacho_goal", (None,))[0]
-        # rclpy's own wake executors and forget requests.
+        # rclpy's own callbacks wake executors and forget requests; these are not wrapped.
         if client and not is_of_rclpy(callback):
             try:
                 tie = no_tie if role else functools.partial(of_client, client)
@@ -348,7 +365,10 @@ try:
     from rclpy.timer import Timer
 
     for entity, of_entity in (
-        (Subscription, of_subscription), (Timer, of_timer), (Service, of_service), (GuardCondition, of_guard_condition)
+        (Subscription, of_subscription),
+        (Timer, of_timer),
+        (Service, of_service),
+        (GuardCondition, of_guard_condition),
     ):
         replaced.put(entity, "callback", keeps_callback(entity, of_entity))
     replaced.after(Node, "create_timer", timer_created)

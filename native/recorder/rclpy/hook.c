@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interpreter is looked for in the running program and used through functions that each release since 3.4 exports with the same
- * arguments, declared here (all but PyGILState_Check are of the stable ABI, PEP 384): the recorder is built without Python. All
- * calls are made on a thread that has the interpreter's lock already, the one that called rcl_init; so nothing here waits.
+ * Searches the running program for the Python interpreter, and uses it through functions that every release since 3.4
+ * exports with the same arguments. We declare them here, so that the recorder is built without Python. All but
+ * PyGILState_Check belong to the stable ABI (PEP 384). All calls happen on the thread that called rcl_init. It already
+ * holds the interpreter's lock, so nothing here waits.
  */
 #define _GNU_SOURCE
 #include "hook.h"
@@ -35,29 +36,29 @@ struct method {
   const char *doc;
 };
 
-/* What is used of the interpreter. */
-#define INTERPRETER(X)                                                               \
-  X(int, Py_IsInitialized, (void))                                                   \
-  X(int, PyGILState_Check, (void))                                                   \
-  X(PyObject *, PyImport_GetModuleDict, (void))                                      \
-  X(PyObject *, PyDict_GetItemString, (PyObject *, const char *))                    \
-  X(int, PyDict_SetItemString, (PyObject *, const char *, PyObject *))               \
-  X(PyObject *, PyDict_New, (void))                                                  \
-  X(PyObject *, PyEval_GetBuiltins, (void))                                          \
-  X(PyObject *, PyEval_EvalCode, (PyObject *, PyObject *, PyObject *))               \
-  X(PyObject *, Py_CompileString, (const char *, const char *, int))                 \
-  X(PyObject *, PyCFunction_NewEx, (struct method *, PyObject *, PyObject *))        \
-  X(Py_ssize_t, PyTuple_Size, (PyObject *))                                          \
-  X(PyObject *, PyTuple_GetItem, (PyObject *, Py_ssize_t))                           \
-  X(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, Py_ssize_t *))               \
-  X(long long, PyLong_AsLongLong, (PyObject *))                                      \
-  X(unsigned long long, PyLong_AsUnsignedLongLong, (PyObject *))                     \
-  X(void, PyErr_SetString, (PyObject *, const char *))                               \
-  X(PyObject *, PyErr_Occurred, (void))                                              \
-  X(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **))                      \
-  X(void, PyErr_Restore, (PyObject *, PyObject *, PyObject *))                       \
-  X(void, PyErr_Clear, (void))                                                       \
-  X(void, Py_IncRef, (PyObject *))                                                   \
+/* The functions of the interpreter that we use. */
+#define INTERPRETER(X)                                                        \
+  X(int, Py_IsInitialized, (void))                                            \
+  X(int, PyGILState_Check, (void))                                            \
+  X(PyObject *, PyImport_GetModuleDict, (void))                               \
+  X(PyObject *, PyDict_GetItemString, (PyObject *, const char *))             \
+  X(int, PyDict_SetItemString, (PyObject *, const char *, PyObject *))        \
+  X(PyObject *, PyDict_New, (void))                                           \
+  X(PyObject *, PyEval_GetBuiltins, (void))                                   \
+  X(PyObject *, PyEval_EvalCode, (PyObject *, PyObject *, PyObject *))        \
+  X(PyObject *, Py_CompileString, (const char *, const char *, int))          \
+  X(PyObject *, PyCFunction_NewEx, (struct method *, PyObject *, PyObject *)) \
+  X(Py_ssize_t, PyTuple_Size, (PyObject *))                                   \
+  X(PyObject *, PyTuple_GetItem, (PyObject *, Py_ssize_t))                    \
+  X(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, Py_ssize_t *))        \
+  X(long long, PyLong_AsLongLong, (PyObject *))                               \
+  X(unsigned long long, PyLong_AsUnsignedLongLong, (PyObject *))              \
+  X(void, PyErr_SetString, (PyObject *, const char *))                        \
+  X(PyObject *, PyErr_Occurred, (void))                                       \
+  X(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **))               \
+  X(void, PyErr_Restore, (PyObject *, PyObject *, PyObject *))                \
+  X(void, PyErr_Clear, (void))                                                \
+  X(void, Py_IncRef, (PyObject *))                                            \
   X(void, Py_DecRef, (PyObject *))
 
 static struct {
@@ -68,17 +69,16 @@ static struct {
   PyObject **TypeError;
 } py;
 
-/* callbacks.py; made into C by the build. */
+/* callbacks.py, which the build turns into C. */
 extern const char rclpy_callbacks_source[];
 
-static bool find_interpreter(void)
-{
+static bool find_interpreter(void) {
   bool found = true;
-#define FIND(type, name, parameters)              \
-  do {                                            \
-    void *symbol = dlsym(RTLD_DEFAULT, #name);    \
-    memcpy(&py.name, &symbol, sizeof symbol);     \
-    found = found && symbol != NULL;              \
+#define FIND(type, name, parameters)           \
+  do {                                         \
+    void *symbol = dlsym(RTLD_DEFAULT, #name); \
+    memcpy(&py.name, &symbol, sizeof symbol);  \
+    found = found && symbol != NULL;           \
   } while (0);
   INTERPRETER(FIND)
 #undef FIND
@@ -87,14 +87,12 @@ static bool find_interpreter(void)
   return found && py.None != NULL && py.TypeError != NULL;
 }
 
-static PyObject *none(void)
-{
+static PyObject *none(void) {
   py.Py_IncRef(py.None);
   return py.None;
 }
 
-static PyObject *start(PyObject *module, PyObject *callback)
-{
+static PyObject *start(PyObject *module, PyObject *callback) {
   (void)module;
   const uint64_t address = py.PyLong_AsUnsignedLongLong(callback);
   if (address == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
@@ -102,8 +100,7 @@ static PyObject *start(PyObject *module, PyObject *callback)
   return none();
 }
 
-static PyObject *end(PyObject *module, PyObject *callback)
-{
+static PyObject *end(PyObject *module, PyObject *callback) {
   (void)module;
   const uint64_t address = py.PyLong_AsUnsignedLongLong(callback);
   if (address == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
@@ -111,8 +108,7 @@ static PyObject *end(PyObject *module, PyObject *callback)
   return none();
 }
 
-static PyObject *waiting(PyObject *module, PyObject *timeout_ns)
-{
+static PyObject *waiting(PyObject *module, PyObject *timeout_ns) {
   (void)module;
   const uint64_t words[] = {(uint64_t)py.PyLong_AsLongLong(timeout_ns)};
   if (words[0] == UINT64_MAX && py.PyErr_Occurred() != NULL) return NULL;
@@ -120,23 +116,20 @@ static PyObject *waiting(PyObject *module, PyObject *timeout_ns)
   return none();
 }
 
-static PyObject *ready(PyObject *module, PyObject *nothing)
-{
+static PyObject *ready(PyObject *module, PyObject *nothing) {
   (void)module;
   (void)nothing;
   thread_put(TACHO_RCLCPP_EXECUTOR_GET_NEXT_READY, NULL, 0);
   return none();
 }
 
-static PyObject *refuse(const char *why)
-{
+static PyObject *refuse(const char *why) {
   py.PyErr_SetString(*py.TypeError, why);
   return NULL;
 }
 
-/* put(kind, text or None, word ...): an event. */
-static PyObject *put(PyObject *module, PyObject *arguments)
-{
+/* put(kind, text or None, word ...): writes an event. */
+static PyObject *put(PyObject *module, PyObject *arguments) {
   uint64_t words[WORDS_MAX];
   const char *text = NULL;
   (void)module;
@@ -156,16 +149,15 @@ static PyObject *put(PyObject *module, PyObject *arguments)
 }
 
 static struct method methods[] = {
-  {"start", start, METH_O, "start(callback): callback_start."},
-  {"end", end, METH_O, "end(callback): callback_end."},
-  {"waiting", waiting, METH_O, "waiting(timeout_ns): rclcpp_executor_wait_for_work."},
-  {"ready", ready, METH_NOARGS, "ready(): rclcpp_executor_get_next_ready."},
-  {"put", put, METH_VARARGS, "put(kind, text or None, word ...): an event."},
+    {"start", start, METH_O, "start(callback): callback_start."},
+    {"end", end, METH_O, "end(callback): callback_end."},
+    {"waiting", waiting, METH_O, "waiting(timeout_ns): rclcpp_executor_wait_for_work."},
+    {"ready", ready, METH_NOARGS, "ready(): rclcpp_executor_get_next_ready."},
+    {"put", put, METH_VARARGS, "put(kind, text or None, word ...): writes an event."},
 };
 
-/* Runs callbacks.py with our functions among its globals. It restores rclpy by itself where it fails half-way. */
-static bool run_source(void)
-{
+/* Runs callbacks.py with our functions among its globals. If callbacks.py fails half-way, it restores rclpy itself. */
+static bool run_source(void) {
   PyObject *globals = py.PyDict_New();
   if (globals == NULL) return false;
   bool ready = py.PyDict_SetItemString(globals, "__builtins__", py.PyEval_GetBuiltins()) == 0;
@@ -174,27 +166,28 @@ static bool run_source(void)
     ready = function != NULL && py.PyDict_SetItemString(globals, methods[i].name, function) == 0;
     if (function != NULL) py.Py_DecRef(function);
   }
-  PyObject *code = ready ? py.Py_CompileString(rclpy_callbacks_source, "<tacho: callbacks of rclpy>", FILE_INPUT) : NULL;
+  PyObject *code =
+      ready ? py.Py_CompileString(rclpy_callbacks_source, "<tacho: callbacks of rclpy>", FILE_INPUT) : NULL;
   PyObject *result = code != NULL ? py.PyEval_EvalCode(code, globals, globals) : NULL;
   if (code != NULL) py.Py_DecRef(code);
   if (result != NULL) py.Py_DecRef(result);
-  py.Py_DecRef(globals); /* its functions keep it */
+  py.Py_DecRef(globals); /* the functions of callbacks.py keep it alive */
   return result != NULL;
 }
 
-void rclpy_hook(void)
-{
+void rclpy_hook(void) {
   static _Atomic int hooked;
   int expected = 0;
   const char *wanted = getenv("TACHO_EVENTS_RCLPY");
   if (atomic_load_explicit(&hooked, memory_order_relaxed) != 0 || !thread_recording()) return;
   if (wanted != NULL && strcmp(wanted, "off") == 0) return;
   const int saved = errno;
-  /* A program in C++ has no interpreter; one that holds another's lock is not rclpy calling. */
+  /* A program in C++ has no interpreter. If another thread holds the lock, the caller is not rclpy. */
   if (find_interpreter() && py.Py_IsInitialized() && py.PyGILState_Check() &&
       py.PyDict_GetItemString(py.PyImport_GetModuleDict(), "rclpy") != NULL &&
       atomic_compare_exchange_strong(&hooked, &expected, 1)) {
-    PyObject *type, *value, *traceback; /* of an exception that is on its way through the caller */
+    /* These hold an exception that may be on its way through the caller. */
+    PyObject *type, *value, *traceback;
     py.PyErr_Fetch(&type, &value, &traceback);
     if (!run_source()) {
       py.PyErr_Clear();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Callbacks of rclpy. Nothing between rcl and a Python callback calls tracetools, so the recorder puts itself around the
- * callbacks: when rclpy calls rcl_init, callbacks.py is run in its interpreter.
+ * Records callbacks of rclpy. Nothing between rcl and a Python callback calls tracetools, so the recorder wraps the
+ * callbacks: when rclpy calls rcl_init, the recorder runs callbacks.py in its interpreter.
  */
 #ifndef TACHO_RECORDER_RCLPY_HOOK_H_
 #define TACHO_RECORDER_RCLPY_HOOK_H_
 
-/* rcl_init was called. Where rclpy did, and this process has not been hooked yet, hooks it. */
+/* Call this when rcl_init was called. If rclpy called it and this process is not hooked yet, hooks it. */
 void rclpy_hook(void);
 
 #endif /* TACHO_RECORDER_RCLPY_HOOK_H_ */

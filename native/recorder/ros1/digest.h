@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number that tells messages of one connection from each other: of all bytes of a short one; of a long one of its length, its first
-// and last bytes and some between, so that it costs the same for a megabyte. A header's sequence number and stamp are among the first.
+// Computes a number that distinguishes the messages of one connection. It covers all bytes of a short message. For a
+// long one it covers the length, the first and last bytes and some in between, so that a megabyte costs no more. A
+// header's sequence number and stamp are among the first bytes.
 #ifndef TACHO_RECORDER_ROS1_DIGEST_H_
 #define TACHO_RECORDER_ROS1_DIGEST_H_
 
@@ -11,7 +12,7 @@
 inline uint64_t digest_of(const uint8_t *bytes, uint32_t size) {
   constexpr uint32_t WHOLE = 1024, EDGE = 256, SAMPLES = 32;
   uint64_t digest = 0x9e3779b97f4a7c15u ^ size;
-  const auto mix = [&digest](uint64_t word) { // the finaliser of MurmurHash3 (Appleby, public domain)
+  const auto mix = [&digest](uint64_t word) {  // the finaliser of MurmurHash3 (Appleby, public domain)
     digest = (digest ^ word) * 0xff51afd7ed558ccdu;
     digest ^= digest >> 33;
   };
@@ -32,7 +33,7 @@ inline uint64_t digest_of(const uint8_t *bytes, uint32_t size) {
     }
     add(size - EDGE, size);
   }
-  return digest == 0 ? 1 : digest; // 0 says that there is none
+  return digest == 0 ? 1 : digest;  // 0 means that there is no digest
 }
 
 #endif

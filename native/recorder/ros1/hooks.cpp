@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of hooks, in the order of hooks.h.
+// This is the table of hooks, in the order of hooks.h.
 #include "hooks.h"
 
 #include <ros/steady_timer.h>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr auto hook_timer_add = ::hook_timer_add<ROS1_timer_add, ros::Duration, ros::TimerEvent>;
 constexpr auto hook_wall_timer_add = ::hook_timer_add<ROS1_wall_timer_add, ros::WallDuration, ros::WallTimerEvent>;
-constexpr auto hook_steady_timer_add = ::hook_timer_add<ROS1_steady_timer_add, ros::WallDuration, ros::SteadyTimerEvent>;
+constexpr auto hook_steady_timer_add =
+    ::hook_timer_add<ROS1_steady_timer_add, ros::WallDuration, ros::SteadyTimerEvent>;
 constexpr auto hook_timer_set_period = ::hook_timer_set_period<ROS1_timer_set_period, ros::Duration>;
 constexpr auto hook_wall_timer_set_period = ::hook_timer_set_period<ROS1_wall_timer_set_period, ros::WallDuration>;
 constexpr auto hook_steady_timer_set_period = ::hook_timer_set_period<ROS1_steady_timer_set_period, ros::WallDuration>;

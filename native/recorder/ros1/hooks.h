@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of roscpp (ROS 1 Noetic) and nodelet that are interposed, by mangled name. They are members that their library calls
- * through its procedure linkage table, or virtual ones that it finds through relocations of vtables: both are looked up by name, so a
- * library that is loaded first gets the calls. Arguments are those of the member, its object first; none is a floating-point number.
+ * Lists the functions of roscpp (ROS 1 Noetic) and nodelet that we interpose, by mangled name. They are member
+ * functions that their library calls through its procedure linkage table, or virtual ones that it finds through
+ * relocations of vtables. The loader looks up both by name, so the library that is loaded first gets the calls.
+ * Arguments are those of the member function, its object first; none is a floating-point number.
  *
- *   preload.c  defines them all, each as a jump through a slot; the slot leads to the original, or to a hook of
- *   hooks.cpp  and its neighbours, in a library of their own, which is loaded into programs that are recorded and have roscpp.
+ * preload.c defines them all, each as a jump through a slot. The slot leads to the original or to a hook.
+ *
+ * hooks.cpp and its neighbours define the hooks, in a library of their own. preload.c loads it into recorded programs
+ * that have roscpp.
  */
 #ifndef TACHO_RECORDER_ROS1_HOOKS_H_
 #define TACHO_RECORDER_ROS1_HOOKS_H_
@@ -82,11 +85,11 @@
 enum ros1_hook { ROS1_HOOKS(ROS1_HOOK_NUMBER) ROS1_HOOK_COUNT };
 #undef ROS1_HOOK_NUMBER
 
-/* All but the last are roscpp's. */
+/* All hooks before this one belong to roscpp. */
 #define ROS1_HOOKS_OF_ROSCPP ROS1_nodelet_init
 
-/* Of the library of hooks: gives the hooks for these originals, which stay where they are; those of roscpp are all there, that of nodelet
- * may be filled in later. */
+/* The entry of the library of hooks: it returns the hooks for these originals, which must stay at their address. Those
+ * of roscpp are all set; that of nodelet may be filled in later. */
 #define ROS1_HOOKS_ENTRY "tacho_ros1_hooks"
 typedef void *const *(*ros1_hooks_entry)(void *const *originals);
 

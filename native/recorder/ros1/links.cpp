@@ -21,7 +21,8 @@ Transport transport_of(const char *type) {
   return !std::strcmp(type, "TCPROS") ? TCPROS : !std::strcmp(type, "UDPROS") ? UDPROS : IN_PROCESS;
 }
 
-// Both ends of a connection know these two: its own port and that of the other side, 0 where UDPROS does not use one.
+// Both ends of a connection know these two: their own port and that of the other side. A port is 0 if UDPROS does not
+// use it.
 struct Ports {
   Transport transport = IN_PROCESS;
   uint64_t local = 0, remote = 0;
@@ -35,8 +36,10 @@ Ports of_publisher(ros::Transport &transport) {
       auto &tcp = static_cast<ros::TransportTCP &>(transport);
       return {TCPROS, static_cast<uint64_t>(tcp.getLocalPort()), port_of_uri(tcp.getClientURI())};
     }
-    case UDPROS: return {UDPROS, 0, port_of_uri(static_cast<ros::TransportUDP &>(transport).getClientURI())};
-    default: return {};
+    case UDPROS:
+      return {UDPROS, 0, port_of_uri(static_cast<ros::TransportUDP &>(transport).getClientURI())};
+    default:
+      return {};
   }
 }
 
@@ -46,28 +49,31 @@ Ports of_subscriber(ros::Transport &transport) {
       auto &tcp = static_cast<ros::TransportTCP &>(transport);
       return {TCPROS, static_cast<uint64_t>(tcp.getLocalPort()), static_cast<uint64_t>(tcp.getConnectedPort())};
     }
-    case UDPROS: return {UDPROS, static_cast<uint64_t>(static_cast<ros::TransportUDP &>(transport).getServerPort()), 0};
-    default: return {};
+    case UDPROS:
+      return {UDPROS, static_cast<uint64_t>(static_cast<ros::TransportUDP &>(transport).getServerPort()), 0};
+    default:
+      return {};
   }
 }
 
-// What was written to the connections that carry messages to subscribers. An address that is used again begins anew.
+// What was written to the connections that carry messages to subscribers. An address that is used again starts a new
+// entry.
 struct Written {
-  uint64_t headers; // to come: TCPROS sends its header as the first write
+  uint64_t headers;  // still to be written: TCPROS sends its header as the first write
   uint64_t messages;
-  bool digest; // UDPROS loses messages, so that counting them is not enough
+  bool digest;  // UDPROS loses messages, so counting them is not enough
 };
 std::mutex written_mutex;
 auto &written = lasting<std::unordered_map<const ros::Connection *, Written>>();
 
-// The connection of the link that this thread has just initialised; handleHeader follows, which says what it is for.
+// The connection of the link that this thread has just initialised. The following handleHeader says what it is for.
 thread_local ros::TransportSubscriberLink *initialized_link = nullptr;
 thread_local ros::ConnectionPtr *initialized_connection = nullptr;
 
-// roscpp's own log has no place in a recording, and many messages.
+// roscpp's own log has many messages and does not belong in a recording.
 bool is_log(const std::string &topic) { return topic == "/rosout"; }
 
-// Lets what derives from it look at the subscription that a link belongs to.
+// A derived class may access the subscription that a link belongs to.
 struct ParentOf : ros::PublisherLink {
   static ros::SubscriptionPtr of(ros::PublisherLink &link) { return (link.*&ParentOf::parent_).lock(); }
 };
@@ -97,15 +103,16 @@ bool hook_subscriber_link_handle_header(ros::TransportSubscriberLink *link, cons
         std::lock_guard<std::mutex> lock(written_mutex);
         written[connection.get()] = {transport.requiresHeader() ? 1u : 0u, 0, ports.transport == UDPROS};
       }
-      // Before roscpp goes on: a latched message is enqueued inside of it.
-      record_texts(TACHO_ROS1_SUBSCRIBER_LINK_INIT, topic, subscriber, link, connection.get(), uint64_t{ports.transport}, ports.local,
-                   ports.remote);
+      // This happens before roscpp continues, because that call enqueues a latched message.
+      record_texts(TACHO_ROS1_SUBSCRIBER_LINK_INIT, topic, subscriber, link, connection.get(),
+                   uint64_t{ports.transport}, ports.local, ports.remote);
     }
   }
   return original<decltype(hook_subscriber_link_handle_header)>(ROS1_subscriber_link_handle_header, link, header);
 }
 
-void hook_enqueue_message(ros::TransportSubscriberLink *link, const ros::SerializedMessage &message, bool serialized, bool nocopy) {
+void hook_enqueue_message(ros::TransportSubscriberLink *link, const ros::SerializedMessage &message, bool serialized,
+                          bool nocopy) {
   if (serialized && !is_log(link->getTopic())) record(TACHO_ROS1_ENQUEUE, link, message.buf.get());
   original<decltype(hook_enqueue_message)>(ROS1_enqueue_message, link, message, serialized, nocopy);
 }
@@ -129,32 +136,34 @@ void hook_connection_write(ros::Connection *connection, const boost::shared_arra
     }
   }
   if (message) {
-    constexpr uint32_t length = 4; // stands before the message; what is read is without it
+    constexpr uint32_t length = 4;  // of the length before the message; the receiver reads the message without it
     const uint64_t digest = digested && size > length ? digest_of(buffer.get() + length, size - length) : 0;
     record(TACHO_ROS1_WRITE, connection, sequence, buffer.get(), digest);
   }
   original<decltype(hook_connection_write)>(ROS1_connection_write, connection, buffer, size, finished, immediate);
 }
 
-// Once for each connection of the link: it connects again where it was cut off.
+// roscpp calls this once for each connection of the link: the link connects again after it was cut off.
 bool hook_publisher_link_initialize(ros::TransportPublisherLink *link, const ros::ConnectionPtr &connection) {
   if (const ros::SubscriptionPtr subscription = ParentOf::of(*link)) {
     const Ports ports = of_subscriber(*connection->getTransport());
-    record_text(TACHO_ROS1_PUBLISHER_LINK_INIT, subscription->getName(), link, uint64_t{ports.transport}, ports.local, ports.remote,
-                uint64_t{link->getStats().messages_received_});
+    record_text(TACHO_ROS1_PUBLISHER_LINK_INIT, subscription->getName(), link, uint64_t{ports.transport}, ports.local,
+                ports.remote, uint64_t{link->getStats().messages_received_});
   }
   return original<decltype(hook_publisher_link_initialize)>(ROS1_publisher_link_initialize, link, connection);
 }
 
-uint32_t hook_handle_message(ros::Subscription *subscription, const ros::SerializedMessage &message, bool serialized, bool nocopy,
-                             const boost::shared_ptr<ros::M_string> &header, const ros::PublisherLinkPtr &link) {
+uint32_t hook_handle_message(ros::Subscription *subscription, const ros::SerializedMessage &message, bool serialized,
+                             bool nocopy, const boost::shared_ptr<ros::M_string> &header,
+                             const ros::PublisherLinkPtr &link) {
   const Transport transport = transport_of(link->getTransportType().c_str());
-  // Counted before this call, this message included.
+  // roscpp counted this message before the call.
   const uint64_t sequence = link->getStats().messages_received_ - 1;
   const uint64_t digest = transport == UDPROS ? digest_of(message.buf.get(), message.num_bytes) : 0;
-  record(TACHO_ROS1_RECEIVE, link.get(), uint64_t{transport}, sequence, message.buf.get(), message.message.get(), digest);
-  const uint32_t drops =
-      original<decltype(hook_handle_message)>(ROS1_handle_message, subscription, message, serialized, nocopy, header, link);
+  record(TACHO_ROS1_RECEIVE, link.get(), uint64_t{transport}, sequence, message.buf.get(), message.message.get(),
+         digest);
+  const uint32_t drops = original<decltype(hook_handle_message)>(ROS1_handle_message, subscription, message, serialized,
+                                                                 nocopy, header, link);
   record(TACHO_ROS1_RECEIVED, link.get());
   return drops;
 }

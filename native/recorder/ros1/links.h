@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between processes. roscpp writes nothing into a message that tells where it comes from, but a connection keeps the order: the
-// n-th message that is written to it is the n-th that is read from it (TCPROS). Both ends know its two ports.
+// Records messages between processes. roscpp writes nothing into a message that says where it comes from, but a TCPROS
+// connection keeps the order: the n-th message written to it is the n-th read from it. Both ends know the connection's
+// two ports.
 #ifndef TACHO_RECORDER_ROS1_LINKS_H_
 #define TACHO_RECORDER_ROS1_LINKS_H_
 
@@ -13,11 +14,13 @@
 
 bool hook_subscriber_link_initialize(ros::TransportSubscriberLink *link, const ros::ConnectionPtr &connection);
 bool hook_subscriber_link_handle_header(ros::TransportSubscriberLink *link, const ros::Header &header);
-void hook_enqueue_message(ros::TransportSubscriberLink *link, const ros::SerializedMessage &message, bool serialized, bool nocopy);
+void hook_enqueue_message(ros::TransportSubscriberLink *link, const ros::SerializedMessage &message, bool serialized,
+                          bool nocopy);
 void hook_connection_write(ros::Connection *connection, const boost::shared_array<uint8_t> &buffer, uint32_t size,
                            const ros::WriteFinishedFunc &finished, bool immediate);
 bool hook_publisher_link_initialize(ros::TransportPublisherLink *link, const ros::ConnectionPtr &connection);
-uint32_t hook_handle_message(ros::Subscription *subscription, const ros::SerializedMessage &message, bool serialized, bool nocopy,
-                             const boost::shared_ptr<ros::M_string> &header, const ros::PublisherLinkPtr &link);
+uint32_t hook_handle_message(ros::Subscription *subscription, const ros::SerializedMessage &message, bool serialized,
+                             bool nocopy, const boost::shared_ptr<ros::M_string> &header,
+                             const ros::PublisherLinkPtr &link);
 
 #endif

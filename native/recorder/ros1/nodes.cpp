@@ -11,15 +11,16 @@
 #include "record.h"
 
 namespace ros {
-CallbackQueuePtr getInternalCallbackQueue(); // exported, in no header
+CallbackQueuePtr getInternalCallbackQueue();  // roscpp exports it, but declares it in no header
 }
 
 namespace {
 
-std::mutex mutex;       // of what follows
-uint64_t next_node = 1; // handles are numbers: a name has no address that lasts
-uint64_t own_node = 0;  // 0: not recorded yet
-auto &nodelets = lasting<std::unordered_map<const ros::CallbackQueueInterface *, uint64_t>>(); // by either of its queues
+std::mutex mutex;        // protects the variables below
+uint64_t next_node = 1;  // handles are numbers because a name has no lasting address
+uint64_t own_node = 0;   // 0: not recorded yet
+auto &nodelets = lasting<
+    std::unordered_map<const ros::CallbackQueueInterface *, uint64_t>>();  // key: either of the nodelet's queues
 
 uint64_t new_node(const std::string &name) {
   const uint64_t node = next_node++;
@@ -47,5 +48,6 @@ void hook_nodelet_init(void *nodelet, const std::string &name, const std::map<st
     nodelets[single_threaded] = node;
     nodelets[multi_threaded] = node;
   }
-  original<decltype(hook_nodelet_init)>(ROS1_nodelet_init, nodelet, name, remappings, arguments, single_threaded, multi_threaded);
+  original<decltype(hook_nodelet_init)>(ROS1_nodelet_init, nodelet, name, remappings, arguments, single_threaded,
+                                        multi_threaded);
 }

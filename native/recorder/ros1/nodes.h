@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose an entity is: the node of this process, or the nodelet whose callback queue it uses.
+// Finds the owner of an entity: the node of this process, or the nodelet whose callback queue it uses.
 #ifndef TACHO_RECORDER_ROS1_NODES_H_
 #define TACHO_RECORDER_ROS1_NODES_H_
 
@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-// Handle of the node that uses this queue, which is recorded first where it was not yet; 0: roscpp itself.
+// Returns the handle of the node that uses this queue, and records the node first if necessary. 0: roscpp itself uses
+// it.
 uint64_t node_of(const ros::CallbackQueueInterface *queue);
 
 void hook_nodelet_init(void *nodelet, const std::string &name, const std::map<std::string, std::string> &remappings,

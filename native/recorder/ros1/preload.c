@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is preloaded beside the recorder. It is small and needs nothing of C++, as it comes into every program, shells and Python too: a
- * program that never calls roscpp pays for its loading alone. The first call of an interposed function decides: programs that are
- * recorded get the hooks, in a library that is loaded then, and all others their originals back.
+ * This library is preloaded beside the recorder. It is small and needs nothing of C++ because it comes into every
+ * program, shells and Python too: a program that never calls roscpp pays only for loading it. The first call of an
+ * interposed function decides: a recorded program gets the hooks, in a library that is loaded then; any other program
+ * gets its originals back.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,10 +21,10 @@
 
 int tacho_recording(void);
 
-/* Beside this library. */
+/* The library of hooks lies beside this library. */
 #define LIBRARY_OF_HOOKS "libtacho_recorder_ros1_hooks.so"
 
-/* Where calls of one function go. Assembly below knows that the target comes first. */
+/* The target of the calls of one function. The assembly below relies on the target being first. */
 struct slot {
   _Atomic(void *) target;
   const char *symbol;
@@ -34,41 +35,52 @@ _Static_assert(offsetof(struct slot, target) == 0, "the trampolines jump through
 #define HIDDEN __attribute__((visibility("hidden")))
 HIDDEN void *ros1_resolve(struct slot *slot);
 
-/* symbol:          jump to slot.target
- * undecided_NAME:  what the target is at first: ask ros1_resolve with the address of the slot, then jump to what it says. All registers
- *                  that carry integer arguments are kept, and on AArch64 that of the result's address. */
+/* symbol: jumps to slot.target.
+ *
+ * undecided_NAME: the first target. It calls ros1_resolve with the address of the slot, then jumps to the address that
+ * ros1_resolve returns. It keeps all registers that carry integer arguments, and on AArch64 the register with the
+ * address of the result. */
 #define TEXT(...) #__VA_ARGS__
 #define EXPAND(macro) TEXT(macro)
 #if defined(__x86_64__)
-#define TRAMPOLINE(name, symbol)                                                                                        \
-  __asm__(".text\n.globl " symbol "\n.type " symbol ", @function\n.p2align 4\n" symbol ":\n"                            \
-          "  jmp *ros1_slot_" #name "(%rip)\n.size " symbol ", . - " symbol "\n"                                         \
-          ".hidden ros1_undecided_" #name "\n.globl ros1_undecided_" #name "\nros1_undecided_" #name ":\n"              \
+#define TRAMPOLINE(name, symbol)                                                                     \
+  __asm__(".text\n.globl " symbol "\n.type " symbol ", @function\n.p2align 4\n" symbol               \
+          ":\n"                                                                                      \
+          "  jmp *ros1_slot_" #name "(%rip)\n.size " symbol ", . - " symbol                          \
+          "\n"                                                                                       \
+          ".hidden ros1_undecided_" #name "\n.globl ros1_undecided_" #name "\nros1_undecided_" #name \
+          ":\n"                                                                                      \
           "  lea ros1_slot_" #name "(%rip), %r11\n  jmp ros1_decide\n");
-__asm__(".text\nros1_decide:\n"
-        "  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %rax\n"
-        "  mov %r11, %rdi\n  call ros1_resolve\n  mov %rax, %r11\n"
-        "  pop %rax\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n  jmp *%r11\n");
+__asm__(
+    ".text\nros1_decide:\n"
+    "  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %rax\n"
+    "  mov %r11, %rdi\n  call ros1_resolve\n  mov %rax, %r11\n"
+    "  pop %rax\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n  jmp *%r11\n");
 #elif defined(__aarch64__)
-#define TRAMPOLINE(name, symbol)                                                                                        \
-  __asm__(".text\n.globl " symbol "\n.type " symbol ", %function\n.p2align 4\n" symbol ":\n"                            \
-          "  adrp x16, ros1_slot_" #name "\n  ldr x16, [x16, #:lo12:ros1_slot_" #name "]\n  br x16\n"                    \
-          ".size " symbol ", . - " symbol "\n"                                                                           \
-          ".hidden ros1_undecided_" #name "\n.globl ros1_undecided_" #name "\nros1_undecided_" #name ":\n"              \
+#define TRAMPOLINE(name, symbol)                                                                     \
+  __asm__(".text\n.globl " symbol "\n.type " symbol ", %function\n.p2align 4\n" symbol               \
+          ":\n"                                                                                      \
+          "  adrp x16, ros1_slot_" #name "\n  ldr x16, [x16, #:lo12:ros1_slot_" #name                \
+          "]\n  br x16\n"                                                                            \
+          ".size " symbol ", . - " symbol                                                            \
+          "\n"                                                                                       \
+          ".hidden ros1_undecided_" #name "\n.globl ros1_undecided_" #name "\nros1_undecided_" #name \
+          ":\n"                                                                                      \
           "  adrp x17, ros1_slot_" #name "\n  add x17, x17, #:lo12:ros1_slot_" #name "\n  b ros1_decide\n");
-__asm__(".text\nros1_decide:\n"
-        "  stp x29, x30, [sp, #-96]!\n  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n"
-        "  stp x6, x7, [sp, #64]\n  str x8, [sp, #80]\n"
-        "  mov x0, x17\n  bl ros1_resolve\n  mov x16, x0\n"
-        "  ldr x8, [sp, #80]\n  ldp x6, x7, [sp, #64]\n  ldp x4, x5, [sp, #48]\n  ldp x2, x3, [sp, #32]\n"
-        "  ldp x0, x1, [sp, #16]\n  ldp x29, x30, [sp], #96\n  br x16\n");
+__asm__(
+    ".text\nros1_decide:\n"
+    "  stp x29, x30, [sp, #-96]!\n  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n"
+    "  stp x6, x7, [sp, #64]\n  str x8, [sp, #80]\n"
+    "  mov x0, x17\n  bl ros1_resolve\n  mov x16, x0\n"
+    "  ldr x8, [sp, #80]\n  ldp x6, x7, [sp, #64]\n  ldp x4, x5, [sp, #48]\n  ldp x2, x3, [sp, #32]\n"
+    "  ldp x0, x1, [sp, #16]\n  ldp x29, x30, [sp], #96\n  br x16\n");
 #else
 #error "no trampolines for this processor: x86-64 and AArch64 are there"
 #endif
 
-#define DEFINE(name, symbol)                    \
-  HIDDEN extern char ros1_undecided_##name[];   \
-  HIDDEN extern struct slot ros1_slot_##name;   \
+#define DEFINE(name, symbol)                                                   \
+  HIDDEN extern char ros1_undecided_##name[];                                  \
+  HIDDEN extern struct slot ros1_slot_##name;                                  \
   struct slot ros1_slot_##name = {ros1_undecided_##name, symbol, ROS1_##name}; \
   TRAMPOLINE(name, symbol)
 ROS1_HOOKS(DEFINE)
@@ -86,9 +98,8 @@ struct wanted {
   void *found;
 };
 
-/* Libraries that a program loaded for itself alone (dlopen) are not in the order in which RTLD_NEXT looks. */
-static int look_into(struct dl_phdr_info *object, size_t size, void *data)
-{
+/* RTLD_NEXT does not search libraries that a program loaded for itself alone (dlopen). */
+static int look_into(struct dl_phdr_info *object, size_t size, void *data) {
   (void)size;
   struct wanted *wanted = data;
   const char *name = strrchr(object->dlpi_name, '/');
@@ -101,8 +112,7 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *data)
   return wanted->found != NULL;
 }
 
-static void *original(struct slot *slot)
-{
+static void *original(struct slot *slot) {
   void **known = &originals[slot->hook];
   if (*known == NULL) *known = dlsym(RTLD_NEXT, slot->symbol);
   if (*known == NULL) {
@@ -113,21 +123,23 @@ static void *original(struct slot *slot)
   return *known;
 }
 
-/* The hooks, or NULL with the reason on stderr. */
-static void *const *load_hooks(void)
-{
+/* Returns the hooks, or NULL after printing the reason on stderr. */
+static void *const *load_hooks(void) {
   for (int hook = 0; hook < ROS1_HOOKS_OF_ROSCPP; hook++) {
     if (original(slots[hook]) != NULL) continue;
-    fprintf(stderr, "tacho: ROS 1 is not recorded: this roscpp has no %s; roscpp of ROS 1 Noetic was expected\n", slots[hook]->symbol);
+    fprintf(stderr, "tacho: ROS 1 is not recorded: this roscpp has no %s; roscpp of ROS 1 Noetic was expected\n",
+            slots[hook]->symbol);
     return NULL;
   }
-  original(slots[ROS1_nodelet_init]); /* may be there later, or never */
+  original(slots[ROS1_nodelet_init]); /* nodelet may be loaded later, or never */
   Dl_info self;
   char path[4096];
   const char *end;
   if (dladdr((void *)slots, &self) == 0 || (end = strrchr(self.dli_fname, '/')) == NULL ||
-      snprintf(path, sizeof path, "%.*s/" LIBRARY_OF_HOOKS, (int)(end - self.dli_fname), self.dli_fname) >= (int)sizeof path) {
-    fprintf(stderr, "tacho: ROS 1 is not recorded: the folder of " LIBRARY_OF_HOOKS " is not known; expected in LD_PRELOAD: an absolute path\n");
+      snprintf(path, sizeof path, "%.*s/" LIBRARY_OF_HOOKS, (int)(end - self.dli_fname), self.dli_fname) >=
+          (int)sizeof path) {
+    fprintf(stderr, "tacho: ROS 1 is not recorded: the folder of " LIBRARY_OF_HOOKS
+                    " is not known; expected in LD_PRELOAD: an absolute path\n");
     return NULL;
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -139,8 +151,7 @@ static void *const *load_hooks(void)
   return ((ros1_hooks_entry)entry)(originals);
 }
 
-void *ros1_resolve(struct slot *slot)
-{
+void *ros1_resolve(struct slot *slot) {
   int saved = errno;
   pthread_mutex_lock(&deciding);
   if (!decided) {

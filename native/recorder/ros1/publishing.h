@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Publishers and publish calls.
+// Records publishers and publish calls.
 #ifndef TACHO_RECORDER_ROS1_PUBLISHING_H_
 #define TACHO_RECORDER_ROS1_PUBLISHING_H_
 
@@ -8,7 +8,8 @@
 #include <ros/publication.h>
 
 ros::Publisher hook_advertise(ros::NodeHandle *node, ros::AdvertiseOptions &options);
-void hook_publish(const ros::Publisher *publisher, const boost::function<ros::SerializedMessage()> &serialize, ros::SerializedMessage &message);
+void hook_publish(const ros::Publisher *publisher, const boost::function<ros::SerializedMessage()> &serialize,
+                  ros::SerializedMessage &message);
 void hook_publication_publish(ros::Publication *publication, ros::SerializedMessage &message);
 
 #endif

@@ -10,7 +10,8 @@
 
 namespace {
 
-// As for subscriptions; the call deserialises the request before, and serialises the response after the user's function.
+// This works as for subscriptions. The call includes deserialising the request before the user's function, and
+// serialising the response after it.
 class RecordedHelper : public ros::ServiceCallbackHelper {
  public:
   explicit RecordedHelper(const ros::ServiceCallbackHelperPtr &helper) : helper_(helper) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Services, and what waits in a callback queue by itself: the calls of timers and of services. Messages wait in queues of their own.
+// Records services, and the items that wait in a callback queue themselves: calls of timers and of services. Messages
+// wait in queues of their own.
 #ifndef TACHO_RECORDER_ROS1_QUEUES_H_
 #define TACHO_RECORDER_ROS1_QUEUES_H_
 
@@ -14,7 +15,7 @@
 void hook_add_callback(ros::CallbackQueue *queue, const ros::CallbackInterfacePtr &item, uint64_t owner);
 bool hook_advertise_service(ros::ServiceManager *services, const ros::AdvertiseServiceOptions &options);
 
-// CallResult TimerQueueCallback::call() and ServiceCallback::call()
+// Hooks CallResult TimerQueueCallback::call() and ServiceCallback::call().
 template <ros1_hook Hook>
 ros::CallbackInterface::CallResult hook_call(ros::CallbackInterface *item) {
   record(TACHO_ROS1_CALLBACK_CALL, item);

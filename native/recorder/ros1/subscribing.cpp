@@ -10,7 +10,8 @@
 
 namespace {
 
-// Stands between roscpp and the helper that calls the user's function: nothing else lies between its call and the first line.
+// Stands between roscpp and the helper that calls the user's function. Nothing else lies between its call and the first
+// line of that function.
 class RecordedHelper : public ros::SubscriptionCallbackHelper {
  public:
   explicit RecordedHelper(const ros::SubscriptionCallbackHelperPtr &helper) : helper_(helper) {}
@@ -29,8 +30,8 @@ class RecordedHelper : public ros::SubscriptionCallbackHelper {
   const ros::SubscriptionCallbackHelperPtr helper_;
 };
 
-// Subscribers know their own helpers, and unsubscribe with them.
-using Key = std::pair<std::string, const ros::SubscriptionCallbackHelper *>; // topic, own helper
+// Subscribers know only their own helpers, and unsubscribe with them.
+using Key = std::pair<std::string, const ros::SubscriptionCallbackHelper *>;  // topic, own helper
 std::mutex recorded_mutex;
 auto &recorded = lasting<std::multimap<Key, boost::shared_ptr<RecordedHelper>>>();
 
@@ -43,7 +44,7 @@ boost::shared_ptr<RecordedHelper> forget(const std::string &topic, const ros::Su
   return known;
 }
 
-// The queue that this thread calls; set while a message is taken from it.
+// The queue that this thread calls. It is set while roscpp takes a message from the queue.
 thread_local ros::SubscriptionQueue *calling = nullptr;
 
 }  // namespace
@@ -54,7 +55,8 @@ bool hook_subscribe(ros::TopicManager *topics, const ros::SubscribeOptions &opti
   const auto helper = boost::make_shared<RecordedHelper>(options.helper);
   ros::SubscribeOptions with_helper = options;
   with_helper.helper = helper;
-  record_texts(TACHO_ROS1_SUBSCRIPTION_INIT, options.topic, options.datatype, helper.get(), node, uint64_t{options.queue_size});
+  record_texts(TACHO_ROS1_SUBSCRIPTION_INIT, options.topic, options.datatype, helper.get(), node,
+               uint64_t{options.queue_size});
   {
     std::lock_guard<std::mutex> lock(recorded_mutex);
     recorded.emplace(Key{options.topic, options.helper.get()}, helper);
@@ -74,7 +76,8 @@ bool hook_subscribe(ros::TopicManager *topics, const ros::SubscribeOptions &opti
   return subscribed;
 }
 
-bool hook_unsubscribe(ros::TopicManager *topics, const std::string &topic, const ros::SubscriptionCallbackHelperPtr &helper) {
+bool hook_unsubscribe(ros::TopicManager *topics, const std::string &topic,
+                      const ros::SubscriptionCallbackHelperPtr &helper) {
   const auto known = forget(topic, helper.get());
   if (!known) return original<decltype(hook_unsubscribe)>(ROS1_unsubscribe, topics, topic, helper);
   record(TACHO_ROS1_SUBSCRIPTION_END, known.get());
@@ -83,18 +86,19 @@ bool hook_unsubscribe(ros::TopicManager *topics, const std::string &topic, const
 }
 
 void hook_queue_push(ros::SubscriptionQueue *queue, const ros::SubscriptionCallbackHelperPtr &helper,
-                     const ros::MessageDeserializerPtr &deserializer, bool has_tracked_object, const ros::VoidConstWPtr &tracked_object,
-                     bool nonconst_need_copy, ros::Time receipt_time, bool *was_full) {
+                     const ros::MessageDeserializerPtr &deserializer, bool has_tracked_object,
+                     const ros::VoidConstWPtr &tracked_object, bool nonconst_need_copy, ros::Time receipt_time,
+                     bool *was_full) {
   record(TACHO_ROS1_QUEUE_PUSH, helper.get(), queue, deserializer.get());
   bool full = false;
-  original<decltype(hook_queue_push)>(ROS1_queue_push, queue, helper, deserializer, has_tracked_object, tracked_object, nonconst_need_copy,
-                                      receipt_time, &full);
+  original<decltype(hook_queue_push)>(ROS1_queue_push, queue, helper, deserializer, has_tracked_object, tracked_object,
+                                      nonconst_need_copy, receipt_time, &full);
   if (full) record(TACHO_ROS1_QUEUE_OVERFLOW, helper.get());
   if (was_full) *was_full = full;
 }
 
 ros::CallbackInterface::CallResult hook_queue_call(ros::SubscriptionQueue *queue) {
-  struct Calling { // callbacks may spin, and call other queues inside
+  struct Calling {  // callbacks may spin, and so call other queues
     ros::SubscriptionQueue *before = calling;
     explicit Calling(ros::SubscriptionQueue *now) { calling = now; }
     ~Calling() { calling = before; }
@@ -102,7 +106,7 @@ ros::CallbackInterface::CallResult hook_queue_call(ros::SubscriptionQueue *queue
   return original<decltype(hook_queue_call)>(ROS1_queue_call, queue);
 }
 
-// The first thing that SubscriptionQueue::call does with what it took from the queue.
+// This is the first thing that SubscriptionQueue::call does with an item that it took from the queue.
 ros::VoidConstPtr hook_deserialize(ros::MessageDeserializer *deserializer) {
   if (calling) record(TACHO_ROS1_TAKE, calling, deserializer);
   calling = nullptr;

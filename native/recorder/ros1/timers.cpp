@@ -15,7 +15,7 @@ struct Timer {
   int32_t handle;
 };
 std::mutex timers_mutex;
-auto &timers = lasting<std::unordered_map<const void *, Timer>>(); // by callback
+auto &timers = lasting<std::unordered_map<const void *, Timer>>();  // key: callback
 
 std::string demangled(const char *name) {
   int status = 0;
@@ -29,7 +29,8 @@ std::string demangled(const char *name) {
 
 std::string name_of_function(const std::type_info &type, void *plain) {
   Dl_info found;
-  if (plain && dladdr(plain, &found) != 0 && found.dli_sname && found.dli_saddr == plain) return demangled(found.dli_sname);
+  if (plain && dladdr(plain, &found) != 0 && found.dli_sname && found.dli_saddr == plain)
+    return demangled(found.dli_sname);
   return demangled(type.name());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timers: ros::Timer, ros::WallTimer and ros::SteadyTimer, which differ in their types of time alone.
+// Records timers: ros::Timer, ros::WallTimer and ros::SteadyTimer, which differ only in their types of time.
 #ifndef TACHO_RECORDER_ROS1_TIMERS_H_
 #define TACHO_RECORDER_ROS1_TIMERS_H_
 
@@ -14,25 +14,26 @@
 #include "originals.h"
 #include "record.h"
 
-// What a function object is, for people: the symbol of a plain function, else the name of its type.
+// Returns a readable name of a function object: the symbol of a plain function, otherwise the name of its type.
 std::string name_of_function(const std::type_info &type, void *plain);
 
-// Which timer of which manager a callback is, so that a new period finds it.
+// Stores which timer of which manager belongs to a callback, so that a change of the period finds the callback.
 void remember_timer(const void *manager, int32_t handle, const void *callback);
 const void *timer_callback(const void *manager, int32_t handle);
 
-// int32_t TimerManager::add. A timer that is stopped and started again is added again; the function object that it keeps stays where it
-// is, and is the handle of its callback.
+// Hooks int32_t TimerManager::add. A timer that is stopped and started again is added again. The function object that
+// it keeps stays at its address, which is the handle of its callback.
 template <ros1_hook Hook, class Period, class Event>
 int32_t hook_timer_add(void *manager, const Period &period, const boost::function<void(const Event &)> &callback,
                        ros::CallbackQueueInterface *queue, const ros::VoidConstPtr &tracked_object, bool oneshot) {
-  using Add = int32_t(void *, const Period &, const boost::function<void(const Event &)> &, ros::CallbackQueueInterface *,
-                      const ros::VoidConstPtr &, bool);
+  using Add = int32_t(void *, const Period &, const boost::function<void(const Event &)> &,
+                      ros::CallbackQueueInterface *, const ros::VoidConstPtr &, bool);
   const uint64_t node = node_of(queue);
   if (node == 0) return original<Add>(Hook, manager, period, callback, queue, tracked_object, oneshot);
   const void *handle = &callback;
   const auto plain = callback.template target<void (*)(const Event &)>();
-  record_text(TACHO_ROS1_TIMER_INIT, name_of_function(callback.target_type(), plain ? reinterpret_cast<void *>(*plain) : nullptr), handle,
+  record_text(TACHO_ROS1_TIMER_INIT,
+              name_of_function(callback.target_type(), plain ? reinterpret_cast<void *>(*plain) : nullptr), handle,
               node, static_cast<uint64_t>(period.toNSec()), uint64_t{oneshot});
   const boost::function<void(const Event &)> recorded = [handle, callback](const Event &event) {
     Execution execution(handle);
@@ -43,7 +44,7 @@ int32_t hook_timer_add(void *manager, const Period &period, const boost::functio
   return timer;
 }
 
-// void TimerManager::setPeriod
+// Hooks void TimerManager::setPeriod.
 template <ros1_hook Hook, class Period>
 void hook_timer_set_period(void *manager, int32_t timer, const Period &period, bool reset) {
   if (const void *callback = timer_callback(manager, timer)) {

@@ -17,8 +17,7 @@
 #include "found.h"
 #include "trial.h"
 
-static void expect_whole_crowd(uint64_t threads, uint64_t each)
-{
+static void expect_whole_crowd(uint64_t threads, uint64_t each) {
   struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) == 1 + threads * each && found->dropped == 0, "%llu events, %llu dropped",
          (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
@@ -26,9 +25,8 @@ static void expect_whole_crowd(uint64_t threads, uint64_t each)
   free(found);
 }
 
-/* 600 threads of one process begin at once, beside processes that take all CPUs: none of their events is lost. */
-void test_crowd(void)
-{
+/* 600 threads of one process start at once, beside processes that use all CPUs. None of their events is lost. */
+void test_crowd(void) {
   pid_t spinning[8];
   for (int i = 0; i < 8; i++) {
     spinning[i] = fork();
@@ -49,9 +47,8 @@ void test_crowd(void)
   expect_whole_crowd(600, 200);
 }
 
-/* The recorder's own thread of a process, once it runs. */
-static pid_t keeper_of(pid_t pid)
-{
+/* Returns the recorder's own thread of a process, once it runs. */
+static pid_t keeper_of(pid_t pid) {
   for (;; sched_yield()) {
     char path[300], name[32];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -70,9 +67,9 @@ static pid_t keeper_of(pid_t pid)
   }
 }
 
-/* The same where the recorder's own thread gets no CPU at all, held by ptrace(2): the program's threads make the storage they need. */
-void test_crowd_alone(void)
-{
+/* The same happens while ptrace(2) holds the recorder's own thread, so that it gets no CPU: the program's threads make
+ * the storage they need. */
+void test_crowd_alone(void) {
   if (emulator[0] != NULL) {
     skip("an emulator's threads cannot be held");
   }
@@ -87,23 +84,22 @@ void test_crowd_alone(void)
   EXPECT(waitpid(keeper, &status, __WALL) == keeper && WIFSTOPPED(status), "%s", strerror(errno));
   atomic_store(&fired[WRITERS - 1], 1);
   while (fired_sum() < 2 + 600 * 2000) sched_yield();
-  /* Unless the program has ended meanwhile, and the thread with it. */
-  if (ptrace(PTRACE_DETACH, keeper, 0, 0) != 0) EXPECT(waitpid(keeper, &status, __WALL) == keeper, "%s", strerror(errno));
+  /* DETACH fails if the program, and the thread with it, has ended meanwhile. */
+  if (ptrace(PTRACE_DETACH, keeper, 0, 0) != 0)
+    EXPECT(waitpid(keeper, &status, __WALL) == keeper, "%s", strerror(errno));
   finish(pid);
   expect_whole_crowd(600, 2000);
 }
 
-/* The first event comes from a thread that has as little stack as there may be. */
-void test_least_stack(void)
-{
+/* The first event comes from a thread with the smallest possible stack. */
+void test_least_stack(void) {
   finish(start("least-stack", 1000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->events[0] == 1000 && found->dropped == 0, "%llu events", (unsigned long long)found->events[0]);
   free(found);
 }
 
-void test_short_threads(void)
-{
+void test_short_threads(void) {
   finish(start("short-threads", 100, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) == 128 * 100 && found->dropped == 0, "%llu events, %llu dropped",
@@ -111,26 +107,25 @@ void test_short_threads(void)
   free(found);
 }
 
-/* A pool that makes 10,000 threads, one after the other: each takes a page of storage or two and not a chunk, and the file may be the longer for it. */
-void test_pool(void)
-{
+/* A pool creates 10,000 threads, one after the other. Each takes one or two pages of storage, not a chunk, and the file
+ * may grow longer accordingly. */
+void test_pool(void) {
   const uint64_t threads = 10000;
   char path[700];
   finish(start("pool", threads, 100u << 20 /* 3,199 chunks */, NULL));
   struct found *found = read_all(events, victim, false);
-  EXPECT(sum(found->events) == threads && found->dropped == 0, "%llu events, %llu dropped", (unsigned long long)sum(found->events),
-         (unsigned long long)found->dropped);
+  EXPECT(sum(found->events) == threads && found->dropped == 0, "%llu events, %llu dropped",
+         (unsigned long long)sum(found->events), (unsigned long long)found->dropped);
   EXPECT(found->chunks >= threads, "%llu chunks", (unsigned long long)found->chunks);
   free(found);
   struct stat file;
   only_entry(events, path, sizeof path);
-  EXPECT(stat(path, &file) == 0 && (uint64_t)file.st_blocks * 512 < threads * TACHO_CHUNK_SIZE / 2, "%llu bytes of storage",
-         (unsigned long long)file.st_blocks * 512);
+  EXPECT(stat(path, &file) == 0 && (uint64_t)file.st_blocks * 512 < threads * TACHO_CHUNK_SIZE / 2,
+         "%llu bytes of storage", (unsigned long long)file.st_blocks * 512);
 }
 
-/* Threads that find no storage reserve none: what others give back is there for who comes later. */
-void test_pool_at_limit(void)
-{
+/* Threads that find no storage reserve none, so later threads get what others give back. */
+void test_pool_at_limit(void) {
   char path[700];
   finish(start("pool", 10000, 1 << 20 /* 31 chunks */, NULL));
   struct found *found = read_all(events, victim, true);

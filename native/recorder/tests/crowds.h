@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many threads at once, many one after the other, and threads with little to live on.
+ * Tests many threads at once, many one after the other, and threads with few resources.
  */
 #ifndef TACHO_RECORDER_TESTS_CROWDS_H_
 #define TACHO_RECORDER_TESTS_CROWDS_H_

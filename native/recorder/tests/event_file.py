@@ -1,4 +1,4 @@
-"""An independent reader of event files, after docs/event-file.md, for tests. Clear rather than fast."""
+"""An independent reader of event files for tests, written from docs/event-file.md. It favours clarity over speed."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ TEXT, CLOCK_SYNC = 1, 2
 
 
 def kinds() -> dict[int, str]:
-    """Kinds and their names, from the C header: `TACHO_RCL_INIT = 16,` and those that count on from it."""
+    """Returns the kinds and their names from the C header: `TACHO_RCL_INIT = 16,` and those that count on from it."""
     header = pathlib.Path(__file__).parents[2] / "include/tacho/events.h"
     body = header.read_text().split("enum tacho_kind {")[1].split("};")[0]
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
@@ -24,7 +24,7 @@ def kinds() -> dict[int, str]:
 
 @dataclass
 class Event:
-    """One event; `ticks` as the header's clock counts, `texts` only as many as the record before it holds."""
+    """One event. `ticks` count as the header's clock does; `texts` are those of the TEXT records before it."""
 
     tid: int
     thread: str
@@ -39,15 +39,39 @@ def _text(raw: bytes) -> str:
 
 
 class EventFile:
-    """A whole event file: header fields as attributes, and `events` in the order of time."""
+    """A whole event file: header fields as attributes, and `events` in time order."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
         raw = self.path.read_bytes()
-        (magic, header_size, chunk_size, self.clock, self.pid, self.ppid, tracetools, self.start_ticks,
-         self.start_monotonic_ns, self.start_realtime_ns, self.start_bound_ns, self.chunks_max, self.chunks_reserved,
-         self.chunks_allocated, self.dropped, self.closed, self.storage_error, _, _, _, boot_id, host, distro, rmw,
-         executable, command) = HEADER.unpack_from(raw)
+        (
+            magic,
+            header_size,
+            chunk_size,
+            self.clock,
+            self.pid,
+            self.ppid,
+            tracetools,
+            self.start_ticks,
+            self.start_monotonic_ns,
+            self.start_realtime_ns,
+            self.start_bound_ns,
+            self.chunks_max,
+            self.chunks_reserved,
+            self.chunks_allocated,
+            self.dropped,
+            self.closed,
+            self.storage_error,
+            _,
+            _,
+            _,
+            boot_id,
+            host,
+            distro,
+            rmw,
+            executable,
+            command,
+        ) = HEADER.unpack_from(raw)
         assert magic == b"TACHOEV1", f"{path}: magic is {magic!r}"
         self.tracetools = f"{tracetools >> 16}.{tracetools >> 8 & 255}.{tracetools & 255}"
         self.boot_id, self.host, self.ros_distro = _text(boot_id), _text(host), _text(distro)
@@ -75,10 +99,10 @@ class EventFile:
         self.events.sort(key=lambda event: event.ticks)
 
     def named(self, kind: str) -> list[Event]:
-        """The events of one kind."""
+        """Returns the events of one kind."""
         return [event for event in self.events if event.kind == kind]
 
 
 def read_directory(path) -> list[EventFile]:
-    """All event files of a directory."""
+    """Reads all event files of a directory."""
     return [EventFile(file) for file in sorted(pathlib.Path(path).glob("*.events"))]

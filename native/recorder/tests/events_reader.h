@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A reader of event files for the recorder's tests, written from docs/event-file.md and not from the recorder. Any
+ * Reads event files for the recorder's tests. It was written from docs/event-file.md and not from the recorder. Any
  * violation of the format ends the test.
  */
 #ifndef TACHO_EVENTS_READER_H_
@@ -20,18 +20,17 @@ struct event_file {
   uint64_t chunks; /* whole chunks in it */
 };
 
-#define EXPECT(condition, ...)                                          \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);   \
-      fprintf(stderr, __VA_ARGS__);                                     \
-      fprintf(stderr, "\n");                                            \
-      abort();                                                          \
-    }                                                                   \
+#define EXPECT(condition, ...)                                        \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+      fprintf(stderr, __VA_ARGS__);                                   \
+      fprintf(stderr, "\n");                                          \
+      abort();                                                        \
+    }                                                                 \
   } while (0)
 
-static inline struct event_file event_file_read(const char *path)
-{
+static inline struct event_file event_file_read(const char *path) {
   struct event_file file = {.size = 0};
   FILE *stream = fopen(path, "rb");
   EXPECT(stream != NULL, "%s", path);
@@ -47,13 +46,11 @@ static inline struct event_file event_file_read(const char *path)
   return file;
 }
 
-static inline int event_file_complete(const struct event_file *file)
-{
+static inline int event_file_complete(const struct event_file *file) {
   return memcmp(file->header.magic, TACHO_MAGIC, 8) == 0;
 }
 
-static inline const struct tacho_chunk_header *event_file_chunk(const struct event_file *file, uint64_t index)
-{
+static inline const struct tacho_chunk_header *event_file_chunk(const struct event_file *file, uint64_t index) {
   const struct tacho_chunk_header *chunk =
       (const struct tacho_chunk_header *)(file->bytes + TACHO_HEADER_SIZE + index * TACHO_CHUNK_SIZE);
   return chunk->magic == TACHO_CHUNK_MAGIC ? chunk : NULL;
@@ -66,15 +63,14 @@ struct event {
   const uint64_t *words;
 };
 
-/* The next event of a chunk; *at is 0 to begin with. 0: no more. */
-static inline int event_next(const struct tacho_chunk_header *chunk, uint32_t *at, struct event *event)
-{
+/* Returns the next event of a chunk, or 0 if there is none. Start with *at = 0. */
+static inline int event_next(const struct tacho_chunk_header *chunk, uint32_t *at, struct event *event) {
   const uint64_t *words = (const uint64_t *)(chunk + 1);
   const uint32_t room = (TACHO_CHUNK_SIZE - sizeof *chunk) / 8;
   if (*at >= room || words[*at] == 0) {
     for (uint32_t i = *at; i < room; i++) {
-      /* Words behind the last head are those of a record whose head was never written: at most one record's. */
-      EXPECT(words[i] == 0 || i <= *at + TACHO_MAX_WORDS, "word %u behind the end at %u", i, *at);
+      /* Words after the last head belong to a record whose head was never written: at most one record. */
+      EXPECT(words[i] == 0 || i <= *at + TACHO_MAX_WORDS, "word %u after the end at %u", i, *at);
     }
     return 0;
   }

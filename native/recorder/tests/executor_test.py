@@ -1,4 +1,5 @@
-"""Runs a program on a stand-in for rclcpp under the recorder, and compares what it says must be recorded with what was.
+"""Runs a program on a stand-in for rclcpp under the recorder, and compares the recorded events with the events that the
+program expects.
 
 usage: executor_test.py RECORDER PROGRAM [EMULATOR ARGUMENT ...]
 """
@@ -14,7 +15,7 @@ recorder, program, *emulator = sys.argv[1:]
 with tempfile.TemporaryDirectory() as events:
     environment = os.environ | {"TACHO_EVENTS_DIR": events}
     command = [*emulator, "-E", f"LD_PRELOAD={recorder}", program] if emulator else [program]
-    if not emulator:  # which is itself no program for the recorder
+    if not emulator:  # the emulator itself must not be recorded
         environment["LD_PRELOAD"] = recorder
     expected = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
     (file,) = read_directory(events)

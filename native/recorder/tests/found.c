@@ -5,8 +5,7 @@
 
 #include "events_reader.h"
 
-uint64_t entries(const char *directory)
-{
+uint64_t entries(const char *directory) {
   uint64_t count = 0;
   DIR *stream = opendir(directory);
   EXPECT(stream != NULL, "%s", directory);
@@ -15,8 +14,7 @@ uint64_t entries(const char *directory)
   return count;
 }
 
-void only_entry(const char *directory, char *path, uint64_t size)
-{
+void only_entry(const char *directory, char *path, uint64_t size) {
   EXPECT(entries(directory) == 1, "%llu entries in %s", (unsigned long long)entries(directory), directory);
   DIR *stream = opendir(directory);
   struct dirent *entry;
@@ -26,13 +24,12 @@ void only_entry(const char *directory, char *path, uint64_t size)
   closedir(stream);
 }
 
-static void read_file(const char *path, const char *program, struct found *found, bool mixed)
-{
+static void read_file(const char *path, const char *program, struct found *found, bool mixed) {
   static uint64_t sequence[1 << 22];
   struct event_file file = event_file_read(path);
   EXPECT(event_file_complete(&file), "%s has no magic", path);
   memset(sequence, 0, sizeof sequence);
-  if (mixed) memset(found->next, 0, sizeof found->next); /* a child may repeat the event in which it was forked */
+  if (mixed) memset(found->next, 0, sizeof found->next); /* a child may repeat the event during which it was forked */
   found->files++;
   found->closed += file.header.closed;
   found->dropped += file.header.dropped;
@@ -47,7 +44,7 @@ static void read_file(const char *path, const char *program, struct found *found
     const struct tacho_chunk_header *chunk = event_file_chunk(&file, i);
     if (chunk == NULL) continue;
     EXPECT(chunk->tid < sizeof sequence / sizeof *sequence, "tid %u", chunk->tid);
-    if (chunk->sequence == 0) sequence[chunk->tid] = 0; /* another thread of that number */
+    if (chunk->sequence == 0) sequence[chunk->tid] = 0; /* another thread with the same number */
     EXPECT(chunk->sequence == sequence[chunk->tid], "chunk %llu of thread %u, %llu was expected",
            (unsigned long long)chunk->sequence, chunk->tid, (unsigned long long)sequence[chunk->tid]);
     sequence[chunk->tid]++;
@@ -57,14 +54,14 @@ static void read_file(const char *path, const char *program, struct found *found
     uint64_t last_ticks = chunk->base_ticks;
     struct event event;
     while (event_next(chunk, &at, &event)) {
-      EXPECT(event.ticks >= last_ticks, "time goes back in chunk %llu", (unsigned long long)i);
+      EXPECT(event.ticks >= last_ticks, "time goes backwards in chunk %llu", (unsigned long long)i);
       last_ticks = event.ticks;
       if (event.kind == TACHO_CLOCK_SYNC) {
         found->syncs++;
         EXPECT(event.count == 3 && event.words[0] >= file.header.start_monotonic_ns, "clock sync");
         uint64_t apart = event.ticks > event.words[0] ? event.ticks - event.words[0] : event.words[0] - event.ticks;
-        EXPECT(file.header.clock != TACHO_CLOCK_MONOTONIC || apart <= event.words[2], "ticks are %llu ns from the clock",
-               (unsigned long long)apart);
+        EXPECT(file.header.clock != TACHO_CLOCK_MONOTONIC || apart <= event.words[2],
+               "ticks are %llu ns from the clock", (unsigned long long)apart);
       } else if (event.kind == TACHO_TEXT) {
         found->texts++;
         EXPECT(event_next(chunk, &at, &event) && event.kind == TACHO_RCL_NODE_INIT, "text stands before its event");
@@ -90,8 +87,7 @@ static void read_file(const char *path, const char *program, struct found *found
   free(file.bytes);
 }
 
-struct found *read_all(const char *directory, const char *program, bool mixed)
-{
+struct found *read_all(const char *directory, const char *program, bool mixed) {
   struct found *found = calloc(1, sizeof *found);
   DIR *stream = opendir(directory);
   EXPECT(found != NULL && stream != NULL, "%s", directory);
@@ -105,8 +101,7 @@ struct found *read_all(const char *directory, const char *program, bool mixed)
   return found;
 }
 
-uint64_t sum(const uint64_t *values)
-{
+uint64_t sum(const uint64_t *values) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < WRITERS; i++) total += values[i];
   return total;

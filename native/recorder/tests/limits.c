@@ -16,9 +16,8 @@
 #include "found.h"
 #include "trial.h"
 
-/* TACHO_EVENTS_MAX_BYTES: the file stops there, what comes after is counted, the program goes on. */
-void test_max_bytes(void)
-{
+/* TACHO_EVENTS_MAX_BYTES: the file stops growing there, later events are counted as dropped, and the program continues. */
+void test_max_bytes(void) {
   finish(start("threads", 20000, 1 << 20, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->dropped > 0 && sum(found->events) > 0, "%llu dropped", (unsigned long long)found->dropped);
@@ -27,8 +26,7 @@ void test_max_bytes(void)
   free(found);
 }
 
-void test_file_size_limit(void)
-{
+void test_file_size_limit(void) {
   finish(start("limit", 100000, 0, "1000000"));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->storage_error == EFBIG, "storage_error %llu", (unsigned long long)found->storage_error);
@@ -37,8 +35,7 @@ void test_file_size_limit(void)
   free(found);
 }
 
-void test_full_disk(void)
-{
+void test_full_disk(void) {
   if (mount("tacho", events, "tmpfs", 0, "size=2m") != 0) {
     skip("a small tmpfs cannot be mounted here");
   }
@@ -51,9 +48,8 @@ void test_full_disk(void)
   free(found);
 }
 
-/* A directory that cannot be written: one line on stderr, and the program runs as before. */
-void test_no_directory(void)
-{
+/* If the directory cannot be written, the recorder prints one line on stderr, and the program runs as before. */
+void test_no_directory(void) {
   snprintf(events, sizeof events, "%s/missing", work);
   int saved = dup(2), line[2];
   EXPECT(pipe(line) == 0, "%s", strerror(errno));
@@ -64,15 +60,14 @@ void test_no_directory(void)
   finish(pid);
   char text[2048];
   ssize_t size = read(line[0], text, sizeof text - 1);
-  EXPECT(size > 0, "nothing was said");
+  EXPECT(size > 0, "nothing was printed");
   text[size] = '\0';
-  EXPECT(strncmp(text, "tacho: this process", 19) == 0 && strchr(text, '\n') == text + size - 1, "said: %s", text);
+  EXPECT(strncmp(text, "tacho: this process", 19) == 0 && strchr(text, '\n') == text + size - 1, "printed: %s", text);
   EXPECT(fired_sum() == 160, "the program fired %llu", (unsigned long long)fired_sum());
 }
 
-/* How long the victim takes here, now, from its start to its first event. */
-static uint64_t start_up_ns(void)
-{
+/* Measures how long the victim takes now from its start to its first event. */
+static uint64_t start_up_ns(void) {
   struct timespec begin, first;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   pid_t pid = start("on", 0, 0, NULL);
@@ -84,16 +79,15 @@ static uint64_t start_up_ns(void)
   return (uint64_t)(first.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)first.tv_nsec - (uint64_t)begin.tv_nsec;
 }
 
-/* SIGKILL at 100 moments, from before the file is made to long after the disk's share is used up. */
-void test_kill(void)
-{
+/* SIGKILL comes at 100 moments, from before the file is created to long after the disk's share is used up. */
+void test_kill(void) {
   unsigned seed = (unsigned)getpid();
   uint64_t latest_ns = 10 * start_up_ns();
   uint64_t kept_all = 0, dropped_all = 0, with_file = 0;
   fprintf(stderr, "seed %u\n", seed);
   for (int i = 0; i < 100; i++) {
     pid_t pid = start("on", 0, i % 4 == 0 ? 4u << 20 : 64u << 20, NULL);
-    /* Two kinds of moment: an instant, or an amount of events; neither is a time that anything is held to. */
+    /* There are two kinds of moment: a point in time, or a number of events. Neither is a time limit for anything. */
     if (i % 2 == 0) {
       uint64_t ns = (uint64_t)rand_r(&seed) % latest_ns;
       struct timespec moment = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};

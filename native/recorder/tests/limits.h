@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What ends a recording before the program does: limits, a full disk, SIGKILL.
+ * Tests what ends a recording before the program: limits, a full disk, SIGKILL.
  */
 #ifndef TACHO_RECORDER_TESTS_LIMITS_H_
 #define TACHO_RECORDER_TESTS_LIMITS_H_

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that are legal and rare (victim_odd.c): they run as without the recorder, and of their events none is lost uncounted.
+ * Tests programs that are legal and rare (victim_odd.c). They run as without the recorder, and every event is recorded
+ * or counted as dropped.
  */
 #ifndef TACHO_RECORDER_TESTS_ODD_H_
 #define TACHO_RECORDER_TESTS_ODD_H_

@@ -13,18 +13,16 @@
 #include "found.h"
 #include "trial.h"
 
-/* The victim's end where it may say that something is not possible here, which skips the case. */
-static void finish_or_skip(pid_t pid, const char *what)
-{
+/* Waits for the victim's end. If the victim reports that something is not possible here, skips the case. */
+static void finish_or_skip(pid_t pid, const char *what) {
   int status;
   EXPECT(waitpid(pid, &status, 0) == pid && WIFEXITED(status), "the program ended with status %#x", (unsigned)status);
   if (WEXITSTATUS(status) == SKIPPED) skip(what);
   EXPECT(WEXITSTATUS(status) == 0, "the program ended with status %d", WEXITSTATUS(status));
 }
 
-/* A program becomes another one: each has its file, that of the first was never closed. */
-void test_exec(void)
-{
+/* A program becomes another one by exec. Each has its own file, and the first file was never closed. */
+void test_exec(void) {
   finish(start("exec", 1000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 2 && found->closed == 1, "%llu files, %llu closed", (unsigned long long)found->files,
@@ -34,9 +32,8 @@ void test_exec(void)
   free(found);
 }
 
-/* The parent has events before and after its two children, which have a file each. */
-static void finish_with_two_children(const char *how)
-{
+/* The parent fires events before and after its two children, and each child has its own file. */
+static void finish_with_two_children(const char *how) {
   finish(start(how, 1000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 3 && found->closed == 3, "%llu files, %llu closed", (unsigned long long)found->files,
@@ -47,20 +44,13 @@ static void finish_with_two_children(const char *how)
   free(found);
 }
 
-void test_fork(void)
-{
-  finish_with_two_children("fork");
-}
+void test_fork(void) { finish_with_two_children("fork"); }
 
-/* vfork and posix_spawn run no handlers of fork: the parent goes on as if there had been no child. */
-void test_spawn(void)
-{
-  finish_with_two_children("spawn");
-}
+/* vfork and posix_spawn run none of fork's handlers. The parent continues as if there had been no child. */
+void test_spawn(void) { finish_with_two_children("spawn"); }
 
-/* Somebody removes the run while it is recorded: the program goes on, and its file grows on without a name. */
-void test_removed(void)
-{
+/* Somebody removes the run while it is recorded. The program continues, and its file continues to grow without a name. */
+void test_removed(void) {
   char path[700], aside[300];
   pid_t pid = start("wait", 500000, 0, NULL);
   while (fired_sum() == 0) {
@@ -81,9 +71,8 @@ void test_removed(void)
   free(found);
 }
 
-/* A program of real time that locks its memory, what it will map as well. */
-void test_locked(void)
-{
+/* A real-time program locks all its memory, including future mappings. */
+void test_locked(void) {
   finish_or_skip(start("locked", 1000000, 0, NULL), "memory cannot be locked here");
   struct found *found = read_all(events, victim, false);
   EXPECT(found->events[0] == 1000000 && found->dropped == 0, "%llu events, %llu dropped",
@@ -91,9 +80,9 @@ void test_locked(void)
   free(found);
 }
 
-/* A sandbox that refuses the system calls by which the file grows: what was there is used, the rest counted, the reason told. */
-void test_sandbox(void)
-{
+/* A sandbox refuses the system calls by which the file grows. The existing storage is used, the other events are
+ * counted as dropped, and the reason is reported. */
+void test_sandbox(void) {
   finish_or_skip(start("sandbox", 600000, 0, NULL), "seccomp filters cannot be set here");
   struct found *found = read_all(events, victim, false);
   EXPECT(found->storage_error == EPERM, "storage_error %llu", (unsigned long long)found->storage_error);
@@ -102,9 +91,8 @@ void test_sandbox(void)
   free(found);
 }
 
-/* recvfrom and recvmsg without a buffer, as a stream allows. */
-void test_stream(void)
-{
+/* The victim calls recvfrom and recvmsg without a buffer, as a stream allows. */
+void test_stream(void) {
   finish(start("stream", 10, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(sum(found->events) == 10 && found->dropped == 0, "%llu events", (unsigned long long)sum(found->events));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program may do to the process that it is, and to its event file.
+ * Tests what a program may do to its process and to its event file.
  */
 #ifndef TACHO_RECORDER_TESTS_PROCESSES_H_
 #define TACHO_RECORDER_TESTS_PROCESSES_H_

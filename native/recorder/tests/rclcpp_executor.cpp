@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls what the recorder stands before in rclcpp, and prints the events that must come of it.
+// Calls the functions of rclcpp that the recorder interposes, and prints the events that must result.
 #include <cstdio>
 #include <initializer_list>
 
@@ -11,7 +11,8 @@ using namespace rclcpp;
 namespace {
 
 void added(const CallbackGroup &group, const std::shared_ptr<void> &object, int what, int is_exclusive) {
-  std::printf("rclcpp_callback_group_add %zu %zu %d %d\n", reinterpret_cast<size_t>(&group), reinterpret_cast<size_t>(object.get()), what, is_exclusive);
+  std::printf("rclcpp_callback_group_add %zu %zu %d %d\n", reinterpret_cast<size_t>(&group),
+              reinterpret_cast<size_t>(object.get()), what, is_exclusive);
 }
 
 void called(const char *event, const std::shared_ptr<void> &object) {
@@ -38,7 +39,8 @@ int main() {
   exclusive.add_client(client);
   added(exclusive, client, 5, 1);
 
-  // Each callback of a service starts and ends once, whether it answers now or later, and whatever another executor does inside it.
+  // Each callback of a service starts and ends once, whether it answers now or later, and whatever another executor
+  // does inside it.
   for (const bool later : {false, true}) {
     for (const bool inner_later : {false, true}) {
       const auto inner = std::make_shared<ServiceBase>(), outer = std::make_shared<ServiceBase>();
@@ -62,7 +64,7 @@ int main() {
   waitable->throws = true;
   try {
     action->execute(data);
-  } catch (int) { // comes through the recorder as it was thrown
+  } catch (int) {  // the exception passes through the recorder unchanged
     return 0;
   }
   return 1;

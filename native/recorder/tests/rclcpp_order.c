@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stand-in for a program on rclcpp: it calls the functions of tracetools in the order in which rclcpp, rcl and rmw do
- * (talker, listener, timer, service, intra-process hand-over), with the argument lists of FAKE_RELEASE, and
- * prints each call in words, for the test to compare with what was recorded. Nothing is sent anywhere. With an argument, it
- * begins when a line comes on its standard input.
+ * Stands in for a program on rclcpp. It calls the functions of tracetools in the order of rclcpp, rcl and rmw (talker,
+ * listener, timer, service, intra-process hand-over), with the argument lists of FAKE_RELEASE. It prints each call in
+ * words, so that the test can compare the calls with the recorded events. It sends nothing anywhere. With an argument,
+ * it waits for a line on its standard input before it starts.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -31,15 +31,14 @@ static const uint8_t gid[24] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
 #define GID_WORDS "578437695752307201 1157159078456920585"
 #define AT(number) ((const void *)(uintptr_t)(number))
 
-/* Expected line: name words | texts. */
+/* The format of a line is: name words | texts. */
 #define CALL(expected, ...) \
   do {                      \
     puts(expected);         \
     __VA_ARGS__;            \
   } while (0)
 
-int main(int count, char **arguments)
-{
+int main(int count, char **arguments) {
   (void)arguments;
   if (count > 1) getchar();
   static char long_symbol[5000];

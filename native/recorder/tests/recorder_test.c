@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs the victim under the recorder in each of its ways and reads what it left: every event whose call had returned is in
- * the file, in order, or counted as dropped.
+ * Runs the victim under the recorder in each of its modes and reads its event files: every event whose call had
+ * returned is in the file, in order, or counted as dropped.
  *
  *   recorder_test CASE RECORDER VICTIM [EMULATOR ARGUMENT ...]
  *
- * The victim may run under QEMU's user-mode emulator, and be of another architecture than this program.
+ * The victim may run under QEMU's user-mode emulator and so have another architecture than this program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,9 +28,8 @@
 #include "processes.h"
 #include "trial.h"
 
-/* A program that fires nothing leaves nothing, and has as many descriptors as without the recorder. */
-static void test_silent(void)
-{
+/* A program that fires no events leaves no file, and has as many descriptors as without the recorder. */
+static void test_silent(void) {
   int with, without;
   EXPECT(waitpid(start("silent", 0, 0, NULL), &with, 0) > 0 && WIFEXITED(with), "%s", strerror(errno));
   recorder = "";
@@ -39,9 +38,8 @@ static void test_silent(void)
   EXPECT(entries(events) == 0, "%llu files", (unsigned long long)entries(events));
 }
 
-/* A start-up burst of 75,000 events with default settings: none is lost, however fast it comes. */
-static void test_burst(void)
-{
+/* With default settings, a start-up burst of 75,000 events is recorded without loss, however fast it comes. */
+static void test_burst(void) {
   finish(start("burst", 60000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 1 && found->closed == 1, "%llu files", (unsigned long long)found->files);
@@ -51,8 +49,7 @@ static void test_burst(void)
   free(found);
 }
 
-static void test_threads(void)
-{
+static void test_threads(void) {
   finish(start("threads", 20000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   for (uint64_t i = 0; i < 16; i++) {
@@ -62,9 +59,8 @@ static void test_threads(void)
   free(found);
 }
 
-/* A million events a second for a while: storage grows far beyond what there was at start. */
-static void test_growth(void)
-{
+/* A million events a second for a while: storage grows far beyond the initial amount. */
+static void test_growth(void) {
   finish(start("paced", 600000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->events[0] == 600000 && found->dropped == 0, "%llu events, %llu dropped",
@@ -73,9 +69,8 @@ static void test_growth(void)
   free(found);
 }
 
-/* What was written long ago is no memory of the program's, however much that is; every event is there all the same. */
-static void test_resident(void)
-{
+/* What was written long ago takes none of the program's memory, however much it is. Still, every event is in the file. */
+static void test_resident(void) {
   finish(start("resident", 3000000, 0, "40000"));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->events[0] == 3000000 && found->dropped == 0, "%llu events, %llu dropped",
@@ -84,9 +79,8 @@ static void test_resident(void)
   free(found);
 }
 
-/* Where no counter can be trusted, time is CLOCK_MONOTONIC itself: asked for here, the case of other machines. */
-static void test_monotonic(void)
-{
+/* If no counter can be trusted, ticks are CLOCK_MONOTONIC. The test selects it, as other machines would. */
+static void test_monotonic(void) {
   setenv("TACHO_EVENTS_CLOCK", "monotonic", 1);
   finish(start("burst", 1000, 0, NULL));
   struct found *found = read_all(events, victim, false);
@@ -96,9 +90,8 @@ static void test_monotonic(void)
   free(found);
 }
 
-/* Beyond 16 MiB a file is more than one mapping: the child must not keep any of them. */
-static void test_fork_large(void)
-{
+/* Beyond 16 MiB a file has more than one mapping. The child must not keep any of them. */
+static void test_fork_large(void) {
   finish(start("fork-large", 750000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 2 && found->closed == 2, "%llu files", (unsigned long long)found->files);
@@ -109,15 +102,15 @@ static void test_fork_large(void)
   free(found);
 }
 
-/* A handler forks inside the writing of an event, and the child returns from it: it finishes that event for nobody, and
- * then records as any other child. */
-static void test_fork_in_handler(void)
-{
+/* A handler forks inside the writing of an event, and the child returns from the handler. The child finishes that event
+ * without recording it, and then records like any other child. */
+static void test_fork_in_handler(void) {
   finish(start("fork-in-handler", 100, 0, NULL));
   struct found *found = read_all(events, victim, true);
   EXPECT(found->files == 101, "%llu files", (unsigned long long)found->files);
   for (uint64_t i = 1; i <= 100; i++) {
-    EXPECT(found->events[i] == 10, "child %llu: %llu events", (unsigned long long)i, (unsigned long long)found->events[i]);
+    EXPECT(found->events[i] == 10, "child %llu: %llu events", (unsigned long long)i,
+           (unsigned long long)found->events[i]);
   }
   uint64_t kept = found->events[0] + found->dropped, all = atomic_load(&fired[0]);
   EXPECT(kept >= all && kept <= all + 100, "%llu events and drops of %llu", (unsigned long long)kept,
@@ -125,23 +118,21 @@ static void test_fork_in_handler(void)
   free(found);
 }
 
-/* The first event comes from a thread that is pinned and of real-time priority, and may never sleep: the keeper is neither,
- * or it would not run at all and storage would not grow. */
-static void test_real_time(void)
-{
+/* The first event comes from a thread that is pinned, has real-time priority and may never sleep. If the keeper
+ * inherited these, it would never run and storage would not grow. */
+static void test_real_time(void) {
   int status;
   EXPECT(waitpid(start("real-time", 1000, 0, NULL), &status, 0) > 0 && WIFEXITED(status), "%s", strerror(errno));
   if (WEXITSTATUS(status) == SKIPPED) skip("SCHED_FIFO and two CPUs are needed");
-  EXPECT(WEXITSTATUS(status) == 0, "%s", WEXITSTATUS(status) == 5 ? "the keeper is of real-time priority" :
-         "the keeper is pinned");
+  EXPECT(WEXITSTATUS(status) == 0, "%s",
+         WEXITSTATUS(status) == 5 ? "the keeper is of real-time priority" : "the keeper is pinned");
   struct found *found = read_all(events, victim, false);
   EXPECT(found->events[0] == 1000 && found->dropped == 0, "%llu events", (unsigned long long)found->events[0]);
   free(found);
 }
 
-/* Records of every size, a thread each: chunks are filled to the last word that a record fits in, and no further. */
-static void test_boundaries(void)
-{
+/* Each thread writes records of one size. Chunks are filled up to the last record that fits completely. */
+static void test_boundaries(void) {
   const uint64_t room = (TACHO_CHUNK_SIZE - sizeof(struct tacho_chunk_header)) / 8;
   char path[700];
   uint64_t seen[TACHO_MAX_WORDS + 1] = {0};
@@ -176,8 +167,7 @@ static void test_boundaries(void)
   free(file.bytes);
 }
 
-static void test_fork_under_load(void)
-{
+static void test_fork_under_load(void) {
   finish(start("fork-under-load", 300000, 0, NULL));
   struct found *found = read_all(events, victim, false);
   EXPECT(found->files == 21, "%llu files", (unsigned long long)found->files);
@@ -186,9 +176,8 @@ static void test_fork_under_load(void)
   free(found);
 }
 
-/* A signal handler that fires events, at 50 kHz, into a thread that does nothing else. */
-static void test_signals(void)
-{
+/* A signal handler fires events at 50 kHz into a thread that does nothing else. */
+static void test_signals(void) {
   finish(start("signals", 2000000, 0, NULL));
   struct found *found = read_all(events, victim, true);
   EXPECT(atomic_load(&fired[1]) > 100, "%llu signals", (unsigned long long)atomic_load(&fired[1]));
@@ -197,18 +186,16 @@ static void test_signals(void)
   free(found);
 }
 
-static void test_close_all(void)
-{
+static void test_close_all(void) {
   finish(start("close-all", 500000, 0, NULL));
   struct found *found = read_all(events, victim, false);
-  /* More than the 348,672 such events that 256 chunks hold: the file could grow. */
+  /* 256 chunks hold 348,672 such events. There are more, so the file must have grown. */
   EXPECT(found->events[0] == 500000 && found->dropped == 0 && found->storage_error == 0, "%llu events, %llu dropped",
          (unsigned long long)found->events[0], (unsigned long long)found->dropped);
   free(found);
 }
 
-static void test_exit_under_load(void)
-{
+static void test_exit_under_load(void) {
   for (int i = 0; i < 20; i++) {
     finish(start("exit-under-load", 1000, 0, NULL));
     struct found *found = read_all(events, victim, false);
@@ -270,8 +257,7 @@ static const struct {
     {"leave-main", test_leave_main},
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc < 4) return 2;
   recorder = argv[2];
   victim = realpath(argv[3], NULL);

@@ -1,5 +1,5 @@
-"""Runs the stand-in for rclcpp on a fake libtracetools of one release, and compares what it called with what was recorded, and with what
-that libtracetools was called with: LTTng may be recording through it.
+"""Runs the stand-in for rclcpp on a fake libtracetools of one release. Compares its calls with the recorded events, and
+with the calls that reached that libtracetools, because LTTng may be recording through it.
 
 usage: release_test.py RECORDER PROGRAM LIBRARY NAME VERSION [EMULATOR ARGUMENT ...]
 """
@@ -17,7 +17,8 @@ recorder, program, library, name, version, *emulator = sys.argv[1:]
 
 
 def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
-    """Runs the program with the libtracetools of `prefix`; its file, the calls it printed, and those recorded."""
+    """Runs the program with the libtracetools of `prefix`. Returns its file, the calls it printed, and those
+    recorded."""
     events = pathlib.Path(tempfile.mkdtemp(dir=work))
     environment = {key: value for key, value in os.environ.items() if key not in ("ROS_DISTRO", "LD_PRELOAD")}
     environment["TACHO_EVENTS_DIR"] = str(events)
@@ -26,7 +27,7 @@ def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
     environment["FAKE_TRACETOOLS_SAYS"] = str(said)
     libraries = {"LD_PRELOAD": recorder, "LD_LIBRARY_PATH": f"{prefix}/lib:{prefix}/lib/x86_64-linux-gnu"}
     command = [program]
-    if emulator:  # which is itself no program for these libraries
+    if emulator:  # the emulator itself must not load these libraries
         command = emulator + [word for item in libraries.items() for word in ("-E", "=".join(item))] + command
     else:
         environment |= libraries
@@ -48,7 +49,7 @@ def run(prefix: pathlib.Path, distro: str | None, work: pathlib.Path):
 
 
 def unknown(calls: list[str], message_first: bool) -> list[str]:
-    """The calls as they are recorded where the release is not known."""
+    """Returns the calls as they are recorded if the release is unknown."""
     first = 2 if message_first else 1
     return [
         f"rmw_publish_of_unknown_release {call.split()[first]}" if call.startswith("rmw_publish ") else call
@@ -62,7 +63,7 @@ with tempfile.TemporaryDirectory() as directory:
     (prefix / "lib").mkdir(parents=True)
     shutil.copy(library, prefix / "lib" / "libtracetools.so")
 
-    # No package.xml: by functions where they tell, by ROS_DISTRO where they do not.
+    # Without a package.xml, the functions decide if they identify the release, otherwise ROS_DISTRO decides.
     by_functions = {"humble": "4.1.0", "kilted": "8.6.0"}.get(name)
     file, called, recorded = run(prefix, None, work)
     if by_functions:
@@ -76,7 +77,7 @@ with tempfile.TemporaryDirectory() as directory:
     assert file.ros_distro == name
     assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
 
-    # As installed: the version of the package decides, also against a ROS_DISTRO that lies.
+    # In an installation, the version of the package decides, even against a wrong ROS_DISTRO.
     (prefix / "share" / "tracetools").mkdir(parents=True)
     (prefix / "share" / "tracetools" / "package.xml").write_text(
         f"<package format='3'><name>tracetools</name>\n  <version>{version}</version></package>\n"
@@ -85,7 +86,7 @@ with tempfile.TemporaryDirectory() as directory:
         file, called, recorded = run(prefix, distro, work)
         assert file.tracetools == version, file.tracetools
         assert recorded == called, "\n".join(f"{a}   {b}" for a, b in zip(called, recorded) if a != b)
-    # And in a multiarch folder below lib.
+    # This also works in a multiarch folder below lib.
     (prefix / "lib" / "x86_64-linux-gnu").mkdir()
     (prefix / "lib" / "libtracetools.so").rename(prefix / "lib" / "x86_64-linux-gnu" / "libtracetools.so")
     file, called, recorded = run(prefix, None, work)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of rclcpp what the recorder stands before, declared as in its headers (Humble to Rolling the same, but that data was not const up to Iron): names and layout are then the compiler's.
+// Declares the parts of rclcpp that the recorder interposes, as its headers do, so that the compiler produces the same
+// names and layout. Humble to Rolling have the same declarations, except that data was not const up to Iron.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@ namespace rclcpp {
 
 class SubscriptionBase {};
 class TimerBase {};
-// Of a callback that answers later, rclcpp up to Jazzy tells the start alone.
+// For a callback that answers later, rclcpp up to Jazzy reports only the start.
 class ServiceBase {
  public:
   bool answers_later = false;
@@ -53,7 +54,7 @@ namespace rclcpp_action {
 class ClientBase : public rclcpp::Waitable {
  public:
   void execute(const std::shared_ptr<void> &data) override;
-  bool throws = false;  // as a callback of the user's may
+  bool throws = false;  // as a user's callback may
 };
 
 }  // namespace rclcpp_action

@@ -19,16 +19,14 @@ _Atomic uint64_t *fired;
 
 static char counts[300];
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
   (void)status;
   (void)type;
   (void)walk;
   return remove(path);
 }
 
-void make_work(void)
-{
+void make_work(void) {
   snprintf(work, sizeof work, "/tmp/tacho-recorder-XXXXXX");
   EXPECT(mkdtemp(work) != NULL, "%s", strerror(errno));
   snprintf(events, sizeof events, "%s/events", work);
@@ -41,20 +39,17 @@ void make_work(void)
   close(fd);
 }
 
-void remove_work(void)
-{
+void remove_work(void) {
   munmap((void *)fired, WRITERS * 8);
   nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void empty_work(void)
-{
+void empty_work(void) {
   remove_work();
   make_work();
 }
 
-pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *more)
-{
+pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *more) {
   char count_text[32], max_text[32];
   snprintf(count_text, sizeof count_text, "%llu", (unsigned long long)count);
   snprintf(max_text, sizeof max_text, "%llu", (unsigned long long)max_bytes);
@@ -70,7 +65,7 @@ pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *mo
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", recorder);
     if (words == 0) {
       putenv(preload);
-    } else { /* the emulator itself is no program for the recorder */
+    } else { /* the emulator itself must not be recorded */
       command[words++] = "-E";
       command[words++] = preload;
     }
@@ -82,22 +77,19 @@ pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *mo
   return pid;
 }
 
-void finish(pid_t pid)
-{
+void finish(pid_t pid) {
   int status;
   EXPECT(waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the program ended with status %#x", (unsigned)status);
 }
 
-uint64_t fired_sum(void)
-{
+uint64_t fired_sum(void) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < WRITERS; i++) total += atomic_load(&fired[i]);
   return total;
 }
 
-void skip(const char *why)
-{
+void skip(const char *why) {
   fprintf(stderr, "skipped: %s\n", why);
   remove_work();
   exit(SKIPPED);

@@ -18,14 +18,14 @@ extern _Atomic uint64_t *fired; /* by each writer of the victim */
 
 void make_work(void);
 void remove_work(void);
-void empty_work(void); /* between the runs of a case that has several */
+void empty_work(void); /* call it between the runs of a case that has several */
 
-/* Starts the victim; max_bytes 0: as it comes; more: its last argument, or NULL. */
+/* Starts the victim. max_bytes 0 keeps the default limit; more: its last argument, or NULL. */
 pid_t start(const char *mode, uint64_t count, uint64_t max_bytes, const char *more);
 void finish(pid_t pid);
 uint64_t fired_sum(void);
 
-/* Ends a case that cannot be run here. */
+/* Ends a case that cannot run here. */
 _Noreturn void skip(const char *why);
 
 #endif /* TACHO_RECORDER_TESTS_TRIAL_H_ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorded program of the tests: fires events in the way its first argument names, and keeps its own count of what
- * returned, in a mapping that outlives it (second argument: the file). Event n of writer w is
+ * This is the recorded program of the tests. It fires events in the mode that its first argument names, and counts the
+ * calls that returned in a mapping that outlives it (second argument: the file). Event n of writer w is
  * rcl_publish(publisher_handle = w, message = n).
  */
 #define _GNU_SOURCE
@@ -35,24 +35,22 @@
 
 #define WRITERS 4096
 
-/* Of the libtracetools this program is linked with, or of the recorder before it. */
+/* This function comes from the libtracetools with which this program is linked, or from the recorder before it. */
 void ros_trace_rcl_publish(const void *publisher_handle, const void *message);
 void ros_trace_rcl_node_init(const void *node, const void *rmw, const char *name, const char *name_space);
 
-/* Of the recorder alone. */
+/* Only the recorder has this function. */
 __attribute__((weak)) void tacho_record(uint32_t kind, const uint64_t *words, uint32_t count);
 
 _Atomic uint64_t *fired;
 
-void fire(uint64_t writer, uint64_t number)
-{
+void fire(uint64_t writer, uint64_t number) {
   ros_trace_rcl_publish((const void *)writer, (const void *)number);
   atomic_store_explicit(&fired[writer], number + 1, memory_order_release);
 }
 
-/* A rest every thousand events: the recorder's thread gets a CPU, however busy the machine is. */
-static void fire_paced(uint64_t writer, uint64_t number)
-{
+/* Rests after every thousand events, so that the recorder's thread gets a CPU, however busy the machine is. */
+static void fire_paced(uint64_t writer, uint64_t number) {
   const struct timespec rest = {0, 1000000};
   fire(writer, number);
   if (number % 1000 == 999) nanosleep(&rest, NULL);
@@ -60,27 +58,23 @@ static void fire_paced(uint64_t writer, uint64_t number)
 
 uint64_t count;
 
-static void *fire_count(void *writer)
-{
+static void *fire_count(void *writer) {
   for (uint64_t i = 0; i < count; i++) fire((uint64_t)writer, i);
   return NULL;
 }
 
-static void *fire_one(void *writer_and_number)
-{
+static void *fire_one(void *writer_and_number) {
   const uint64_t *told = writer_and_number;
   fire(told[0], told[1]);
   return NULL;
 }
 
-static void *fire_on(void *writer)
-{
+static void *fire_on(void *writer) {
   for (uint64_t i = 0;; i++) fire((uint64_t)writer, i);
   return NULL;
 }
 
-static void run_threads(uint64_t first, uint64_t threads, void *(*body)(void *))
-{
+static void run_threads(uint64_t first, uint64_t threads, void *(*body)(void *)) {
   pthread_t thread[WRITERS];
   for (uint64_t i = 0; i < threads; i++) {
     if (pthread_create(&thread[i], NULL, body, (void *)(first + i)) != 0) abort();
@@ -88,18 +82,16 @@ static void run_threads(uint64_t first, uint64_t threads, void *(*body)(void *))
   for (uint64_t i = 0; i < threads; i++) pthread_join(thread[i], NULL);
 }
 
-/* All of them are there before the first of them fires. */
+/* All threads exist before the first of them fires. */
 static pthread_barrier_t all_there;
 
-static void *fire_together(void *writer)
-{
+static void *fire_together(void *writer) {
   pthread_barrier_wait(&all_there);
   return fire_count(writer);
 }
 
-/* A bare thread of the least stack that there may be. */
-static void run_on_least_stack(void *(*body)(void *))
-{
+/* Runs a bare thread with the smallest possible stack. */
+static void run_on_least_stack(void *(*body)(void *)) {
   pthread_t thread;
   pthread_attr_t least;
   pthread_attr_init(&least);
@@ -108,32 +100,31 @@ static void run_on_least_stack(void *(*body)(void *))
   pthread_join(thread, NULL);
 }
 
-static void wait_for_go(void)
-{
+static void wait_for_go(void) {
   while (atomic_load(&fired[WRITERS - 1]) == 0) sched_yield();
 }
 
-/* From here on the kernel refuses fallocate to this process, as a sandbox may. */
-static bool refuse_fallocate(void)
-{
+/* Makes the kernel refuse fallocate to this process from now on, as a sandbox may. */
+static bool refuse_fallocate(void) {
   struct sock_filter filter[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fallocate, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fallocate, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
-/* A stream on the loopback device: what came is thrown away unread, which takes no buffer. */
-static int throw_bytes_away(void)
-{
+/* Opens a stream on the loopback device and discards incoming bytes unread, which needs no buffer. */
+static int throw_bytes_away(void) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0), sender = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof at;
   if (bind(listener, (struct sockaddr *)&at, size) != 0 || listen(listener, 1) != 0 ||
-      getsockname(listener, (struct sockaddr *)&at, &size) != 0 || connect(sender, (struct sockaddr *)&at, size) != 0) return 5;
+      getsockname(listener, (struct sockaddr *)&at, &size) != 0 || connect(sender, (struct sockaddr *)&at, size) != 0)
+    return 5;
   const int receiver = accept(listener, NULL, NULL);
   struct iovec no_buffer = {NULL, 8};
   struct msghdr message = {.msg_iov = &no_buffer, .msg_iovlen = 1};
@@ -142,18 +133,16 @@ static int throw_bytes_away(void)
   return recvmsg(receiver, &message, MSG_TRUNC | MSG_WAITALL) == 8 ? 0 : 8;
 }
 
-/* Writer 1 is the signal handler; writer 0 the code it interrupts. */
-static void on_signal(int number)
-{
+/* Writer 1 is the signal handler; writer 0 is the code that it interrupts. */
+static void on_signal(int number) {
   (void)number;
   int before = errno;
   fire(1, atomic_load(&fired[1]));
   if (errno != before) abort();
 }
 
-/* SIGALRM at 50 kHz. */
-static int start_alarms(void (*handler)(int))
-{
+/* Starts SIGALRM at 50 kHz. */
+static int start_alarms(void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler};
   sigaction(SIGALRM, &action, NULL);
   timer_t timer;
@@ -162,19 +151,17 @@ static int start_alarms(void (*handler)(int))
   return timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0;
 }
 
-static void stop_alarms(void)
-{
+static void stop_alarms(void) {
   sigset_t alarm;
   sigemptyset(&alarm);
   sigaddset(&alarm, SIGALRM);
   sigprocmask(SIG_BLOCK, &alarm, NULL);
 }
 
-/* Forks `count` times in all; each child returns from here into whatever was interrupted. */
+/* Forks `count` times in all. Each child returns from here into the interrupted code. */
 static volatile sig_atomic_t forks, is_child;
 
-static void fork_on_signal(int number)
-{
+static void fork_on_signal(int number) {
   (void)number;
   int before = errno, status = 0;
   if (is_child || (uint64_t)forks >= count) return;
@@ -188,9 +175,8 @@ static void fork_on_signal(int number)
   errno = before;
 }
 
-/* Records of `size` words: two chunks full, and three more. */
-static void *fill_chunks(void *size)
-{
+/* Writes records of `size` words: two full chunks, and three more records. */
+static void *fill_chunks(void *size) {
   uint64_t words[64], per_chunk = count / (1 + (uint64_t)size);
   for (uint64_t i = 0; i < 2 * per_chunk + 3; i++) {
     for (uint64_t word = 0; word < (uint64_t)size; word++) words[word] = i << 8 | word;
@@ -199,9 +185,8 @@ static void *fill_chunks(void *size)
   return NULL;
 }
 
-/* Of event files, in this process. */
-static int mappings(void)
-{
+/* Counts the mappings of event files in this process. */
+static int mappings(void) {
   char line[8192];
   int found = 0;
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -211,9 +196,8 @@ static int mappings(void)
   return found;
 }
 
-/* Resident memory of the event files in this process, KiB. */
-static long resident_kib(void)
-{
+/* Returns the resident memory of the event files in this process in KiB. */
+static long resident_kib(void) {
   char line[8192];
   bool ours = false;
   long total = 0, kib;
@@ -227,9 +211,8 @@ static long resident_kib(void)
   return total;
 }
 
-/* Pins this thread to the CPU that it is on, under SCHED_FIFO. */
-static bool become_real_time(void)
-{
+/* Pins this thread to its current CPU, under SCHED_FIFO. */
+static bool become_real_time(void) {
   cpu_set_t one;
   struct sched_param priority = {.sched_priority = 1};
   CPU_ZERO(&one);
@@ -237,9 +220,8 @@ static bool become_real_time(void)
   return sched_setaffinity(0, sizeof one, &one) == 0 && sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
 }
 
-/* The recorder's thread, once it runs. */
-static pid_t keeper(void)
-{
+/* Returns the recorder's thread, once it runs. */
+static pid_t keeper(void) {
   const struct timespec rest = {0, 1000000};
   for (;; nanosleep(&rest, NULL)) {
     DIR *tasks = opendir("/proc/self/task");
@@ -257,15 +239,13 @@ static pid_t keeper(void)
   }
 }
 
-static int open_descriptors(void)
-{
+static int open_descriptors(void) {
   int open = 0;
   for (int fd = 0; fd < 4096; fd++) open += fcntl(fd, F_GETFD) >= 0;
   return open;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc < 4) return 2;
   const char *mode = argv[1];
   int fd = open(argv[2], O_RDWR | O_CREAT, 0600);
@@ -277,7 +257,7 @@ int main(int argc, char **argv)
 
   if (strcmp(mode, "silent") == 0) {
     return open_descriptors();
-  } else if (strcmp(mode, "burst") == 0) { /* as a start-up: at once, texts among it */
+  } else if (strcmp(mode, "burst") == 0) { /* like a start-up: all at once, including texts */
     for (uint64_t i = 0; i < count; i++) {
       if (i % 8 == 0) ros_trace_rcl_node_init((void *)1, (void *)2, "a_node_with_a_long_name", "/in/a/name/space");
       fire(0, i);
@@ -286,7 +266,7 @@ int main(int argc, char **argv)
     run_threads(0, 16, fire_count);
   } else if (strcmp(mode, "short-threads") == 0) {
     for (uint64_t round = 0; round < 8; round++) run_threads(round * 16, 16, fire_count);
-  } else if (strcmp(mode, "pool") == 0) { /* `count` threads, few at a time, an event each */
+  } else if (strcmp(mode, "pool") == 0) { /* `count` threads, few at a time, one event each */
     const uint64_t all = count;
     for (uint64_t i = 0; i < all; i++) {
       pthread_t thread;
@@ -294,7 +274,8 @@ int main(int argc, char **argv)
       if (pthread_create(&thread, NULL, fire_one, (void *)writer_and_number) != 0) abort();
       pthread_join(thread, NULL);
     }
-  } else if (strcmp(mode, "crowd") == 0) { /* argument 4: so many threads, at once, when the last word says so */
+  } else if (strcmp(mode, "crowd") ==
+             0) { /* argument 4: number of threads; they fire at once when the last word says so */
     fire(0, 0);
     wait_for_go();
     pthread_barrier_init(&all_there, NULL, (unsigned)atoi(argv[4]));
@@ -307,7 +288,7 @@ int main(int argc, char **argv)
     fire_count((void *)0);
     execl("/proc/self/exe", argv[0], "writer", argv[2], argv[3], "1", NULL);
     return 5;
-  } else if (strcmp(mode, "spawn") == 0) { /* by vfork and by posix_spawn, this program goes on beside each */
+  } else if (strcmp(mode, "spawn") == 0) { /* by vfork and by posix_spawn; this program continues beside each child */
     pid_t children[2];
     fire_count((void *)0);
     children[0] = vfork();
@@ -322,13 +303,13 @@ int main(int argc, char **argv)
       int status;
       if (waitpid(children[i], &status, 0) != children[i] || status != 0) return 7;
     }
-  } else if (strcmp(mode, "wait") == 0) { /* the first event; the others when the last word says so */
+  } else if (strcmp(mode, "wait") == 0) { /* fires one event, and the others when the last word says so */
     fire(0, 0);
     wait_for_go();
     for (uint64_t i = 1; i < count; i++) fire(0, i);
   } else if (strcmp(mode, "locked") == 0) { /* 77: not possible here */
     struct rlimit lockable;
-    /* An ordinary user's 8 MiB are enough for this program, but not for a file beside it. */
+    /* An ordinary user's 8 MiB are enough for this program, but not with a mapped file. */
     if (geteuid() != 0 && getrlimit(RLIMIT_MEMLOCK, &lockable) == 0 && lockable.rlim_cur < 256u << 20) return 77;
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return 77;
     fire_count((void *)0);
@@ -359,7 +340,7 @@ int main(int argc, char **argv)
     waitpid(with, NULL, 0);
     waitpid(without, NULL, 0);
     for (uint64_t i = count; i < 2 * count; i++) fire(0, i);
-  } else if (strcmp(mode, "fork-large") == 0) { /* parent 0, child 1, a thousand events after the fork each */
+  } else if (strcmp(mode, "fork-large") == 0) { /* parent 0, child 1; a thousand events each after the fork */
     for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
     if (mappings() < 2) return 5;
     pid_t child = fork();
@@ -409,7 +390,7 @@ int main(int argc, char **argv)
     fire_count((void *)0);
     stop_alarms();
     if (errno != 77) return 4;
-  } else if (strcmp(mode, "close-all") == 0) { /* a program that closes what it does not know, and reuses numbers */
+  } else if (strcmp(mode, "close-all") == 0) { /* this program closes unknown descriptors, and reuses their numbers */
     fire(0, 0);
     for (int other = 3; other < 65536; other++) close(other);
     int own = open(argv[2], O_RDWR);
@@ -424,9 +405,9 @@ int main(int argc, char **argv)
     struct rlimit limit = {strtoull(argv[4], NULL, 10), RLIM_INFINITY};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
     fire_count((void *)0);
-  } else if (strcmp(mode, "paced") == 0) { /* 1000 events a millisecond: what no stack does for long */
+  } else if (strcmp(mode, "paced") == 0) { /* 1000 events a millisecond: more than any stack fires for long */
     for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
-  } else if (strcmp(mode, "resident") == 0) { /* argument 4: so many KiB stay at most, once the keeper has caught up */
+  } else if (strcmp(mode, "resident") == 0) { /* waits until at most argument 4 KiB are resident */
     const struct timespec rest = {0, 10000000};
     for (uint64_t i = 0; i < count; i++) fire_paced(0, i);
     while (resident_kib() > atol(argv[4])) nanosleep(&rest, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the recorded program of the tests is made of.
+ * Declares the parts of the recorded program of the tests.
  */
 #ifndef TACHO_RECORDER_TESTS_VICTIM_H_
 #define TACHO_RECORDER_TESTS_VICTIM_H_
@@ -15,7 +15,8 @@ extern uint64_t count;          /* third argument */
 
 void fire(uint64_t writer, uint64_t number);
 
-/* Does what odd programs do; `more`: the fourth argument, or NULL. The program's exit code, or -1: no such mode. */
+/* Runs a mode of an odd program. `more`: the fourth argument, or NULL. Returns the program's exit code, or -1 if there
+ * is no such mode. */
 int odd_mode(const char *mode, const char *more);
 
 #endif /* TACHO_RECORDER_TESTS_VICTIM_H_ */

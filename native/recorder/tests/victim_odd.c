@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ways of the recorded program that are legal and rare: children without fork(3), handlers that do not return, memory that is not there,
- * descriptors used to the last one, and programs that forbid themselves the clock or system calls.
+ * Implements modes of the recorded program that are legal and rare: children without fork(3), handlers that do not
+ * return, invalid addresses, use of every descriptor, and programs that forbid themselves the clock or system calls.
  */
 #define _GNU_SOURCE
 #include "victim.h"
@@ -25,34 +25,29 @@
 #include <time.h>
 #include <unistd.h>
 
-static void fire_from(uint64_t writer, uint64_t from, uint64_t to)
-{
+static void fire_from(uint64_t writer, uint64_t from, uint64_t to) {
   for (uint64_t i = from; i < to; i++) fire(writer, i);
 }
 
-static int child_of_clone(void *writer)
-{
+static int child_of_clone(void *writer) {
   fire_from((uint64_t)(uintptr_t)writer, 0, count);
   return 0;
 }
 
-static pid_t clone_child(int flags, uint64_t writer)
-{
+static pid_t clone_child(int flags, uint64_t writer) {
   const size_t size = 1 << 20;
   char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return stack == MAP_FAILED ? -1 : clone(child_of_clone, stack + size, flags | SIGCHLD, (void *)(uintptr_t)writer);
 }
 
-static bool ended_well(pid_t child)
-{
+static bool ended_well(pid_t child) {
   int status;
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* None of these children runs what fork(3) runs in a child: two by the bare system call, one by clone(3), and one that fires nothing and ends
- * in order. All go on beside the parent. */
-static int raw_children(void)
-{
+/* None of these children runs fork(3)'s handlers: two use the bare system call, one uses clone(3), and one fires
+ * nothing and ends in order. All continue beside the parent. */
+static int raw_children(void) {
   pid_t children[4];
   fire_from(0, 0, count);
   for (uint64_t i = 0; i < 3; i++) {
@@ -73,9 +68,8 @@ static int raw_children(void)
   return 0;
 }
 
-/* The child has the parent's memory, its thread's own too; the parent waits. */
-static int shared_child(void)
-{
+/* The child has the parent's memory, including its thread's own. The parent waits. */
+static int shared_child(void) {
   fire_from(0, 0, count);
   if (!ended_well(clone_child(CLONE_VM, 1))) return 5;
   fire_from(0, count, 2 * count);
@@ -85,16 +79,14 @@ static int shared_child(void)
 static sigjmp_buf out;
 static volatile uint64_t tries, jumps;
 
-static void jump_out(int number)
-{
+static void jump_out(int number) {
   (void)number;
   jumps++;
   siglongjmp(out, 1);
 }
 
-/* A handler at 20 kHz that never returns. Events it interrupts are tried again under the next number. */
-static int jump(bool on_own_stack)
-{
+/* Runs a handler at 20 kHz that never returns. Interrupted events are tried again under the next number. */
+static int jump(bool on_own_stack) {
   static char of_signals[1 << 16];
   if (on_own_stack && sigaltstack(&(stack_t){.ss_sp = of_signals, .ss_size = sizeof of_signals}, NULL) != 0) return 5;
   struct sigaction action = {.sa_handler = jump_out, .sa_flags = on_own_stack ? SA_ONSTACK : 0};
@@ -116,14 +108,10 @@ static int jump(bool on_own_stack)
   return 0;
 }
 
-static bool refused(ssize_t result)
-{
-  return result == -1 && errno == EFAULT;
-}
+static bool refused(ssize_t result) { return result == -1 && errno == EFAULT; }
 
-/* Every call is refused as the kernel refuses it, whether or not the memory begins as a message of a DDS. */
-static int bad_addresses(void)
-{
+/* The kernel refuses every call as usual, whether or not the memory begins like a message of a DDS. */
+static int bad_addresses(void) {
   int pair[2], stream[2];
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -135,9 +123,12 @@ static int bad_addresses(void)
   struct msghdr no_buffers = {.msg_iov = (struct iovec *)(at + page), .msg_iovlen = 1};
   struct mmsghdr many[] = {{.msg_hdr = to_nowhere}};
   fire_from(0, 0, count);
-  if (!refused(sendto(pair[0], at + page, 100, 0, NULL, 0)) || !refused(sendto(pair[0], at + page - 8, 100, 0, NULL, 0))) return 7;
+  if (!refused(sendto(pair[0], at + page, 100, 0, NULL, 0)) ||
+      !refused(sendto(pair[0], at + page - 8, 100, 0, NULL, 0)))
+    return 7;
   if (!refused(sendmsg(pair[0], &to_nowhere, 0)) || !refused(sendmsg(pair[0], &to_half, 0))) return 8;
-  if (!refused(sendmsg(pair[0], &no_buffers, 0)) || !refused(sendmsg(pair[0], (struct msghdr *)(at + page), 0))) return 9;
+  if (!refused(sendmsg(pair[0], &no_buffers, 0)) || !refused(sendmsg(pair[0], (struct msghdr *)(at + page), 0)))
+    return 9;
   if (!refused(sendmsg(pair[0], NULL, 0)) || !refused(sendmmsg(pair[0], many, 1, 0))) return 10;
   if (sendto(pair[0], at + page - 8, 8, 0, NULL, 0) != 8) return 11;
   if (!refused(recvfrom(pair[1], at + page, 8, 0, NULL, NULL))) return 12;
@@ -145,9 +136,8 @@ static int bad_addresses(void)
   return 0;
 }
 
-/* Takes every descriptor that it may have, and says how many those are. `hard`: of a limit that cannot be raised. */
-static int every_descriptor(bool hard)
-{
+/* Takes every descriptor that it may have, and reports their number. `hard`: the limit cannot be raised. */
+static int every_descriptor(bool hard) {
   int taken = 0;
   struct rlimit limit = {40, 0}, now;
   if (getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_max < 100) return NOT_POSSIBLE_HERE;
@@ -164,19 +154,18 @@ static int every_descriptor(bool hard)
   return 0;
 }
 
-int odd_mode(const char *mode, const char *more)
-{
+int odd_mode(const char *mode, const char *more) {
   if (strcmp(mode, "raw-children") == 0) {
     return raw_children();
   } else if (strcmp(mode, "shared-child") == 0) {
     return shared_child();
-  } else if (strcmp(mode, "jump") == 0) { /* argument 4: from a stack for signals */
+  } else if (strcmp(mode, "jump") == 0) { /* argument 4: use a signal stack */
     return jump(more != NULL);
   } else if (strcmp(mode, "bad-addresses") == 0) {
     return bad_addresses();
   } else if (strcmp(mode, "every-descriptor") == 0) {
     return every_descriptor(more != NULL);
-  } else if (strcmp(mode, "no-tsc") == 0) { /* `count` before, where argument 4 says so, and as many after */
+  } else if (strcmp(mode, "no-tsc") == 0) { /* if argument 4 is given, `count` events before; `count` events after */
     if (more != NULL) fire_from(0, 0, count);
     if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0) return NOT_POSSIBLE_HERE;
     fire_from(0, more != NULL ? count : 0, more != NULL ? 2 * count : count);
@@ -184,7 +173,7 @@ int odd_mode(const char *mode, const char *more)
     fire_from(0, 0, count);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) return NOT_POSSIBLE_HERE;
     fire_from(0, count, 2 * count);
-    syscall(SYS_exit, 0); /* what is left of the program: its other threads end with it */
+    syscall(SYS_exit, 0); /* this was the rest of the program: its other threads end with it */
   } else if (strcmp(mode, "leave-main") == 0) {
     fire_from(0, 0, count);
     pthread_exit(NULL);

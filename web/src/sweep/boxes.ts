@@ -1,29 +1,36 @@
 // Latency as boxes: one dimension across, one by colour, one panel for each combination of the others (study A, figures 9, 10, 13).
-import { scaleBand, scaleLog } from "d3-scale";
-import { logTicks, tickText } from "../axis";
-import type { SweepPoint } from "../data";
+import { scaleLog } from "d3-scale";
+import { symbolDiamond } from "d3-shape";
+import { logTicks, yAxis } from "../axis";
+import type { Mark, SweepPoint } from "../shapes";
 import { choice } from "../choice";
 import { canvas, drawing, h, s, section } from "../dom";
 import { count, significant } from "../format";
 import { withTip } from "../tip";
-import { grouped, shown, valueOf, valuesOf, words, type Value } from "./model";
-import { swatches } from "./swatches";
+import { axisHeight, columnAxis, columns, type Arrangement } from "./columns";
+import { bands, hollow, marksIn, marksOf, reach, type PlacedMark } from "./marks";
+import { label, valuesOf, words, type Value } from "./model";
+import { coloursOf, panelsOf } from "./panels";
 
-/** More panels than these would bury the rest of the page; the table has every point. */
-const MOST_PANELS = 24;
+/** Colours of runs, style.css. */
+const COLOURS = 6;
 
 type Boxed = SweepPoint & { latency_us: NonNullable<SweepPoint["latency_us"]> };
 
-/** The section; absent where no message arrived. */
+/** The section, of which the reader chooses the arrangement; absent where no message arrived. */
 export function boxes(points: readonly SweepPoint[], dimensions: readonly string[]): HTMLElement | undefined {
-  const boxed = points.filter((point): point is Boxed => point.latency_us !== null);
-  if (boxed.length === 0) return undefined;
+  if (points.every(({ latency_us }) => latency_us === null)) return undefined;
   const holder = h("div", {});
-  const chosen = {
-    across: first(dimensions, ["size_bytes", "rate_hz", "many", ...dimensions]),
-    colour: first(dimensions, ["middleware", "transport", "topology", ...dimensions], ["size_bytes"]),
+  // More values than there are colours stand across.
+  const crowd = dimensions.filter((path) => valuesOf(points, path).length > COLOURS);
+  const across = first(dimensions, [...crowd, "size_bytes", "rate_hz", "many", ...dimensions]);
+  const rest = dimensions.filter((path) => path !== across);
+  const chosen = { across, colour: first(rest, ["run", "middleware/transport", "topology", ...rest]) };
+  const fill = (): void => {
+    const { across, colour } = chosen;
+    const rest = dimensions.filter((path) => path !== across && path !== colour);
+    holder.replaceChildren(...boxPanels(points, { across: across === undefined ? [] : [across], colour, panels: rest }));
   };
-  const fill = (): void => holder.replaceChildren(...panels(boxed, dimensions, chosen.across, chosen.colour));
   fill();
   const pick = (title: string, start: string | undefined, set: (path: string) => void): HTMLElement | false =>
     dimensions.length > 1 &&
@@ -42,66 +49,43 @@ export function boxes(points: readonly SweepPoint[], dimensions: readonly string
   );
 }
 
-function first(there: readonly string[], wanted: readonly string[], not: readonly string[] = []): string | undefined {
-  return wanted.find((path) => there.includes(path) && !not.includes(path));
+function first(there: readonly string[], wanted: readonly string[]): string | undefined {
+  return wanted.find((path) => there.includes(path));
 }
 
-function panels(points: readonly Boxed[], dimensions: readonly string[], across: string | undefined, colour: string | undefined): HTMLElement[] {
-  const rest = dimensions.filter((path) => path !== across && path !== colour);
-  const groups = grouped(points, rest);
-  const colours = colour === undefined ? [undefined] : valuesOf(points, colour);
-  const all = points.flatMap(({ latency_us: { low, high }, figures }) => [low, figures?.latency_us?.max ?? high]);
+/** A panel for each combination of the arrangement, all on one logarithmic axis, µs, with what was published. */
+export function boxPanels(points: readonly SweepPoint[], arrangement: Arrangement, published: readonly Mark[] = []): HTMLElement[] {
+  const boxed = points.filter((point): point is Boxed => point.latency_us !== null);
+  const colours = coloursOf(boxed, arrangement);
+  const marks = marksOf(published, boxed, points, "latency_us.median", 1);
+  const all = boxed.flatMap(({ latency_us: { low, high }, figures }) => [low, figures?.latency_us?.max ?? high]);
+  all.push(...reach(marks).filter((value) => value > 0));
   const range: [number, number] = [Math.max(Math.min(...all), 0.1) * 0.85, Math.max(...all, 0.2) * 1.2];
-  const cut = groups.length > MOST_PANELS;
-  return [
-    ...(colour === undefined ? [] : [swatches(colours.map((value) => shown(colour, value)))]),
-    ...groups
-      .slice(0, MOST_PANELS)
-      .map(({ name, points: of }) =>
-        h("figure", {}, name !== "" && h("figcaption", {}, h("b", {}, name)), panel(of as Boxed[], across, colour, colours, range)),
-      ),
-    ...(cut ? [h("p", { class: "remark" }, `${MOST_PANELS} of ${groups.length} panels are drawn; the table below has every point.`)] : []),
-  ];
+  return panelsOf(boxed, arrangement, (of) => [panel(of, arrangement, colours, range, marksIn(of, marks))]);
 }
 
 function panel(
   points: readonly Boxed[],
-  across: string | undefined,
-  colour: string | undefined,
+  arrangement: Arrangement,
   colours: readonly (Value | undefined)[],
   range: [number, number],
+  marks: readonly PlacedMark[],
 ): HTMLElement {
-  const columns = across === undefined ? [undefined] : valuesOf(points, across);
   return drawing("box plots of latency", (width) => {
-    const [left, top, bottom] = [64, 10, 230];
-    const svg = canvas(width, bottom + 44);
+    const [left, right, top, bottom] = [64, width - 8, 10, 230];
+    const svg = canvas(width, bottom + axisHeight(points, arrangement, right - left));
     const y = scaleLog(range, [bottom, top]);
-    const x = scaleBand<number>().domain(columns.map((_, i) => i)).range([left, width - 8]).paddingInner(0.16).paddingOuter(0.08);
-    const inner = scaleBand<number>().domain(colours.map((_, i) => i)).range([0, x.bandwidth()]).paddingInner(0.2);
-    for (const tick of logTicks(range[0], range[1], 7))
-      svg.append(
-        s("line", { class: "grid", x1: left, x2: width - 8, y1: y(tick), y2: y(tick) }),
-        s("text", { class: "tick", x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)),
-      );
-    columns.forEach((column, i) => {
-      if (across !== undefined)
-        svg.append(
-          s("text", { class: "tick", x: (x(i) ?? 0) + x.bandwidth() / 2, y: bottom + 18, "text-anchor": "middle" }, shown(across, column)),
-        );
-      colours.forEach((value, j) => {
-        const of = points.filter(
-          (point) =>
-            (across === undefined || valueOf(point, across) === column) && (colour === undefined || valueOf(point, colour) === value),
-        );
-        // Points that nothing on the page tells apart share a place.
-        const wide = Math.min(inner.bandwidth() / Math.max(of.length, 1), 34);
-        const from = (x(i) ?? 0) + (inner(j) ?? 0) + (inner.bandwidth() - wide * of.length) / 2;
-        of.forEach((point, k) => svg.append(box(point, j, from + wide * k, wide, y)));
-      });
-    });
+    const there = columns(points, arrangement, colours, [left, right]);
+    const places = new Map(there.placed.map(({ point, from, wide }) => [point as SweepPoint, { from, wide }]));
     svg.append(
-      s("text", { class: "axis-title", x: width - 8, y: bottom + 38, "text-anchor": "end" }, across === undefined ? "" : words(across)),
-      s("text", { class: "axis-title", x: 0, y: top + 2 }, "µs"),
+      yAxis(logTicks(range[0], range[1], 7), y, [left, right], "µs", top),
+      ...bands(marks, places, y, [left, right], [top, bottom]),
+      ...there.placed.map(({ point, colour, from, wide }) => box(point, colour, from, wide, y)),
+      ...marks.flatMap((mark) => {
+        const place = places.get(mark.point);
+        return place === undefined ? [] : mark.values.map((value) => hollow(mark, symbolDiamond, place.from + place.wide / 2, y(value)));
+      }),
+      columnAxis(there, bottom, right, arrangement.across.map(words).join(", ")),
     );
     return svg;
   });
@@ -131,15 +115,4 @@ function box(point: Boxed, colour: number, from: number, wide: number, y: (value
     ],
     true,
   );
-}
-
-/** A point in words. */
-export function label(point: SweepPoint): string {
-  const { figures } = point;
-  if (figures === null) return point.name;
-  const shape = figures.topology === undefined ? "" : ` ${figures.publishers}-${figures.subscribers}`;
-  const transport = figures.transport === "" ? "" : `/${figures.transport}`;
-  const size = figures.size_bytes === undefined ? "" : ` ${shown("size_bytes", figures.size_bytes)}`;
-  const rate = figures.rate_hz === undefined ? "" : ` ${shown("rate_hz", figures.rate_hz)}`;
-  return `${figures.middleware}${transport}${shape}${size}${rate}`;
 }

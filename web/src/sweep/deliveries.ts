@@ -1,11 +1,11 @@
 // Every message, seen from both ends (study A, figure 11).
 import { scaleLinear } from "d3-scale";
-import type { SweepPoint } from "../data";
+import type { SweepPoint } from "../shapes";
 import { canvas, drawing, h, s, section } from "../dom";
 import { count, percent } from "../format";
 import { withTip } from "../tip";
 import { fit } from "../waterfall";
-import { label } from "./boxes";
+import { label } from "./model";
 import { received, sent, type Share } from "./shares";
 
 /** More rows than these at first: the rest is in the table. */
@@ -20,16 +20,24 @@ const KINDS: readonly (readonly [Share["kind"], string])[] = [
 
 /** The section; absent where nothing was sent. */
 export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefined {
-  const measured = points.flatMap((point) => (point.figures === null ? [] : [{ name: label(point), figures: point.figures }]));
-  if (measured.length === 0) return undefined;
+  if (points.every(({ figures }) => figures === null)) return undefined;
   return section(
     "deliveries",
     "Every message",
     "A message is in time within its topic's deadline, by default its period; later it is late; one that was sent while the subscription was matched and never taken is lost. A publisher owes what was due: a message that it never sent cannot be lost, and flatters the figures of those that were.",
+    ...deliveryBars(points),
+  );
+}
+
+/** Bars of what was due and of what was sent, a row a point. */
+export function deliveryBars(points: readonly SweepPoint[]): HTMLElement[] {
+  const measured = points.flatMap((point) => (point.figures === null ? [] : [{ name: label(point), figures: point.figures }]));
+  const unjudged = measured.some(({ figures }) => figures.in_time === undefined);
+  return [
     h(
       "ul",
       { class: "legend" },
-      ...KINDS.filter(([kind]) => kind !== "unjudged" || measured.some(({ figures }) => figures.in_time === undefined)).map(([kind, text]) =>
+      ...KINDS.filter(([kind]) => kind !== "unjudged" || unjudged).map(([kind, text]) =>
         h("li", {}, s("svg", { width: 20, height: 12, "aria-hidden": "true" }, s("rect", { class: `delivery ${kind}`, width: 20, height: 12 })), h("span", {}, text)),
       ),
     ),
@@ -53,8 +61,10 @@ export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefin
       });
       return svg;
     }),
-    measured.length > MOST_ROWS && h("p", { class: "remark" }, `${MOST_ROWS} of ${measured.length} points are drawn; the table below has every point.`),
-  );
+    ...(measured.length > MOST_ROWS
+      ? [h("p", { class: "remark" }, `${MOST_ROWS} of ${measured.length} points are drawn; the table below has every point.`)]
+      : []),
+  ];
 }
 
 function bar(name: string, shares: Share[], left: number, width: number, y: number): SVGGElement {

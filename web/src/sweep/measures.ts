@@ -1,5 +1,5 @@
 // Ours beside what a study published: its measures, over our points.
-import type { Distribution, Measure, SweepPoint } from "../data";
+import type { Distribution, Measure, SweepPoint } from "../shapes";
 import { significant } from "../format";
 import type { Ours } from "../study";
 import { grouped, matching, numberOf, shown, valueOf, words } from "./model";
@@ -25,7 +25,7 @@ type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 function counted(points: readonly SweepPoint[], { figure, title, below }: Of<"count">): Ours[] {
   const measured = points.flatMap((point) => numberOf(point, figure) ?? []);
   if (measured.length === 0) return absent(`no point has a ${words(figure)}`);
-  return [{ group: title, text: `${measured.filter((value) => value < below).length} of ${measured.length}` }];
+  return [{ title, group: "", text: `${measured.filter((value) => value < below).length} of ${measured.length}` }];
 }
 
 function values(points: readonly SweepPoint[], { figure, title, unit, scale, pick, where, by }: Of<"values">): Ours[] {
@@ -36,7 +36,7 @@ function values(points: readonly SweepPoint[], { figure, title, unit, scale, pic
     if (found.length === 0) return [];
     const [least, greatest] = [Math.min(...found), Math.max(...found)];
     const range = pick === "greatest" || least === greatest ? significant(greatest) : `${significant(least)} to ${significant(greatest)}`;
-    return [{ group: [title, name].filter((part) => part !== "").join(": "), text: `${range} ${unit}` }];
+    return [{ title, group: name, text: `${range} ${unit}` }];
   });
   return lines.length === 0 ? absent(`no point with ${conditions(where)} has a ${words(figure)}`) : lines;
 }
@@ -48,7 +48,7 @@ function summaries(points: readonly SweepPoint[], { figure, title, unit, where, 
       const found = (point.figures as unknown as Record<string, Distribution | undefined> | null)?.[figure];
       if (found === undefined) return [];
       const text = `mean ${significant(found.mean)} ${unit}, worst ${significant(found.max)}, best ${significant(found.min)}, standard deviation ${significant(found.std)}`;
-      return [{ group: [title, name].filter((part) => part !== "").join(": "), text }];
+      return [{ title, group: name, text }];
     }),
   );
   return lines.length === 0 ? absent(`no point with ${conditions(where)} was measured`) : lines;
@@ -72,7 +72,7 @@ function ratios(points: readonly SweepPoint[], { figure, title, of, to, by, each
     const found = of.map((point) => quotients.get(point) as number);
     const [least, greatest] = [Math.min(...found), Math.max(...found)];
     const text = least === greatest ? `${significant(least)}×` : `${significant(least)} to ${significant(greatest)}×`;
-    return { group: [title, name].filter((part) => part !== "").join(": "), text };
+    return { title, group: name, text };
   });
 }
 

@@ -1,9 +1,8 @@
 // Every point as a row, and those that could not run with their reasons.
-import type { Sweep, SweepPoint } from "../data";
+import type { Sweep, SweepPoint } from "../shapes";
 import { h, section } from "../dom";
 import { sortable, type SortColumn } from "../sortable";
-import { label } from "./boxes";
-import { numberOf, valueOf, words } from "./model";
+import { label, numberOf, valueOf, words } from "./model";
 
 /** What tells points apart and what they measured. */
 const FIGURES: { path: string; title: string; unit?: string; decimals?: number; scale?: number }[] = [

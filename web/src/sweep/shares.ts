@@ -1,5 +1,5 @@
 // What became of every message, from either end.
-import type { Point } from "../data";
+import type { Point } from "../shapes";
 
 export interface Share {
   kind: "good" | "late" | "unjudged" | "gone";

@@ -1,23 +1,25 @@
 //! What is kept of the paths that nobody asked for, so that a run of hours with hundreds of paths stays within bounds.
 //!
-//! Every path is followed over the whole run. Once there are many hops, further paths have them only of the instances that are told one by one. Only
-//! where even the instances would be too many are paths left out: those that a sample shows to be the shortest.
+//! Every path is followed over the whole run. Once there are many hops, further paths have them only of the instances
+//! that are told one by one. Only where even the instances would be too many are paths left out: those that a sample
+//! shows to be the shortest.
 
 use super::ties::Tie;
 use super::{told, Tracer};
 use crate::graph::Path;
-use crate::in_order::in_order;
-use crate::rows::far_apart;
-use crate::tables::{LinkRule, Note};
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tacho_tables::in_order::in_order;
+use tacho_tables::rows::far_apart;
+use tacho_tables::{LinkRule, Note};
 
 /// Hops that paths may have before those that nobody asked for have them of some instances alone.
 static MOST_HOPS: AtomicUsize = AtomicUsize::new(16_000_000);
 /// Instances that the paths that nobody asked for may have together.
 static MOST_INSTANCES: AtomicUsize = AtomicUsize::new(16_000_000);
 
-/// Says how many hops, and instances, of paths that nobody asked for there may be. For tests: figures are the same whatever the first is.
+/// Says how many hops, and instances, of paths that nobody asked for there may be. For tests: figures are the same
+/// whatever the first is.
 pub fn bound_paths(hops: usize, instances: usize) {
     MOST_HOPS.store(hops, Ordering::Relaxed);
     MOST_INSTANCES.store(instances, Ordering::Relaxed);
@@ -44,7 +46,8 @@ struct Sampled {
     instances: usize,
 }
 
-/// The paths that are followed, in their order, and a note where those are not all. Of those that nobody asked for, the longest first.
+/// The paths that are followed, in their order, and a note where those are not all. Of those that nobody asked for, the
+/// longest first.
 pub(super) fn followed(tracer: &mut Tracer<'_>, paths: Vec<Path>) -> (Vec<Path>, Option<Note>) {
     let most = MOST_INSTANCES.load(Ordering::Relaxed);
     let at_most: usize = paths.iter().filter(|path| !path.named).map(|path| tracer.most_outputs(path)).sum();

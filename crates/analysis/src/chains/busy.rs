@@ -1,27 +1,30 @@
-//! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback group.
+//! What kept a callback that could have run from running: its executor's threads in other callbacks, or its callback
+//! group.
 //!
 //! Threads that ran callbacks of one executor are that executor's, where executors are told (CARET); else threads that
 //! ran the same callback are. A thread of it that ran none is told by its waits: threads of rclcpp's
 //! multi-threaded executor wait in turn, under one mutex, never at once (`MultiThreadedExecutor::run`).
 
-use crate::observe::Observed;
-use crate::rows::{far_apart, Rows};
-use crate::rows::grouped::Grouped;
+use crate::observe::{Seen, StreamSeen};
 use std::collections::{BTreeSet, HashMap};
+use tacho_tables::row::Row;
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{Callback, Execution};
 
 /// Start and end of an execution, and the busy time of its thread before it.
 type Span = (i64, i64, i64);
 
 pub(crate) struct Busy {
     /// Outermost executions of each thread, so that the busy part of any interval is two look-ups.
-    spans: Grouped<Span>,
+    spans: Grouped<StreamSeen, Span>,
     /// Executor of each thread, as an index into `teams`; absent where it is the only one.
     team: Vec<Option<u32>>,
     teams: Vec<Team>,
     /// Mutually exclusive group of callbacks that run in teams.
-    group: HashMap<u32, u32>,
+    group: HashMap<Row<Callback>, u32>,
     /// Executions of each such group, in order.
-    of_group: HashMap<u32, Rows<(i64, i64, u32)>>,
+    of_group: HashMap<u32, Rows<(i64, i64, Row<Execution>)>>,
 }
 
 /// Threads of one executor.
@@ -42,15 +45,17 @@ pub(crate) struct Held {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum By {
-    Group(u32),
+    Group(Row<Execution>),
     /// An execution of each thread.
-    Threads(Vec<u32>),
+    Threads(Vec<Row<Execution>>),
 }
 
 impl Busy {
-    pub fn new(seen: &Observed) -> Busy {
+    pub fn new(seen: &Seen) -> Busy {
         let threads = || (0..).zip(&seen.streams);
-        let spans = Grouped::new(seen.streams.len(), || threads().flat_map(|(index, stream)| spans(seen, index, &stream.executions)));
+        let spans = Grouped::new(seen.streams.len(), || {
+            threads().flat_map(|(index, stream)| spans(seen, index, &stream.executions))
+        });
         let teams = teams(seen);
         let mut team = vec![None; seen.streams.len()];
         for (index, members) in teams.iter().enumerate() {
@@ -61,20 +66,20 @@ impl Busy {
         busy
     }
 
-    fn find_groups(&mut self, seen: &Observed) {
+    fn find_groups(&mut self, seen: &Seen) {
         if self.teams.is_empty() {
             return;
         }
         self.group = seen.groups.exclusive().collect();
-        for (row, execution) in far_apart(seen.executions.iter().enumerate()) {
-            let of_team = self.team[seen.execution_stream[row] as usize].is_some();
+        for (row, execution) in far_apart(seen.executions.numbered()) {
+            let of_team = self.team[seen.stream_of(row) as usize].is_some();
             if let Some(group) = self.group.get(&execution.callback).filter(|_| of_team) {
                 let executions = self.of_group.entry(*group).or_default();
                 // One that never ended kept its group until the next one began, or for good.
                 if let Some(before) = executions.last_mut() {
                     before.1 = before.1.min(execution.start_ns);
                 }
-                executions.push((execution.start_ns, execution.end_ns.unwrap_or(i64::MAX), row as u32));
+                executions.push((execution.start_ns, execution.end_ns.unwrap_or(i64::MAX), row));
             }
         }
     }
@@ -90,10 +95,10 @@ impl Busy {
     }
 
     /// Time between two instants in which a callback could not run on the executor of a thread.
-    pub fn between(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> i64 {
+    pub fn between(&self, seen: &Seen, stream: u32, callback: Option<Row<Callback>>, from: i64, to: i64) -> i64 {
         match self.team_of(stream) {
             None => {
-                let spans = self.spans.of(stream as usize);
+                let spans = self.spans.of(Row::new(stream));
                 until(spans, to) - until(spans, from)
             }
             Some(_) => self.held(seen, stream, callback, from, to).iter().map(|held| held.to - held.from).sum(),
@@ -101,8 +106,9 @@ impl Busy {
     }
 
     /// The same, stretch by stretch, with what ran meanwhile.
-    pub fn held(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> Vec<Held> {
-        let of_thread = |thread: u32| self.executions(seen, thread, from, to).into_iter().map(|(e, from, to)| (from, to, vec![e]));
+    pub fn held(&self, seen: &Seen, stream: u32, callback: Option<Row<Callback>>, from: i64, to: i64) -> Vec<Held> {
+        let of_thread =
+            |thread: u32| self.executions(seen, thread, from, to).into_iter().map(|(e, from, to)| (from, to, vec![e]));
         let Some(team) = self.team_of(stream) else {
             return of_thread(stream).map(|(from, to, by)| Held { from, to, by: By::Threads(by) }).collect();
         };
@@ -128,13 +134,15 @@ impl Busy {
         held
     }
 
-    /// Whether a thread of the same executor may have been free while a callback waited for its group, of which nothing is known.
-    pub fn may_wait_for_group(&self, seen: &Observed, stream: u32, callback: u32) -> bool {
-        self.team_of(stream).is_some() && !seen.groups.are_told(seen.callbacks[callback as usize].process)
+    /// Whether a thread of the same executor may have been free while a callback waited for its group, of which nothing
+    /// is known.
+    pub fn may_wait_for_group(&self, seen: &Seen, stream: u32, callback: Row<Callback>) -> bool {
+        self.team_of(stream).is_some() && !seen.groups.are_told(seen.callbacks[callback].process)
     }
 
-    /// Time inside the executor's waits between two instants; of an executor of several threads that in which a callback could have run.
-    pub fn waited(&self, seen: &Observed, stream: u32, callback: Option<u32>, from: i64, to: i64) -> i64 {
+    /// Time inside the executor's waits between two instants; of an executor of several threads that in which a
+    /// callback could have run.
+    pub fn waited(&self, seen: &Seen, stream: u32, callback: Option<Row<Callback>>, from: i64, to: i64) -> i64 {
         let within = |waits: &[(i64, i64)]| -> Vec<(i64, i64)> {
             let first = waits.partition_point(|w| w.1 <= from);
             waits[first..].iter().take_while(|w| w.0 < to).map(|w| (w.0.max(from), w.1.min(to))).collect()
@@ -150,8 +158,8 @@ impl Busy {
     }
 
     /// The outermost executions of a thread between two instants, each with its part of that time.
-    fn executions(&self, seen: &Observed, stream: u32, from: i64, to: i64) -> Vec<(u32, i64, i64)> {
-        let spans = self.spans.of(stream as usize);
+    fn executions(&self, seen: &Seen, stream: u32, from: i64, to: i64) -> Vec<(Row<Execution>, i64, i64)> {
+        let spans = self.spans.of(Row::new(stream));
         let first = spans.partition_point(|s| s.1 <= from);
         let rows = spans[first..].iter().zip(&seen.streams[stream as usize].executions[first..]);
         rows.take_while(|(span, _)| span.0 < to)
@@ -161,7 +169,7 @@ impl Busy {
 }
 
 /// A stretch of time, and what ran all through it.
-type Ran = (i64, i64, Vec<u32>);
+type Ran = (i64, i64, Vec<Row<Execution>>);
 
 /// What is in stretches of both, with the executions of both. Each stand in order and apart.
 fn both(one: &[Ran], other: &[Ran]) -> Vec<Ran> {
@@ -172,7 +180,11 @@ fn both(one: &[Ran], other: &[Ran]) -> Vec<Ran> {
             found.push((from, to, a.2.iter().chain(&b.2).copied().collect()));
         }
         // The one that ends first meets no other.
-        if a.1 <= b.1 { at += 1 } else { of_other += 1 }
+        if a.1 <= b.1 {
+            at += 1
+        } else {
+            of_other += 1
+        }
     }
     found
 }
@@ -195,7 +207,7 @@ fn without((from, to): (i64, i64), others: &[Held]) -> Vec<(i64, i64)> {
 }
 
 /// Executors of several threads.
-pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
+pub(crate) fn teams(seen: &Seen) -> Vec<Team> {
     let mut of: Vec<u32> = (0..seen.streams.len() as u32).collect();
     fn first(of: &mut [u32], stream: u32) -> u32 {
         let mut at = stream;
@@ -205,11 +217,11 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
         of[stream as usize] = at;
         at
     }
-    let mut ran: HashMap<u32, u32> = HashMap::new();
+    let mut ran: HashMap<Row<Callback>, u32> = HashMap::new();
     let mut together: BTreeSet<(u32, u32)> = BTreeSet::new();
     for (index, stream) in (0u32..).zip(&seen.streams).filter(|(_, s)| !s.waits.is_empty()) {
         for execution in far_apart(stream.executions.iter()) {
-            let other = ran.insert(seen.executions[*execution as usize].callback, index).unwrap_or(index);
+            let other = ran.insert(seen.executions[*execution].callback, index).unwrap_or(index);
             if other != index {
                 together.insert((other, index));
             }
@@ -234,31 +246,37 @@ pub(crate) fn teams(seen: &Observed) -> Vec<Team> {
     let idle = (0u32..).zip(&seen.streams).filter(|(_, s)| s.executions.is_empty() && !s.waits.is_empty());
     for (index, stream) in idle {
         let of_process = |threads: &&mut Vec<u32>| seen.streams[threads[0] as usize].process == stream.process;
-        let in_turn = |threads: &&mut Vec<u32>| threads.iter().all(|other| wait_in_turn(&stream.waits, &seen.streams[*other as usize].waits));
+        let in_turn = |threads: &&mut Vec<u32>| {
+            threads.iter().all(|other| wait_in_turn(&stream.waits, &seen.streams[*other as usize].waits))
+        };
         if let Some(threads) = found.iter_mut().filter(of_process).find(in_turn) {
             threads.push(index);
         }
     }
-    found.into_iter().map(|threads| {
-        let all: Rows<(i64, i64)> = threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
-        let mut waits: Rows<(i64, i64)> = Rows::new();
-        // Two that each take turns with a third may have waited at once: time counts once.
-        for wait in all.sorted_by(Ord::cmp).iter() {
-            match waits.last_mut() {
-                Some(last) if wait.0 < last.1 => last.1 = last.1.max(wait.1),
-                _ => waits.push(*wait),
+    found
+        .into_iter()
+        .map(|threads| {
+            let all: Rows<(i64, i64)> =
+                threads.iter().flat_map(|thread| seen.streams[*thread as usize].waits.iter().copied()).collect();
+            let mut waits: Rows<(i64, i64)> = Rows::new();
+            // Two that each take turns with a third may have waited at once: time counts once.
+            for wait in all.sorted_by(Ord::cmp).iter() {
+                match waits.last_mut() {
+                    Some(last) if wait.0 < last.1 => last.1 = last.1.max(wait.1),
+                    _ => waits.push(*wait),
+                }
             }
-        }
-        Team { threads, waits }
-    }).collect()
+            Team { threads, waits }
+        })
+        .collect()
 }
 
 /// Pairs of threads that ran callbacks of one executor of several threads, where executors are told.
-fn told_together(seen: &Observed) -> BTreeSet<(u32, u32)> {
+fn told_together(seen: &Seen) -> BTreeSet<(u32, u32)> {
     let (mut ran, mut together) = (HashMap::new(), BTreeSet::new());
     for (index, stream) in (0u32..).zip(&seen.streams).filter(|_| seen.groups.any_multi_threaded()) {
         for execution in far_apart(stream.executions.iter()) {
-            let executor = seen.groups.multi_threaded(seen.executions[*execution as usize].callback);
+            let executor = seen.groups.multi_threaded(seen.executions[*execution].callback);
             let other = executor.and_then(|executor| ran.insert(executor, index));
             if let Some(other) = other.filter(|other| *other != index) {
                 together.insert((other, index));
@@ -280,16 +298,20 @@ fn wait_in_turn(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
 }
 
 /// Spans of one thread with its number.
-fn spans<'a>(seen: &'a Observed, stream: u32, executions: &'a [u32]) -> impl Iterator<Item = (u32, Span)> + 'a {
+fn spans<'a>(
+    seen: &'a Seen,
+    stream: u32,
+    executions: &'a [Row<Execution>],
+) -> impl Iterator<Item = (Row<StreamSeen>, Span)> + 'a {
     let mut before = 0i64;
     far_apart(executions.iter().enumerate()).map(move |(position, execution)| {
-        let row = &seen.executions[*execution as usize];
+        let row = &seen.executions[*execution];
         // One that never ended kept its thread until the next one began, or for good.
-        let next = executions.get(position + 1).map(|n| seen.executions[*n as usize].start_ns);
+        let next = executions.get(position + 1).map(|n| seen.executions[*n].start_ns);
         let end = row.end_ns.or(next).unwrap_or(i64::MAX).min(next.unwrap_or(i64::MAX));
         let span = (row.start_ns, end, before);
         before = before.saturating_add(end.saturating_sub(row.start_ns));
-        (stream, span)
+        (Row::new(stream), span)
     })
 }
 
@@ -320,7 +342,7 @@ mod tests {
             .map(|_| {
                 let from = at + next(4);
                 at = from + 1 + next(5);
-                (from, at, vec![execution])
+                (from, at, vec![Row::new(execution)])
             })
             .collect()
     }
@@ -334,8 +356,12 @@ mod tests {
         for seed in 0..50 {
             let (one, other) = (stretches(seed, 1), stretches(seed + 1_000, 2));
             let found = both(&one, &other);
-            assert!(found.windows(2).all(|pair| pair[0].1 <= pair[1].0) && found.iter().all(|ran| ran.2 == [1, 2]));
-            let held: Vec<Held> = one.iter().map(|ran| Held { from: ran.0, to: ran.1, by: By::Group(0) }).collect();
+            assert!(
+                found.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+                    && found.iter().all(|ran| ran.2 == [1, 2].map(Row::new))
+            );
+            let held: Vec<Held> =
+                one.iter().map(|ran| Held { from: ran.0, to: ran.1, by: By::Group(Row::new(0)) }).collect();
             let left: Vec<Ran> = without((5, 40), &held).into_iter().map(|(from, to)| (from, to, Vec::new())).collect();
             for instant in 0..120 {
                 assert_eq!(covers(&found, instant), covers(&one, instant) && covers(&other, instant));

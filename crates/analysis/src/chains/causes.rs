@@ -2,21 +2,25 @@
 //!
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
-use crate::chains::{Chains, MadeOf, Tracer};
 use crate::chains::busy::By;
 use crate::chains::follow::{Output, Trail, Wait};
 use crate::chains::told::{late, sample};
 use crate::chains::wait::Arrival;
+use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
-use crate::observe::INTERNAL;
-use crate::observe::lifecycle::{state_at, ACTIVE};
-use crate::in_order::in_order;
-use crate::rows::{far_apart, Rows};
-use crate::rows::grouped::Grouped;
-use crate::tables::{Callback, CallbackKind, Cause, CauseKind, Hop, LinkRule, LostIn, OffCpu, Preemption};
-use std::collections::{BTreeMap, HashMap};
+use crate::observe::lifecycle::state_at;
+use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use tacho_tables::in_order::in_order;
+use tacho_tables::row::Row;
+use tacho_tables::rows::far_apart;
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{
+    Callback, CallbackKind, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu,
+    Preemption,
+};
 
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
@@ -27,15 +31,15 @@ type Key = (u32, CauseKind, Who);
 /// By whom, as an index; words are made only of what is told.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
-    Callback(u32),
+    Callback(Row<Callback>),
     /// One on each thread of an executor.
-    Callbacks(Vec<u32>),
-    Node(u32),
+    Callbacks(Vec<Row<Callback>>),
+    Node(Row<Node>),
     /// Whether it waited for its callback group instead is not known.
-    NodeOrGroup(u32),
-    Topic(u32),
+    NodeOrGroup(Row<Node>),
+    Topic(Row<Topic>),
     /// Its arrival is not recorded, so that waiting for a wake-up is in it.
-    TopicAndWakeUp(u32),
+    TopicAndWakeUp(Row<Topic>),
     /// Row of the preemptions.
     Thread(u32),
 }
@@ -45,14 +49,15 @@ enum Who {
 struct Part {
     ns: i64,
     from_ns: Option<i64>,
-    execution: Option<u32>,
+    execution: Option<Row<Execution>>,
 }
 
 /// Everything that one instance consists of.
 type Parts = BTreeMap<Key, Part>;
 
 /// Explains late instances and lost inputs of all chains.
-pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &Rows<Preemption>, fates: &Fates<'_>) -> Vec<Cause> {
+pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) -> Vec<Cause> {
+    let preemptions = &tracer.seen.scheduled.preemptions;
     // A thread, or an interrupt, is the first row that names it.
     let mut threads: HashMap<Option<&str>, u32> = HashMap::new();
     for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
@@ -79,8 +84,10 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Chains, preemptions: &Rows<Pr
             usual_ns: None,
             count: 1,
         };
-        let late: Vec<(u32, Parts)> =
-            late(&chains.instances, instances.clone(), made_of.path.deadline_ns).into_iter().map(|i| (i, parts_of(i))).collect();
+        let late: Vec<(u32, Parts)> = late(&chains.instances, instances.clone(), made_of.path.deadline_ns)
+            .into_iter()
+            .map(|i| (i, parts_of(i)))
+            .collect();
         let usual = usual(&late, far_apart(sample(instances)).map(parts_of));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
@@ -131,16 +138,20 @@ struct Explainer<'a> {
     fates: &'a Fates<'a>,
     preemptions: &'a [Preemption],
     /// Rows of the preemptions by execution.
-    preempted: &'a Grouped<u32>,
+    preempted: &'a Grouped<Execution, u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
 }
+
+/// Of a subscription: publish and take time of each message that it took, and publish times of its topic.
+type TrafficSeen = (Vec<(i64, i64)>, Vec<i64>);
 
 impl Explainer<'_> {
     /// Everything that the instance with this last hop consists of.
     fn parts(&self, last: &Hop) -> Parts {
         let output = Output { execution: last.execution, publication: self.output_of(last), time: last.output_ns };
         let mut parts = Parts::new();
-        let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output) else {
+        let Ok(Some(Trail { hops, waits, .. })) = self.tracer.follow(&self.made_of.path, &self.made_of.ties, output)
+        else {
             return parts;
         };
         for (hop, wait) in hops.iter().zip(&waits) {
@@ -151,10 +162,10 @@ impl Explainer<'_> {
     }
 
     /// The publish call that the last hop of an instance is, where a path ends with one that is stated.
-    fn output_of(&self, last: &Hop) -> Option<u32> {
+    fn output_of(&self, last: &Hop) -> Option<Row<PublicationSeen>> {
         self.made_of.path.output?;
         let published = self.tracer.usage.published_in(last.execution?);
-        published.iter().copied().rfind(|p| self.tracer.seen.publications[*p as usize].time == last.output_ns)
+        published.iter().copied().rfind(|p| self.tracer.seen.publications[*p].time == last.output_ns)
     }
 
     fn wait(&self, wait: &Wait, hop: &Hop, parts: &mut Parts) {
@@ -167,33 +178,39 @@ impl Explainer<'_> {
             Arrival::Unknown => Who::TopicAndWakeUp(topic),
             _ => Who::Topic(topic),
         };
-        let mut add = |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
+        let mut add =
+            |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
         add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
         let from = split.arrival.unwrap_or(wait.published);
         let busy = &self.tracer.busy;
-        let callback_of = |execution: u32| seen.executions[execution as usize].callback;
+        let callback_of = |execution: Row<Execution>| seen.executions[execution].callback;
         for held in wait.stream.map_or(Vec::new(), |stream| busy.held(seen, stream, wait.callback, from, wait.began)) {
             let (kind, who, execution) = match held.by {
                 By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
-                By::Threads(all) if all.len() == 1 => (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0]),
+                By::Threads(all) if all.len() == 1 => {
+                    (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0])
+                }
                 By::Threads(all) => {
-                    let mut callbacks: Vec<u32> = all.iter().map(|e| callback_of(*e)).collect();
+                    let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
                     callbacks.sort_unstable();
                     (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
                 }
             };
             add(kind, who, Some(held.from), Some(execution), held.to - held.from);
         }
-        let in_doubt = wait.stream.zip(wait.callback).is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
+        let in_doubt = wait
+            .stream
+            .zip(wait.callback)
+            .is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
         let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node.clone() };
         add(CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
-        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e as usize].callback));
+        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e].callback));
         add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
     }
 
     fn computation(&self, hop: &Hop, parts: &mut Parts) {
         let mut taken = 0;
-        for index in hop.execution.map_or(&[][..], |e| self.preempted.of(e as usize)) {
+        for index in hop.execution.map_or(&[][..], |e| self.preempted.of(e)) {
             let row = &self.preemptions[*index as usize];
             let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
             if to > from {
@@ -205,7 +222,7 @@ impl Explainer<'_> {
             }
         }
         let who = match hop.execution {
-            Some(execution) => Who::Callback(self.tracer.seen.executions[execution as usize].callback),
+            Some(execution) => Who::Callback(self.tracer.seen.executions[execution].callback),
             None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
         };
         let ns = hop.output_ns - hop.start_ns - taken;
@@ -221,13 +238,16 @@ impl Explainer<'_> {
                 let names: Vec<String> = callbacks.iter().map(|callback| callback_name(seen, *callback)).collect();
                 format!("{} (all {} threads)", names.join(", "), names.len())
             }
-            Who::Node(node) => seen.nodes[*node as usize].name.clone(),
+            Who::Node(node) => seen.nodes[*node].name.clone(),
             Who::NodeOrGroup(node) => {
-                format!("{}, or of its callback group (which callbacks share one is not recorded)", seen.nodes[*node as usize].name)
+                format!(
+                    "{}, or of its callback group (which callbacks share one is not recorded)",
+                    seen.nodes[*node].name
+                )
             }
-            Who::Topic(topic) => seen.topics.names[*topic as usize].clone(),
+            Who::Topic(topic) => seen.topics.names[*topic].clone(),
             Who::TopicAndWakeUp(topic) => {
-                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic as usize])
+                format!("{} (arrival not recorded: waiting for a wake-up is in it)", seen.topics.names[*topic])
             }
             Who::Thread(index) => match &self.preemptions[*index as usize].by_comm {
                 Some(comm) => comm.to_string(),
@@ -243,16 +263,17 @@ impl Explainer<'_> {
             return BTreeMap::new();
         }
         // Takes of each node on the path, by publication.
-        let taken: Vec<Vec<(u32, u32)>> = (1..path.nodes.len())
+        let taken: Vec<Vec<(Row<PublicationSeen>, Row<TakeSeen>)>> = (1..path.nodes.len())
             .map(|i| {
                 let takes = self.tracer.usage.takes(path.nodes[i], path.topics[i - 1]);
-                let linked = far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t as usize].publication?, *t)));
-                let mut taken: Vec<(u32, u32)> = linked.collect();
+                let linked =
+                    far_apart(takes.iter()).filter_map(|t| Some((self.tracer.seen.takes[*t].publication?, *t)));
+                let mut taken: Vec<(Row<PublicationSeen>, Row<TakeSeen>)> = linked.collect();
                 taken.sort_unstable();
                 taken
             })
             .collect();
-        let mut traffic: HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)> = HashMap::new();
+        let mut traffic: HashMap<Row<Endpoint>, TrafficSeen> = HashMap::new();
         let mut reasons: BTreeMap<(u32, CauseKind, String), u64> = BTreeMap::new();
         for publication in far_apart(self.made_of.lost.iter()) {
             *reasons.entry(self.end_of(*publication, &taken, &mut traffic)).or_default() += 1;
@@ -260,8 +281,8 @@ impl Explainer<'_> {
         for publication in &self.made_of.on_their_way {
             let end = self.end_of(*publication, &taken, &mut traffic);
             // Of a trace: how a process ended is not in it.
-            let process = self.tracer.seen.nodes[path.nodes[end.0 as usize] as usize].process;
-            let untold = self.tracer.seen.processes[process as usize].ended.is_none();
+            let process = self.tracer.seen.nodes[path.nodes[end.0 as usize]].process;
+            let untold = self.tracer.seen.processes[process].ended.is_none();
             if end.1 == CauseKind::Pending || end.1 == CauseKind::Ended && untold {
                 *reasons.entry(end).or_default() += 1;
             }
@@ -272,14 +293,15 @@ impl Explainer<'_> {
     /// Where the way of a publication of the first node ends.
     fn end_of(
         &self,
-        mut publication: u32,
-        taken: &[Vec<(u32, u32)>],
-        traffic: &mut HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)>,
+        mut publication: Row<PublicationSeen>,
+        taken: &[Vec<(Row<PublicationSeen>, Row<TakeSeen>)>],
+        traffic: &mut HashMap<Row<Endpoint>, TrafficSeen>,
     ) -> (u32, CauseKind, String) {
         let (tracer, path) = (self.tracer, &self.made_of.path);
         let (seen, usage) = (tracer.seen, tracer.usage);
         for position in 1..path.nodes.len() {
-            let (node, topic, tie) = (path.nodes[position], path.topics[position - 1], &self.made_of.ties[position - 1]);
+            let (node, topic, tie) =
+                (path.nodes[position], path.topics[position - 1], &self.made_of.ties[position - 1]);
             let ended = |kind, by| (position as u32, kind, by);
             let of_node = &taken[position - 1];
             // The last one, where several subscriptions of the node took it.
@@ -287,30 +309,31 @@ impl Explainer<'_> {
             let Some((_, take)) = last.filter(|of| of.0 == publication) else {
                 let (kind, by) = self.not_taken(publication, node, topic, traffic);
                 let unmet = matches!(kind, CauseKind::Unmatched | CauseKind::Untold | CauseKind::Pending);
-                return match self.not_active(node, seen.publications[publication as usize].time).filter(|_| unmet) {
+                return match self.not_active(node, seen.publications[publication].time).filter(|_| unmet) {
                     Some(by) => ended(CauseKind::NotActive, by),
                     None => ended(kind, by),
                 };
             };
-            let row = &seen.takes[*take as usize];
-            let name = seen.nodes[node as usize].name.clone();
-            let on_next = |p: &&u32| {
-                let endpoint = seen.publications[**p as usize].endpoint.filter(|e| *e != INTERNAL);
-                let endpoint = endpoint.map(|e| &seen.endpoints[e as usize]);
+            let row = &seen.takes[*take];
+            let name = seen.nodes[node].name.clone();
+            let on_next = |p: &&Row<PublicationSeen>| {
+                let endpoint = seen.publications[**p].endpoint.filter(|e| *e != INTERNAL);
+                let endpoint = endpoint.map(|e| &seen.endpoints[e]);
                 endpoint.is_some_and(|e| e.node == node && path.output_of(position).is_none_or(|t| e.topic == t))
             };
             let next = match tie.rule {
                 LinkRule::SameCallback => {
-                    let by = row.execution.map_or(name, |e| callback_name(seen, seen.executions[e as usize].callback));
+                    let by = row.execution.map_or(name, |e| callback_name(seen, seen.executions[e].callback));
                     let published = row.execution.and_then(|e| usage.published_in(e).iter().rfind(on_next));
                     published.copied().ok_or((CauseKind::NoOutput, by))
                 }
                 _ => {
                     let takes = usage.takes(node, topic);
-                    let younger = takes.get(takes.partition_point(|t| *t <= *take)).map(|t| seen.takes[*t as usize].time);
-                    let time = |p: &u32| seen.publications[*p as usize].time;
+                    let younger = takes.get(takes.partition_point(|t| *t <= *take)).map(|t| seen.takes[*t].time);
+                    let time = |p: &Row<PublicationSeen>| seen.publications[*p].time;
                     let publishing = usage.publishing(node);
-                    let after = publishing.partition_point(|e| usage.published_in(*e).first().is_some_and(|p| time(p) < row.time));
+                    let after = publishing
+                        .partition_point(|e| usage.published_in(*e).first().is_some_and(|p| time(p) < row.time));
                     // An execution that published before the take may publish again after it.
                     let from = &publishing[after.saturating_sub(4)..];
                     let until_younger = from.iter().flat_map(|e| usage.published_in(*e));
@@ -334,54 +357,55 @@ impl Explainer<'_> {
         }
         // Its output was made, and a later input of the same callback was followed instead.
         let last = path.nodes.len() - 1;
-        (last as u32, CauseKind::Superseded, seen.nodes[path.nodes[last] as usize].name.clone())
+        (last as u32, CauseKind::Superseded, seen.nodes[path.nodes[last]].name.clone())
     }
 
     /// A managed node and its state at an instant, where that is another than active.
-    fn not_active(&self, node: u32, instant: i64) -> Option<String> {
+    fn not_active(&self, node: Row<Node>, instant: i64) -> Option<String> {
         let seen = self.tracer.seen;
-        let state = state_at(&seen.lifecycle.states, node, instant).filter(|state| *state != ACTIVE)?;
-        Some(format!("{} ({state})", seen.nodes[node as usize].name))
+        let state = state_at(&seen.lifecycle.states, node, instant).filter(|state| *state != NodeState::ACTIVE)?;
+        Some(format!("{} ({state})", seen.nodes[node].name))
     }
 
     fn not_taken(
         &self,
-        publication: u32,
-        node: u32,
-        topic: u32,
-        traffic: &mut HashMap<u32, (Vec<(i64, i64)>, Vec<i64>)>,
+        publication: Row<PublicationSeen>,
+        node: Row<Node>,
+        topic: Row<Topic>,
+        traffic: &mut HashMap<Row<Endpoint>, TrafficSeen>,
     ) -> (CauseKind, String) {
-        let (seen, linked) = (self.tracer.seen, self.tracer.linked);
-        let of = &linked.topics[topic as usize];
-        let name = seen.nodes[node as usize].name.clone();
-        let lost = (CauseKind::Lost, seen.topics.names[topic as usize].clone());
-        let Some(subscription) = of.subscriptions.iter().copied().find(|s| seen.endpoints[*s as usize].node == node) else {
+        let seen = self.tracer.seen;
+        let of = &seen.by_topic[topic];
+        let name = seen.nodes[node].name.clone();
+        let lost = (CauseKind::Lost, seen.topics.names[topic].clone());
+        let Some(subscription) = of.subscriptions.iter().copied().find(|s| seen.endpoints[*s].node == node) else {
             return (CauseKind::Untold, name);
         };
-        let queue_of = |endpoint: u32| {
-            let owner = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
-            match seen.endpoints[endpoint as usize].depth {
+        let queue_of = |endpoint: Row<Endpoint>| {
+            let owner = &seen.nodes[seen.endpoints[endpoint].node].name;
+            match seen.endpoints[endpoint].depth {
                 Some(depth) => format!("queue of depth {depth} of {owner}"),
                 None => format!("queue of {owner}"),
             }
         };
         let (taken, published) = traffic.entry(subscription).or_insert_with(|| {
-            let takes = far_apart(self.tracer.usage.takes(node, topic).iter()).map(|t| &seen.takes[*t as usize]);
+            let takes = far_apart(self.tracer.usage.takes(node, topic).iter()).map(|t| &seen.takes[*t]);
             let own = takes.filter(|t| t.endpoint == subscription);
             let mut taken: Vec<(i64, i64)> =
-                own.filter_map(|t| Some((seen.publications[t.publication? as usize].time, t.time))).collect();
+                own.filter_map(|t| Some((seen.publications[t.publication?].time, t.time))).collect();
             taken.sort_unstable();
-            (taken, far_apart(of.publications.iter()).map(|p| seen.publications[*p as usize].time).collect())
+            (taken, far_apart(of.publications.iter()).map(|p| seen.publications[*p].time).collect())
         });
-        let row = &seen.publications[publication as usize];
+        let row = &seen.publications[publication];
         let since = published_before_next_take(&Traffic { taken, published }, row.time);
         match self.fates.of(publication, subscription, !taken.is_empty(), since.is_some()) {
-            Fate::Lost(Some(LostIn::PublisherQueue)) => {
-                (CauseKind::Overwritten, format!("publisher's {}", row.endpoint.map_or_else(|| "queue".into(), queue_of)))
-            }
+            Fate::Lost(Some(LostIn::PublisherQueue)) => (
+                CauseKind::Overwritten,
+                format!("publisher's {}", row.endpoint.map_or_else(|| "queue".into(), queue_of)),
+            ),
             Fate::Lost(Some(LostIn::SubscriptionQueue)) => (CauseKind::Overwritten, queue_of(subscription)),
             Fate::Lost(Some(LostIn::Transport)) => lost,
-            Fate::Lost(None) => match since.zip(seen.endpoints[subscription as usize].depth) {
+            Fate::Lost(None) => match since.zip(seen.endpoints[subscription].depth) {
                 Some((since, depth)) if since >= depth => (CauseKind::Overwritten, queue_of(subscription)),
                 _ => lost,
             },
@@ -408,13 +432,13 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
     }
 }
 
-/// A callback as a reader knows it: `/fusion timer 100 ms`, `/ndt /points`, with the node so that components of one process
-/// are told apart.
-fn callback_name(seen: &crate::observe::Observed, callback: u32) -> String {
-    let row: &Callback = &seen.callbacks[callback as usize];
+/// A callback as a reader knows it: `/fusion timer 100 ms`, `/ndt /points`, with the node so that components of one
+/// process are told apart.
+fn callback_name(seen: &crate::observe::Seen, callback: Row<Callback>) -> String {
+    let row: &Callback = &seen.callbacks[callback];
     let node = match row.node {
-        Some(node) => seen.nodes[node as usize].name.clone(),
-        None => format!("process {}", seen.processes[row.process as usize].pid),
+        Some(node) => seen.nodes[node].name.clone(),
+        None => format!("process {}", seen.processes[row.process].pid),
     };
     let what = match (&row.topic, row.period_ns, &row.symbol) {
         (Some(topic), _, _) => topic.clone(),

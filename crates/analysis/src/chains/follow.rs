@@ -4,15 +4,16 @@ use super::ties::Tie;
 use super::wait::{split, Arrival, Passage, Split};
 use super::Tracer;
 use crate::graph::Path;
-use crate::observe::INTERNAL;
-use crate::tables::{Hop, Instance, LinkRule, Parts};
+use crate::observe::{PublicationSeen, INTERNAL};
+use tacho_tables::row::Row;
+use tacho_tables::{Callback, Execution, Hop, Instance, LinkRule, Parts};
 
 /// A chain's last output: where it came about, and when.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
-    pub execution: Option<u32>,
+    pub execution: Option<Row<Execution>>,
     /// Its publish call; absent where it is the end of a callback.
-    pub publication: Option<u32>,
+    pub publication: Option<Row<PublicationSeen>>,
     pub time: i64,
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Trail {
     pub waits: Vec<Wait>,
     pub arrival: Option<Arrival>,
     /// Publication of the first node.
-    pub origin: Option<u32>,
+    pub origin: Option<Row<PublicationSeen>>,
 }
 
 /// What an input waited for, from its publish call to the callback that used it.
@@ -34,7 +35,7 @@ pub(crate) struct Wait {
     /// Thread that took it.
     pub stream: Option<u32>,
     /// Callback that took it.
-    pub callback: Option<u32>,
+    pub callback: Option<Row<Callback>>,
     pub published: i64,
     /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
     pub began: i64,
@@ -53,31 +54,32 @@ impl Tracer<'_> {
         for position in (1..path.nodes.len()).rev() {
             let Some(running) = execution else { return Err(PublishedOutside) };
             let (node, topic) = (path.nodes[position], path.topics[position - 1]);
-            let mut start = seen.executions[running as usize].start_ns;
+            let mut start = seen.executions[running].start_ns;
             let own = || self.usage.answered_or_taken_in(seen, trail.origin, running, node, topic, time);
             let input = match ties[position - 1].rule {
                 LinkRule::SameCallback => own(),
                 // A callback that polls may have taken it itself.
                 LinkRule::Latest => own().or_else(|| self.usage.latest_before(seen, node, topic, start)),
-                LinkRule::Match => trail
-                    .origin
-                    .zip(path.output_of(position))
-                    .and_then(|(made, output)| self.ties.matched(node, topic, output, made)),
+                LinkRule::HeaderStamp | LinkRule::LatestOnce | LinkRule::Match => {
+                    trail.origin.and_then(|made| self.ties.input_of((node, topic, path.output_of(position)), made))
+                }
                 LinkRule::Unrelated => None,
             };
             let Some(input) = input else { return Ok(None) };
             let answered = trail.origin.and_then(|made| seen.legs.answered(made)) == Some(input);
-            let input = &seen.takes[input as usize];
+            let input = &seen.takes[input];
             let Some(publication) = input.publication else { return Ok(None) };
-            let source = &seen.publications[publication as usize];
-            let from = source.endpoint.filter(|e| *e != INTERNAL).map(|e| seen.endpoints[e as usize].node);
+            let source = &seen.publications[publication];
+            let from = source.endpoint.filter(|e| *e != INTERNAL).map(|e| seen.endpoints[e].node);
             if from != Some(path.nodes[position - 1]) {
                 return Ok(None);
             }
-            // Taken by a part of the coroutine before this one, or by the callback that left the response to this one, it was used from there on.
-            let earlier = input.execution.filter(|taken| *taken != running && (answered || seen.continues(running, *taken)));
+            // Taken by a part of the coroutine before this one, or by the callback that left the response to this one,
+            // it was used from there on.
+            let earlier =
+                input.execution.filter(|taken| *taken != running && (answered || seen.continues(running, *taken)));
             if let Some(earlier) = earlier {
-                start = seen.executions[earlier as usize].start_ns;
+                start = seen.executions[earlier].start_ns;
             }
             // A callback that polls may take what came after it began: it starts on it when it takes it.
             let start =
@@ -89,12 +91,12 @@ impl Tracer<'_> {
             let kept = input.execution != Some(running) && earlier.is_none();
             let taken_in = if kept { input.execution } else { earlier.or(Some(running)) };
             let began = match (kept, taken_in) {
-                (true, Some(e)) => seen.executions[e as usize].start_ns.clamp(source.time, start),
+                (true, Some(e)) => seen.executions[e].start_ns.clamp(source.time, start),
                 (true, None) => input.time.clamp(source.time, start),
                 (false, _) => start,
             };
-            let stream = taken_in.map(|e| seen.execution_stream[e as usize]);
-            let callback = taken_in.map(|e| seen.executions[e as usize].callback);
+            let stream = taken_in.map(|e| seen.stream_of(e));
+            let callback = taken_in.map(|e| seen.executions[e].callback);
             let split = split(
                 seen,
                 &self.busy,
@@ -103,7 +105,7 @@ impl Tracer<'_> {
                     callback,
                     published: source.time,
                     arrival: input.arrival,
-                    records_arrivals: !seen.endpoints[input.endpoint as usize].arrivals.is_empty(),
+                    records_arrivals: !seen.endpoints[input.endpoint].arrivals.is_empty(),
                     taken: input.time,
                     start: began,
                 },
@@ -126,7 +128,7 @@ impl Tracer<'_> {
             (execution, time) = (source.execution, source.time);
             trail.origin = Some(publication);
         }
-        let start = execution.map_or(time, |e| seen.executions[e as usize].start_ns);
+        let start = execution.map_or(time, |e| seen.executions[e].start_ns);
         trail.hops.push(Hop {
             instance: 0,
             position: 0,
@@ -154,18 +156,18 @@ impl Trail {
     /// Its row: the parts of all hops added up.
     pub fn instance(&self, chain: u32) -> Instance {
         let (first, end) = (&self.hops[self.hops.len() - 1], &self.hops[0]);
-        let Parts { transport_ns, alignment_ns, queueing_ns, kept_ns, computation_ns, preemption_ns } = self.hops.iter().map(Hop::parts).sum();
+        let parts: Parts = self.hops.iter().map(Hop::parts).sum();
         Instance {
             chain,
             start_ns: first.start_ns,
             end_ns: end.output_ns,
             end_to_end_ns: end.output_ns - first.start_ns,
-            computation_ns,
-            preemption_ns,
-            alignment_ns,
-            queueing_ns,
-            kept_ns,
-            transport_ns,
+            computation_ns: parts.computation,
+            preemption_ns: parts.preemption,
+            alignment_ns: parts.alignment,
+            queueing_ns: parts.queueing,
+            kept_ns: parts.kept,
+            transport_ns: parts.transport,
         }
     }
 }

@@ -1,30 +1,35 @@
-//! Reaction time and data age of a chain (Günzel, Chen, Ueter, von der Brüggen, Dürr, Chen, *Timing analysis of asynchronized
-//! distributed cause-effect chains*, RTAS 2021). docs/figures.md, "chains", has the definitions.
+//! Reaction time and data age of a chain (Günzel, Chen, Ueter, von der Brüggen, Dürr, Chen, *Timing analysis of
+//! asynchronized distributed cause-effect chains*, RTAS 2021). docs/figures.md, "chains", has the definitions.
 
 use crate::chains::{Output, Tracer};
-use crate::rows::{far_apart, Rows};
-use crate::tables::ChainInput;
+use crate::observe::PublicationSeen;
+use tacho_tables::row::Row;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::ChainInput;
 
-/// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the order of the
-/// outputs; `outputs`: all outputs of the last node, those too that descend from elsewhere, since they replace each other.
+/// One row an input of a chain: a publication in `origins`. `descents`: (publication, when the output was made), in the
+/// order of the outputs; `outputs`: all outputs of the last node, those too that descend from elsewhere, since they
+/// replace each other.
 pub(crate) fn inputs(
     tracer: &Tracer<'_>,
     chain: u32,
-    origins: &Rows<u32>,
-    descents: &Rows<(u32, i64)>,
+    origins: &Rows<Row<PublicationSeen>>,
+    descents: &Rows<(Row<PublicationSeen>, i64)>,
     outputs: &[Output],
 ) -> Rows<ChainInput> {
     let seen = tracer.seen;
-    let read = |publication: &u32| {
-        let row = &seen.publications[*publication as usize];
-        row.execution.map_or(row.time, |e| seen.executions[e as usize].start_ns)
+    let read = |publication: &Row<PublicationSeen>| {
+        let row = &seen.publications[*publication];
+        row.execution.map_or(row.time, |e| seen.executions[e].start_ns)
     };
     let starts: Rows<i64> = far_apart(origins.iter()).map(read).collect();
-    let places = origins.iter().copied().zip(0..).collect::<Rows<(u32, u32)>>().sorted_by(Ord::cmp);
-    let position = |publication: u32| places.binary_search_by_key(&publication, |of| of.0).ok().map(|place| places[place].1 as usize);
+    let places = origins.iter().copied().zip(0..).collect::<Rows<(Row<PublicationSeen>, u32)>>().sorted_by(Ord::cmp);
+    let position = |publication: Row<PublicationSeen>| {
+        places.binary_search_by_key(&publication, |of| of.0).ok().map(|place| places[place].1 as usize)
+    };
     let descents: Rows<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
     let replaced = |last: i64| outputs.get(outputs.partition_point(|o| o.time <= last)).map(|o| o.time);
-    let measures = |ns: &i64| tracer.options.measures(*ns);
+    let measures = |ns: &i64| tracer.seen.options.measures(*ns);
     let row = |span: Span| ChainInput {
         chain,
         start_ns: starts[span.input],
@@ -45,8 +50,8 @@ struct Span {
     last_used: Option<i64>,
 }
 
-/// Of each input from the first that anything descends from; what came before is the start of the system. `descents` in the order
-/// of the outputs, and an output may descend from an older input than the one before did.
+/// Of each input from the first that anything descends from; what came before is the start of the system. `descents` in
+/// the order of the outputs, and an output may descend from an older input than the one before did.
 fn spans(starts: &[i64], descents: &[(usize, i64)]) -> Rows<Span> {
     let Some(first) = descents.iter().map(|d| d.0).min() else { return Rows::new() };
     let none = || std::iter::repeat_n(None, starts.len()).collect::<Rows<Option<i64>>>();

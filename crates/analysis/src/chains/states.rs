@@ -1,14 +1,16 @@
 //! Executor states: how the time of each thread that executes callbacks divides into waiting, ready and executing.
 
-use crate::Options;
 use crate::chains::busy::Busy;
-use crate::observe::{Observed, StreamSeen};
-use crate::observe::preemption::Scheduled;
-use crate::rows::{far_apart, Rows};
-use crate::tables::ExecutorThread;
+use crate::observe::{Seen, StreamSeen};
+use crate::stages::Ways;
+use tacho_tables::row::Row;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::Execution;
+use tacho_tables::ExecutorThread;
 
 /// One row a thread that executed callbacks in the measured window.
-pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, options: &Options) -> Vec<ExecutorThread> {
+pub(crate) fn executors(seen: &Ways, busy: &Busy) -> Vec<ExecutorThread> {
+    let (scheduled, options) = (&seen.scheduled, &seen.options);
     let mut rows = Vec::new();
     for (index, stream) in seen.streams.iter().enumerate().filter(|(_, s)| !s.executions.is_empty()) {
         let from_ns = stream.first_ns.max(options.measured_from_ns.unwrap_or(i64::MIN));
@@ -40,7 +42,7 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
             empty_waits: waiting_ns.map(|_| empty_waits(stream, &spans, outside, (from_ns, to_ns))),
             ready_ns: waiting_ns.map(|waiting| to_ns - from_ns - waiting - executing_ns),
             executing_ns,
-            running_ns: sums.map(|s| to_ns - from_ns - s.runnable_ns - s.blocked_ns),
+            running_ns: sums.map(|s| to_ns - from_ns - s.runnable_ns - s.blocked_ns - s.unknown_ns),
             runnable_ns: sums.map(|s| s.runnable_ns),
             blocked_ns: sums.map(|s| s.blocked_ns),
             voluntary_switches: sums.map(|s| s.voluntary),
@@ -50,20 +52,29 @@ pub(crate) fn executors(seen: &Observed, busy: &Busy, scheduled: &Scheduled, opt
     rows
 }
 
-/// Waits between two instants, outside of callbacks, between which and the next one no callback began. What followed the last is not known.
-fn empty_waits(stream: &StreamSeen, spans: &[(i64, i64)], outside: impl Fn(i64) -> bool, (from_ns, to_ns): (i64, i64)) -> u64 {
-    let began = |from: i64, to: i64| spans.partition_point(|span| span.0 < to) > spans.partition_point(|span| span.0 < from);
+/// Waits between two instants, outside of callbacks, between which and the next one no callback began. What followed
+/// the last is not known.
+fn empty_waits(
+    stream: &StreamSeen,
+    spans: &[(i64, i64)],
+    outside: impl Fn(i64) -> bool,
+    (from_ns, to_ns): (i64, i64),
+) -> u64 {
+    let began =
+        |from: i64, to: i64| spans.partition_point(|span| span.0 < to) > spans.partition_point(|span| span.0 < from);
     let pairs = stream.waits.iter().zip(stream.waits.iter().skip(1));
-    let empty = pairs.filter(|(wait, next)| wait.0 >= from_ns && next.0 < to_ns && outside(wait.0) && !began(wait.1, next.0));
+    let empty =
+        pairs.filter(|(wait, next)| wait.0 >= from_ns && next.0 < to_ns && outside(wait.0) && !began(wait.1, next.0));
     empty.count() as u64
 }
 
-/// Start and end of each outermost execution. One that never ended kept its thread until the next one began, or for good.
-fn execution_spans(seen: &Observed, stream: &StreamSeen) -> Rows<(i64, i64)> {
-    let start = |execution: &u32| seen.executions[*execution as usize].start_ns;
-    let end = |position: usize, execution: &u32| {
+/// Start and end of each outermost execution. One that never ended kept its thread until the next one began, or for
+/// good.
+fn execution_spans(seen: &Seen, stream: &StreamSeen) -> Rows<(i64, i64)> {
+    let start = |execution: &Row<Execution>| seen.executions[*execution].start_ns;
+    let end = |position: usize, execution: &Row<Execution>| {
         let next = stream.executions.get(position + 1).map_or(stream.last_ns, start);
-        seen.executions[*execution as usize].end_ns.unwrap_or(next).min(next.max(start(execution)))
+        seen.executions[*execution].end_ns.unwrap_or(next).min(next.max(start(execution)))
     };
     far_apart(stream.executions.iter().enumerate()).map(|(position, e)| (start(e), end(position, e))).collect()
 }

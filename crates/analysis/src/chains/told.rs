@@ -1,8 +1,9 @@
-//! Instances of a chain that are told one by one: they have hops, and causes can be told of them, whatever the length of the run.
+//! Instances of a chain that are told one by one: they have hops, and causes can be told of them, whatever the length
+//! of the run.
 
-use crate::tables::Instance;
 use std::cmp::Reverse;
 use std::ops::Range;
+use tacho_tables::Instance;
 
 /// Instances explained where nobody states a deadline: the worst of each chain.
 const WORST: usize = 10;
@@ -29,7 +30,8 @@ pub(super) fn sample(of_chain: Range<u32>) -> impl Iterator<Item = u32> {
     of_chain.step_by(step)
 }
 
-/// All of these of one chain that nobody named, and which so has no deadline, in order, with its best, median and worst, which the page draws.
+/// All of these of one chain that nobody named, and which so has no deadline, in order, with its best, median and
+/// worst, which the page draws.
 pub(super) fn told(instances: &[Instance]) -> Vec<u32> {
     let all = 0..instances.len() as u32;
     let mut by_length: Vec<u32> = all.clone().collect();

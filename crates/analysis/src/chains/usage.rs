@@ -1,47 +1,52 @@
 //! What each execution took and published, and what each node took on each topic.
 
-use crate::observe::{Observed, PublicationSeen, INTERNAL};
-use crate::rows::grouped::Grouped;
+use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
+use crate::stages::Ways;
 use std::collections::HashMap;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{Endpoint, Execution, Node};
 
-/// Look-ups over one run. Rows are indices into [`Observed`].
+/// What a node takes on one topic: what its rows are rows of.
+struct Input;
+
+/// Look-ups over one run. Rows are indices into [`Ways`].
 pub(crate) struct Usage {
-    /// Numbers of (node, topic).
-    inputs: HashMap<(u32, u32), u32>,
-    /// Takes by that number, in order.
-    takes: Grouped<u32>,
+    inputs: HashMap<(Row<Node>, Row<Topic>), Row<Input>>,
+    /// Takes of each input, in order.
+    takes: Grouped<Input, Row<TakeSeen>>,
     /// Takes and publications by execution, in order.
-    taken_in: Grouped<u32>,
-    published_in: Grouped<u32>,
+    taken_in: Grouped<Execution, Row<TakeSeen>>,
+    published_in: Grouped<Execution, Row<PublicationSeen>>,
     /// Executions that published something, by publishing node, in order.
-    publishing: Grouped<u32>,
+    publishing: Grouped<Node, Row<Execution>>,
 }
 
 impl Usage {
-    pub fn new(seen: &Observed) -> Usage {
-        let mut inputs: HashMap<(u32, u32), u32> = HashMap::new();
-        let input_of: Vec<u32> = seen
-            .endpoints
-            .iter()
-            .map(|endpoint| {
-                let next = inputs.len() as u32;
-                *inputs.entry((endpoint.node, endpoint.topic)).or_insert(next)
-            })
-            .collect();
-        let taken = || seen.takes.iter().zip(0u32..);
+    pub fn new(seen: &Ways) -> Usage {
+        let mut inputs: HashMap<(Row<Node>, Row<Topic>), Row<Input>> = HashMap::new();
+        let input_of: Column<Endpoint, Row<Input>> = Column::of(seen.endpoints.iter().map(|endpoint| {
+            let next = Row::behind(inputs.len());
+            *inputs.entry((endpoint.node, endpoint.topic)).or_insert(next)
+        }));
+        let taken = || seen.takes.numbered();
         let published = || {
             let named = |p: &PublicationSeen| p.endpoint.filter(|e| *e != INTERNAL);
-            seen.publications.iter().zip(0u32..).filter_map(move |(p, row)| Some((p.execution?, row, seen.endpoints[named(p)? as usize].node)))
+            seen.publications
+                .numbered()
+                .filter_map(move |(row, p)| Some((p.execution?, row, seen.endpoints[named(p)?].node)))
         };
         // Of each node the executions, one that publishes several times in a row once.
         let publishing = || {
-            let mut last: Vec<Option<u32>> = vec![None; seen.nodes.len()];
-            published().filter_map(move |(execution, _, node)| (last[node as usize].replace(execution) != Some(execution)).then_some((node, execution)))
+            let mut last: Column<Node, Option<Row<Execution>>> = Column::of(vec![None; seen.nodes.len()]);
+            published().filter_map(move |(execution, _, node)| {
+                (last[node].replace(execution) != Some(execution)).then_some((node, execution))
+            })
         };
         let executions = seen.executions.len();
         Usage {
-            takes: Grouped::new(inputs.len(), || taken().map(|(take, row)| (input_of[take.endpoint as usize], row))),
-            taken_in: Grouped::new(executions, || taken().filter_map(|(take, row)| Some((take.execution?, row)))),
+            takes: Grouped::new(inputs.len(), || taken().map(|(row, take)| (input_of[take.endpoint], row))),
+            taken_in: Grouped::new(executions, || taken().filter_map(|(row, take)| Some((take.execution?, row)))),
             published_in: Grouped::new(executions, || published().map(|(execution, row, _)| (execution, row))),
             publishing: Grouped::new(seen.nodes.len(), publishing),
             inputs,
@@ -49,50 +54,66 @@ impl Usage {
     }
 
     /// Takes of a node on a topic, in order.
-    pub fn takes(&self, node: u32, topic: u32) -> &[u32] {
-        self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.takes.of(*input as usize))
+    pub fn takes(&self, node: Row<Node>, topic: Row<Topic>) -> &[Row<TakeSeen>] {
+        self.inputs.get(&(node, topic)).map_or(&[][..], |input| self.takes.of(*input))
     }
 
     /// Topics that a node took anything on.
-    pub fn inputs(&self, node: u32) -> Vec<u32> {
-        let taken = self.inputs.iter().filter(|((n, _), input)| *n == node && !self.takes.of(**input as usize).is_empty());
-        let mut topics: Vec<u32> = taken.map(|((_, topic), _)| *topic).collect();
+    pub fn inputs(&self, node: Row<Node>) -> Vec<Row<Topic>> {
+        let taken = self.inputs.iter().filter(|((n, _), input)| *n == node && !self.takes.of(**input).is_empty());
+        let mut topics: Vec<Row<Topic>> = taken.map(|((_, topic), _)| *topic).collect();
         topics.sort_unstable();
         topics
     }
 
     /// Executions in which a node published anything, in order.
-    pub fn publishing(&self, node: u32) -> &[u32] {
-        self.publishing.of(node as usize)
+    pub fn publishing(&self, node: Row<Node>) -> &[Row<Execution>] {
+        self.publishing.of(node)
     }
 
     /// Publications of an execution, in order.
-    pub fn published_in(&self, execution: u32) -> &[u32] {
-        self.published_in.of(execution as usize)
+    pub fn published_in(&self, execution: Row<Execution>) -> &[Row<PublicationSeen>] {
+        self.published_in.of(execution)
     }
 
-    /// The last message that an execution, or what it resumes, took on a topic, no later than `until`: a callback that polls uses the newest.
-    pub fn taken_in(&self, seen: &Observed, execution: u32, node: u32, topic: u32, until: i64) -> Option<u32> {
-        let of = |take: &u32| {
-            let take = &seen.takes[*take as usize];
-            let endpoint = &seen.endpoints[take.endpoint as usize];
+    /// The last message that an execution, or what it resumes, took on a topic, no later than `until`: a callback that
+    /// polls uses the newest.
+    pub fn taken_in(
+        &self,
+        seen: &Ways,
+        execution: Row<Execution>,
+        node: Row<Node>,
+        topic: Row<Topic>,
+        until: i64,
+    ) -> Option<Row<TakeSeen>> {
+        let of = |take: &Row<TakeSeen>| {
+            let take = &seen.takes[*take];
+            let endpoint = &seen.endpoints[take.endpoint];
             (endpoint.node, endpoint.topic) == (node, topic) && take.time <= until
         };
         let mut part = Some(execution);
         while let Some(execution) = part {
-            if let Some(take) = self.taken_in.of(execution as usize).iter().copied().rfind(of) {
+            if let Some(take) = self.taken_in.of(execution).iter().copied().rfind(of) {
                 return Some(take);
             }
-            part = seen.executions[execution as usize].resumes;
+            part = seen.executions[execution].resumes;
         }
         None
     }
 
-    /// The message that a publication of an execution answers, where it does: a response may be sent long after the callback that took its
-    /// request. Else as [`Usage::taken_in`].
-    pub fn answered_or_taken_in(&self, seen: &Observed, publication: Option<u32>, execution: u32, node: u32, topic: u32, until: i64) -> Option<u32> {
-        let of = |take: &u32| {
-            let endpoint = &seen.endpoints[seen.takes[*take as usize].endpoint as usize];
+    /// The message that a publication of an execution answers, where it does: a response may be sent long after the
+    /// callback that took its request. Else as [`Usage::taken_in`].
+    pub fn answered_or_taken_in(
+        &self,
+        seen: &Ways,
+        publication: Option<Row<PublicationSeen>>,
+        execution: Row<Execution>,
+        node: Row<Node>,
+        topic: Row<Topic>,
+        until: i64,
+    ) -> Option<Row<TakeSeen>> {
+        let of = |take: &Row<TakeSeen>| {
+            let endpoint = &seen.endpoints[seen.takes[*take].endpoint];
             (endpoint.node, endpoint.topic) == (node, topic)
         };
         let answered = publication.and_then(|publication| seen.legs.answered(publication)).filter(of);
@@ -100,9 +121,9 @@ impl Usage {
     }
 
     /// The last message that a node took on a topic, no later than `until`.
-    pub fn latest_before(&self, seen: &Observed, node: u32, topic: u32, until: i64) -> Option<u32> {
+    pub fn latest_before(&self, seen: &Ways, node: Row<Node>, topic: Row<Topic>, until: i64) -> Option<Row<TakeSeen>> {
         let takes = self.takes(node, topic);
-        let before = takes.partition_point(|t| seen.takes[*t as usize].time <= until);
+        let before = takes.partition_point(|t| seen.takes[*t].time <= until);
         before.checked_sub(1).map(|last| takes[last])
     }
 }

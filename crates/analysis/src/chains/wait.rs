@@ -1,9 +1,12 @@
 //! What a thread did while a message waited for it.
 
 use crate::chains::busy::Busy;
-use crate::observe::Observed;
+use crate::observe::Seen;
+use tacho_tables::row::Row;
+use tacho_tables::Callback;
 
-/// The time from a publish call to the start of the callback, divided; the three add up to it, an absent one is part of transport.
+/// The time from a publish call to the start of the callback, divided; the three add up to it, an absent one is part of
+/// transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     /// When the message was there, where the events tell.
@@ -49,7 +52,7 @@ pub(crate) struct Passage {
     /// Thread of the callback, where there is one.
     pub stream: Option<u32>,
     /// The callback that took it.
-    pub callback: Option<u32>,
+    pub callback: Option<Row<Callback>>,
     pub published: i64,
     /// As recorded.
     pub arrival: Option<i64>,
@@ -61,7 +64,7 @@ pub(crate) struct Passage {
 }
 
 /// Divides the time from the publish call to the start of the callback.
-pub(crate) fn split(seen: &Observed, busy: &Busy, passage: &Passage) -> Split {
+pub(crate) fn split(seen: &Seen, busy: &Busy, passage: &Passage) -> Split {
     let Passage { stream, callback, published, arrival, records_arrivals, taken, start } = *passage;
     let known = match arrival {
         Some(arrival) => Some((arrival, Arrival::Recorded)),
@@ -89,7 +92,7 @@ pub(crate) fn split(seen: &Observed, busy: &Busy, passage: &Passage) -> Split {
 }
 
 /// The end of the wait during which a message was published, if that was the last wait before its callback.
-fn woken(seen: &Observed, stream: u32, published: i64, start: i64) -> Option<i64> {
+fn woken(seen: &Seen, stream: u32, published: i64, start: i64) -> Option<i64> {
     let waits = &seen.streams[stream as usize].waits;
     let (from, to) = *waits.get(waits.partition_point(|w| w.0 < start).checked_sub(1)?)?;
     (from <= published && published <= to && to <= start).then_some(to)

@@ -1,55 +1,77 @@
-//! Every path between two ends that somebody states: topics, or nodes. "From /points to /brake" is how an obstacle-to-brake delay is asked for.
+//! Every path between two ends that somebody states: topics, or nodes. "From /points to /brake" is how an
+//! obstacle-to-brake delay is asked for.
 
 use super::{Graph, Path, MOST_PATHS, MOST_STEPS};
-use crate::link::Linked;
-use crate::observe::{is_called, Observed};
-use crate::tables::Note;
+use crate::observe::Topic;
+use crate::stages::Ways;
+use tacho_tables::row::{rows_of, Column, Row};
+use tacho_tables::{Node, Note};
 use tacho_workload::links::Between;
+use tacho_workload::model::is_called;
 
 /// Where a path may end.
 struct Ends {
     /// Topic that it must begin on, where one is stated.
-    first: Option<u32>,
+    first: Option<Row<Topic>>,
     /// Topic that its last node publishes, where one is stated.
-    output: Option<u32>,
+    output: Option<Row<Topic>>,
     /// Nodes that it may end at.
-    last: Vec<u32>,
+    last: Vec<Row<Node>>,
 }
 
 /// The paths, all of one name; a note where there is none, or more than are looked at.
-pub(super) fn between(graph: &Graph<'_>, seen: &Observed, linked: &Linked, name: &str, stated: &Between) -> (Vec<Path>, Option<Note>) {
+pub(super) fn between(graph: &Graph<'_>, seen: &Ways, name: &str, stated: &Between) -> (Vec<Path>, Option<Note>) {
     let note = |name: &str, text: String| Some(Note { name: name.into(), count: 1, text });
-    let ((first, from), (output, last)) = match (end(seen, linked, &stated.from), end(seen, linked, &stated.to)) {
+    let ((first, from), (output, last)) = match (end(seen, &stated.from), end(seen, &stated.to)) {
         (Ok(from), Ok(to)) => (from, to),
         (Err(why), _) | (_, Err(why)) => return (Vec::new(), note("chain-not-found", format!("chain {name}: {why}"))),
     };
     let ends = Ends { first, output, last };
     let leads = graph.leads_to(&ends.last);
     let (mut found, mut steps) = (Vec::new(), MOST_STEPS);
-    let whole = from.iter().all(|node| graph.walk(name, &ends, &leads, &mut vec![*node], &mut Vec::new(), &mut found, &mut steps));
+    let whole = from
+        .iter()
+        .all(|node| graph.walk(name, &ends, &leads, &mut vec![*node], &mut Vec::new(), &mut found, &mut steps));
     let told = match (found.is_empty(), whole) {
-        (true, _) => note("chain-not-found", format!("chain {name}: no topics and nodes lead from {} to {}", stated.from, stated.to)),
-        (false, false) => note("paths-cut", format!("chain {name}: of the ways from {} to {}, {} are looked at; name its nodes in a links file", stated.from, stated.to, found.len())),
+        (true, _) => note(
+            "chain-not-found",
+            format!("chain {name}: no topics and nodes lead from {} to {}", stated.from, stated.to),
+        ),
+        (false, false) => note(
+            "paths-cut",
+            format!(
+                "chain {name}: of the ways from {} to {}, {} are looked at; name its nodes in a links file",
+                stated.from,
+                stated.to,
+                found.len()
+            ),
+        ),
         (false, true) => None,
     };
     (found, told)
 }
 
-/// A topic and the nodes that publish it, or the nodes of this name; why it is neither, or both. `node:` and `topic:` before it decide.
-fn end(seen: &Observed, linked: &Linked, stated: &str) -> Result<(Option<u32>, Vec<u32>), String> {
+/// A topic and the nodes that publish it, or the nodes of this name; why it is neither, or both. `node:` and `topic:`
+/// before it decide.
+fn end(seen: &Ways, stated: &str) -> Result<(Option<Row<Topic>>, Vec<Row<Node>>), String> {
     let (node_only, topic_only) = (stated.strip_prefix("node:"), stated.strip_prefix("topic:"));
     let name = node_only.or(topic_only).unwrap_or(stated);
-    let is_it = |topic: &usize| is_called(&seen.topics.names[*topic], name) && !linked.topics[*topic].publishers.is_empty();
-    let topic = if node_only.is_some() { None } else { (0..linked.topics.len()).find(is_it) };
-    let of_name = |node: &u32| topic_only.is_none() && is_called(&seen.nodes[*node as usize].name, name);
-    let nodes: Vec<u32> = (0..seen.nodes.len() as u32).filter(of_name).collect();
+    let is_it = |topic: &Row<Topic>| {
+        is_called(&seen.topics.names[*topic], name) && !seen.by_topic[*topic].publishers.is_empty()
+    };
+    let topic = if node_only.is_some() { None } else { seen.by_topic.rows().find(is_it) };
+    let of_name = |node: &Row<Node>| topic_only.is_none() && is_called(&seen.nodes[*node].name, name);
+    let nodes: Vec<Row<Node>> = rows_of(&seen.nodes).filter(of_name).collect();
     match (topic, nodes.is_empty()) {
-        (Some(_), false) => Err(format!("{name} is a topic and a node: topic:{name} is the one, node:{name} the other")),
+        (Some(_), false) => {
+            Err(format!("{name} is a topic and a node: topic:{name} is the one, node:{name} the other"))
+        }
         (Some(topic), true) => {
-            let mut nodes: Vec<u32> = linked.topics[topic].publishers.iter().map(|p| seen.endpoints[*p as usize].node).collect();
+            let mut nodes: Vec<Row<Node>> =
+                seen.by_topic[topic].publishers.iter().map(|p| seen.endpoints[*p].node).collect();
             nodes.sort_unstable();
             nodes.dedup();
-            Ok((Some(topic as u32), nodes))
+            Ok((Some(topic), nodes))
         }
         (None, false) => Ok((None, nodes)),
         (None, true) if node_only.is_some() => Err(format!("{name} is no recorded node")),
@@ -60,14 +82,14 @@ fn end(seen: &Observed, linked: &Linked, stated: &str) -> Result<(Option<u32>, V
 
 impl Graph<'_> {
     /// Whether each node leads to one of `last`.
-    fn leads_to(&self, last: &[u32]) -> Vec<bool> {
-        let mut into = vec![Vec::new(); self.out.len()];
-        self.out.iter().enumerate().for_each(|(from, ways)| ways.iter().for_each(|(_, to)| into[*to as usize].push(from as u32)));
-        let mut leads = vec![false; self.out.len()];
+    fn leads_to(&self, last: &[Row<Node>]) -> Column<Node, bool> {
+        let mut into: Column<Node, Vec<Row<Node>>> = Column::of(vec![Vec::new(); self.out.len()]);
+        self.out.numbered().for_each(|(from, ways)| ways.iter().for_each(|(_, to)| into[*to].push(from)));
+        let mut leads: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
         let mut open = last.to_vec();
         while let Some(node) = open.pop() {
-            if !std::mem::replace(&mut leads[node as usize], true) {
-                open.extend(&into[node as usize]);
+            if !std::mem::replace(&mut leads[node], true) {
+                open.extend(&into[node]);
             }
         }
         leads
@@ -79,9 +101,9 @@ impl Graph<'_> {
         &self,
         name: &str,
         ends: &Ends,
-        leads: &[bool],
-        nodes: &mut Vec<u32>,
-        topics: &mut Vec<u32>,
+        leads: &Column<Node, bool>,
+        nodes: &mut Vec<Row<Node>>,
+        topics: &mut Vec<Row<Topic>>,
         found: &mut Vec<Path>,
         steps: &mut u32,
     ) -> bool {
@@ -99,7 +121,7 @@ impl Graph<'_> {
         for (topic, to) in self.ways(nodes, topics) {
             let begins = !topics.is_empty() || ends.first.is_none_or(|first| first == topic);
             // Over the last topic and on is a way past the end.
-            if !begins || Some(topic) == ends.output || !leads[to as usize] {
+            if !begins || Some(topic) == ends.output || !leads[to] {
                 continue;
             }
             nodes.push(to);

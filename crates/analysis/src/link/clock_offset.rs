@@ -1,13 +1,17 @@
 //! The clock of a microcontroller, related to this machine's by messages in both directions.
 //!
-//! A message from the board was here no sooner than it was sent: it bounds the offset (CLOCK_MONOTONIC less the board's clock) from above; one to the board
-//! bounds it from below. The offset is a straight line in time, as a quartz drifts; of all lines that keep every bound, the one that is farthest
-//! from them is taken (Duda, Harrus, Haddad and Bernard, *Estimating global time in distributed systems*, ICDCS 1987). The uncertainty is how far any
-//! other line within the bounds strays from it. A clock that no line fits (an emulator that stood still) is cut in two, and each half looked at again.
+//! A message from the board was here no sooner than it was sent: it bounds the offset (CLOCK_MONOTONIC less the board's
+//! clock) from above; one to the board bounds it from below. The offset is a straight line in time, as a quartz drifts;
+//! of all lines that keep every bound, the one that is farthest from them is taken (Duda, Harrus, Haddad and Bernard,
+//! *Estimating global time in distributed systems*, ICDCS 1987). The uncertainty is how far any other line within the
+//! bounds strays from it. A clock that no line fits (an emulator that stood still) is cut in two, and each half looked
+//! at again.
 
-use crate::observe::Observed;
 use crate::observe::board_clock::{BoardClock, Bounds};
+use crate::observe::Seen;
 use std::collections::HashMap;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{Endpoint, Process};
 
 /// A quartz is off by less: 500 ppm.
 const DRIFT_MAX: f64 = 5e-4;
@@ -76,7 +80,8 @@ impl Relation {
         let drift = lines.farthest();
         if lines.margin(drift) < 0.0 {
             let middle = first + (last - first) / 2;
-            let (a, b) = (above.partition_point(|bound| bound.0 < middle), below.partition_point(|bound| bound.0 < middle));
+            let (a, b) =
+                (above.partition_point(|bound| bound.0 < middle), below.partition_point(|bound| bound.0 < middle));
             let enough = |n: usize, of: usize| n >= BOUNDS_MIN && of - n >= BOUNDS_MIN;
             if enough(a, above.len()) && enough(b, below.len()) {
                 self.fit(from_ns, &above[..a], &below[..b]);
@@ -84,7 +89,12 @@ impl Relation {
                 return;
             }
         }
-        self.pieces.push(Piece { from_ns, origin_ns: first, offset_ns: (lines.highest(drift) + lines.lowest(drift)) / 2.0, drift });
+        self.pieces.push(Piece {
+            from_ns,
+            origin_ns: first,
+            offset_ns: (lines.highest(drift) + lines.lowest(drift)) / 2.0,
+            drift,
+        });
         self.error_ns = self.error_ns.max(lines.strays(drift).ceil() as i64);
     }
 }
@@ -100,8 +110,15 @@ struct Lines {
 impl Lines {
     fn new(first: i64, last: i64, above: &[(i64, i64)], below: &[(i64, i64)]) -> Lines {
         let base = above[0].1;
-        let shifted = |bounds: &[(i64, i64)]| bounds.iter().map(|(t, offset)| ((t - first) as f64, (offset - base) as f64)).collect();
-        Lines { base: base as f64, above: hull(shifted(above), 1.0), below: hull(shifted(below), -1.0), span: (last - first) as f64 }
+        let shifted = |bounds: &[(i64, i64)]| {
+            bounds.iter().map(|(t, offset)| ((t - first) as f64, (offset - base) as f64)).collect()
+        };
+        Lines {
+            base: base as f64,
+            above: hull(shifted(above), 1.0),
+            below: hull(shifted(below), -1.0),
+            span: (last - first) as f64,
+        }
     }
 
     /// Greatest offset at the first time that a line of this drift may have, and the least.
@@ -173,7 +190,8 @@ fn greatest(mut from: f64, mut to: f64, of: impl Fn(f64) -> f64) -> f64 {
     (from + to) / 2.0
 }
 
-/// Of points in the order of time those that a line below (`side` 1) or above (-1) all of them can touch: Andrew's monotone chain.
+/// Of points in the order of time those that a line below (`side` 1) or above (-1) all of them can touch: Andrew's
+/// monotone chain.
 fn hull(points: Vec<(f64, f64)>, side: f64) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     for point in points {
@@ -189,16 +207,15 @@ fn hull(points: Vec<(f64, f64)>, side: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Puts the times of boards on this machine's clock, and says how far they may be off: (process, ns), absent where nothing is known.
-pub(crate) fn relate(seen: &mut Observed) -> Vec<(u32, Option<i64>)> {
+/// Puts the times of boards on this machine's clock, and says how far they may be off where that is known.
+pub(crate) fn relate(seen: &mut Seen) {
     let mut boards = std::mem::take(&mut seen.board_clocks);
     if boards.is_empty() {
-        return Vec::new();
+        return;
     }
     bounds_of_messages(seen, &mut boards);
-    let mut processes: Vec<u32> = boards.keys().copied().collect();
+    let mut processes: Vec<Row<Process>> = boards.keys().copied().collect();
     processes.sort_unstable();
-    let mut errors = Vec::new();
     for process in processes {
         let clock = &boards[&process];
         let relation = Relation::of(&clock.bounds);
@@ -206,14 +223,14 @@ pub(crate) fn relate(seen: &mut Observed) -> Vec<(u32, Option<i64>)> {
             let rough = clock.rough_ns;
             put(seen, process, &|ns| relation.monotonic_ns(ns - rough), &|ns| relation.monotonic_ns(ns));
         }
-        errors.push((process, relation.map(|relation| relation.error_ns)));
+        seen.processes[process].clock_error_ns = relation.map(|relation| relation.error_ns);
     }
-    errors
 }
 
 /// Messages of the program bound a clock as those of tacho do: so none seems taken before it was sent.
-fn bounds_of_messages(seen: &Observed, boards: &mut HashMap<u32, BoardClock>) {
-    let published: HashMap<(u64, u64), (u32, i64)> = seen.publications.iter().filter_map(|p| Some((p.id?, (p.process, p.time)))).collect();
+fn bounds_of_messages(seen: &Seen, boards: &mut HashMap<Row<Process>, BoardClock>) {
+    let published: HashMap<(u64, u64), (Row<Process>, i64)> =
+        seen.publications.iter().filter_map(|p| Some((p.id?, (p.process, p.time)))).collect();
     for take in &seen.takes {
         let Some((from, sent_ns)) = take.id.and_then(|id| published.get(&id).copied()) else { continue };
         let (to, taken_ns) = (seen.process_of(take.endpoint), take.first_line.unwrap_or(take.time));
@@ -234,12 +251,12 @@ fn bounds_of_messages(seen: &Observed, boards: &mut HashMap<u32, BoardClock>) {
 }
 
 /// Every time of a process; `due` those that the board itself wrote down.
-fn put(seen: &mut Observed, process: u32, on: &dyn Fn(i64) -> i64, due: &dyn Fn(i64) -> i64) {
+fn put(seen: &mut Seen, process: Row<Process>, on: &dyn Fn(i64) -> i64, due: &dyn Fn(i64) -> i64) {
     let all = |times: &mut [&mut i64]| times.iter_mut().for_each(|time| **time = on(**time));
-    let of_endpoint: Vec<bool> = (0..seen.endpoints.len() as u32).map(|e| seen.process_of(e) == process).collect();
-    let row = &mut seen.processes[process as usize];
+    let of_endpoint: Column<Endpoint, bool> = Column::of(seen.endpoints.rows().map(|e| seen.process_of(e) == process));
+    let row = &mut seen.processes[process];
     all(&mut [&mut row.first_ns, &mut row.last_ns]);
-    for (endpoint, _) in seen.endpoints.iter_mut().zip(&of_endpoint).filter(|(_, of_it)| **of_it) {
+    for (endpoint, _) in seen.endpoints.iter_mut().zip(of_endpoint.iter()).filter(|(_, of_it)| **of_it) {
         endpoint.created_ns = on(endpoint.created_ns);
         endpoint.arrivals.iter_mut().for_each(|time| *time = on(*time));
     }
@@ -248,18 +265,18 @@ fn put(seen: &mut Observed, process: u32, on: &dyn Fn(i64) -> i64, due: &dyn Fn(
         publication.rmw_ns = publication.rmw_ns.map(on);
         publication.due_ns = publication.due_ns.map(due);
     }
-    for take in seen.takes.iter_mut().filter(|take| of_endpoint[take.endpoint as usize]) {
+    for take in seen.takes.iter_mut().filter(|take| of_endpoint[take.endpoint]) {
         take.time = on(take.time);
         take.first_line = take.first_line.map(on);
         take.arrival = take.arrival.map(on);
     }
-    for execution in seen.executions.iter_mut().filter(|e| seen.callbacks[e.callback as usize].process == process) {
+    for execution in seen.executions.iter_mut().filter(|e| seen.callbacks[e.callback].process == process) {
         execution.start_ns = on(execution.start_ns);
         execution.end_ns = execution.end_ns.map(on);
         execution.queued_ns = execution.queued_ns.map(on);
     }
     crate::observe::lifecycle::move_times(seen, process, on);
-    for skip in seen.skips.iter_mut().filter(|skip| of_endpoint.get(skip.endpoint as usize).copied().unwrap_or(false)) {
+    for skip in seen.skips.iter_mut().filter(|skip| of_endpoint.get(skip.endpoint).copied().unwrap_or(false)) {
         skip.noticed_ns = on(skip.noticed_ns);
     }
 }
@@ -269,7 +286,12 @@ mod tests {
     use super::*;
 
     /// A clock that runs `ppm` fast and stands at 0 when ours stands at `start`; delays from a list of draws, ns.
-    fn exchange(start: i64, ppm: f64, seconds: i64, delays: impl Fn(i64) -> (i64, i64)) -> (Bounds, impl Fn(i64) -> i64) {
+    fn exchange(
+        start: i64,
+        ppm: f64,
+        seconds: i64,
+        delays: impl Fn(i64) -> (i64, i64),
+    ) -> (Bounds, impl Fn(i64) -> i64) {
         let board = move |ours: i64| ((ours - start) as f64 * (1.0 + ppm * 1e-6)).round() as i64;
         let mut bounds = Bounds::default();
         for i in 0..seconds * 20 {
@@ -305,7 +327,8 @@ mod tests {
         let (mut after, second) = exchange(3_000_000, 0.0, 20, delay);
         after.above.retain(|(board, _)| *board > 10_500_000_000);
         after.below.retain(|(board, _)| *board > 10_500_000_000);
-        let bounds = Bounds { above: [before.above, after.above].concat(), below: [before.below, after.below].concat() };
+        let bounds =
+            Bounds { above: [before.above, after.above].concat(), below: [before.below, after.below].concat() };
         let relation = Relation::of(&bounds).unwrap();
         assert!(relation.pieces.len() >= 2);
         assert!((relation.monotonic_ns(first(4_000_000_000)) - 4_000_000_000).abs() <= 60_000);

@@ -1,17 +1,18 @@
 //! Clocks of several hosts related by the messages between them.
 //!
-//! A message cannot arrive before it was sent: each from A to B bounds the offset between the two from one side, each from B to A from
-//! the other. [`crate::link::clock_offset`] makes lines of that.
+//! A message cannot arrive before it was sent: each from A to B bounds the offset between the two from one side, each
+//! from B to A from the other. [`crate::link::clock_offset`] makes lines of that.
 
 use crate::link::clock_offset::Relation;
 use crate::observe::board_clock::Bounds;
-use crate::tables::HostClock;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{HostClock, Process};
 
 /// A message between two processes, on the clocks of both.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sighting {
-    pub from: u32,
-    pub to: u32,
+    pub from: Row<Process>,
+    pub to: Row<Process>,
     pub sent_ns: i64,
     pub received_ns: i64,
 }
@@ -20,10 +21,10 @@ pub(crate) struct Sighting {
 const LEAST_MESSAGES: usize = 2;
 
 /// The clocks of a run: which process is on which, and how to bring each to that of the first.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Clocks {
     /// Clock of each process.
-    pub of_process: Vec<u32>,
+    pub of_process: Column<Process, u32>,
     /// By clock.
     pub rows: Vec<HostClock>,
     /// By clock: how it is brought to the first; absent for that, and where nothing relates the two.
@@ -35,7 +36,7 @@ impl Clocks {
     pub fn relate(processes: &[(String, String)], sightings: &[Sighting]) -> Clocks {
         let mut boots: Vec<&str> = Vec::new();
         let mut hosts: Vec<String> = Vec::new();
-        let mut of_process = Vec::new();
+        let mut of_process = Column::default();
         for (boot, host) in processes {
             let clock = boots.iter().position(|known| known == boot).unwrap_or_else(|| {
                 boots.push(boot);
@@ -44,12 +45,12 @@ impl Clocks {
             });
             of_process.push(clock as u32);
         }
-        // Bounds of what brings a clock's times to the first. Only clocks that talk to the first directly are related: every step between
-        // would add its uncertainty.
+        // Bounds of what brings a clock's times to the first. Only clocks that talk to the first directly are related:
+        // every step between would add its uncertainty.
         let mut bounds = vec![Bounds::default(); boots.len()];
         let mut counts = vec![(0u64, 0u64); boots.len()];
         for s in sightings {
-            let (from, to) = (of_process[s.from as usize] as usize, of_process[s.to as usize] as usize);
+            let (from, to) = (of_process[s.from] as usize, of_process[s.to] as usize);
             counts[from].0 += u64::from(from != to);
             counts[to].1 += u64::from(from != to);
             match (from, to) {
@@ -81,8 +82,8 @@ impl Clocks {
     }
 
     /// An instant of a process on the first clock.
-    pub fn on_first(&self, process: u32, instant: i64) -> i64 {
-        let clock = self.of_process.get(process as usize).copied().unwrap_or(0);
+    pub fn on_first(&self, process: Row<Process>, instant: i64) -> i64 {
+        let clock = self.of_process.get(process).copied().unwrap_or(0);
         match self.relations.get(clock as usize) {
             Some(Some(relation)) => relation.monotonic_ns(instant),
             _ => instant,
@@ -90,8 +91,8 @@ impl Clocks {
     }
 
     /// Group of clocks that a process belongs to: times of two groups do not compare.
-    pub fn group(&self, process: u32) -> u32 {
-        match self.of_process.get(process as usize) {
+    pub fn group(&self, process: Row<Process>) -> u32 {
+        match self.of_process.get(process) {
             Some(clock) if self.relations[*clock as usize].is_none() => *clock,
             _ => 0,
         }
@@ -111,7 +112,8 @@ mod tests {
         }
     }
 
-    /// Host 1 is ahead by `offset + drift t`; both send each 10 ms, and delays are at least 50 us one way and 80 us the other.
+    /// Host 1 is ahead by `offset + drift t`; both send each 10 ms, and delays are at least 50 us one way and 80 us the
+    /// other.
     fn exchange(offset: i64, drift: impl Fn(i64) -> f64, seconds: i64, draw: &mut Draw) -> Vec<Sighting> {
         let ahead = |t: i64| t + offset + drift(t).round() as i64;
         (0..seconds * 100)
@@ -119,8 +121,13 @@ mod tests {
                 let t = k * 10_000_000;
                 let (there, back) = (50_000 + draw.below(400_000), 80_000 + draw.below(900_000));
                 [
-                    Sighting { from: 0, to: 1, sent_ns: t, received_ns: ahead(t + there) },
-                    Sighting { from: 1, to: 0, sent_ns: ahead(t + 5_000_000), received_ns: t + 5_000_000 + back },
+                    Sighting { from: Row::new(0), to: Row::new(1), sent_ns: t, received_ns: ahead(t + there) },
+                    Sighting {
+                        from: Row::new(1),
+                        to: Row::new(0),
+                        sent_ns: ahead(t + 5_000_000),
+                        received_ns: t + 5_000_000 + back,
+                    },
                 ]
             })
             .collect()
@@ -132,7 +139,7 @@ mod tests {
 
     /// Time of host 1 at a true instant, corrected, less that instant.
     fn error(clocks: &Clocks, offset: i64, drift: impl Fn(i64) -> f64, t: i64) -> i64 {
-        clocks.on_first(1, t + offset + drift(t).round() as i64) - t
+        clocks.on_first(Row::new(1), t + offset + drift(t).round() as i64) - t
     }
 
     #[test]
@@ -172,16 +179,16 @@ mod tests {
     #[test]
     fn messages_one_way_relate_nothing() {
         let mut sightings = exchange(0, |_| 0.0, 10, &mut Draw(1));
-        sightings.retain(|s| s.from == 0);
+        sightings.retain(|s| s.from == Row::new(0));
         let clocks = two(&sightings);
         assert_eq!((clocks.rows[1].offset_ns, clocks.rows[1].uncertainty_ns), (None, None));
-        assert_ne!(clocks.group(0), clocks.group(1));
-        assert_eq!(clocks.on_first(1, 77), 77);
+        assert_ne!(clocks.group(Row::new(0)), clocks.group(Row::new(1)));
+        assert_eq!(clocks.on_first(Row::new(1), 77), 77);
     }
 
     #[test]
     fn one_host_has_one_clock_and_no_rows() {
         let clocks = Clocks::relate(&[("a".into(), "car".into()), ("a".into(), "car".into())], &[]);
-        assert_eq!((clocks.rows.len(), clocks.group(0), clocks.group(1)), (0, 0, 0));
+        assert_eq!((clocks.rows.len(), clocks.group(Row::new(0)), clocks.group(Row::new(1))), (0, 0, 0));
     }
 }

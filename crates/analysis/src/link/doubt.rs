@@ -4,11 +4,13 @@
 //! chain runs through it. A topic without a recorded publication leaves no doubt: its messages came from elsewhere.
 
 use super::OfTopic;
-use crate::observe::Observed;
-use crate::rows::far_apart;
-use crate::rows::grouped::Grouped;
-use crate::tables::Note;
+use crate::observe::serving::Ended;
+use crate::observe::{Seen, TakeSeen, Topic};
 use std::collections::BTreeMap;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::far_apart;
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{named, Endpoint, Note};
 
 /// Subscriptions that the note names; of more it says how many.
 const NAMED: usize = 3;
@@ -26,38 +28,42 @@ enum Why {
 #[derive(Default)]
 pub(crate) struct Doubts {
     /// Why, and how many messages are not linked, by subscription.
-    of: BTreeMap<u32, (Why, u64)>,
+    of: BTreeMap<Row<Endpoint>, (Why, u64)>,
 }
 
 impl Doubts {
     /// To be asked once takes have their publications.
-    pub fn find(seen: &Observed, topics: &[OfTopic], takes: &Grouped<u32>) -> Doubts {
+    pub fn find(
+        seen: &Seen,
+        ended: &Ended,
+        topics: &Column<Topic, OfTopic>,
+        takes: &Grouped<Endpoint, Row<TakeSeen>>,
+    ) -> Doubts {
         let subscriptions = topics.iter().flat_map(|of| of.subscriptions.iter().map(move |s| (*s, of)));
-        let doubt = |(s, of): (u32, &OfTopic)| Some((s, doubt(seen, of, s, takes.of(s as usize))?));
+        let doubt = |(s, of): (Row<Endpoint>, &OfTopic)| Some((s, doubt(seen, ended, of, s, takes.of(s))?));
         Doubts { of: subscriptions.filter_map(doubt).collect() }
     }
 
-    pub fn has(&self, subscription: u32) -> bool {
+    pub fn has(&self, subscription: Row<Endpoint>) -> bool {
         self.of.contains_key(&subscription)
     }
 
-    pub fn notes(&self, seen: &Observed) -> Vec<Note> {
+    pub fn notes(&self, seen: &Seen) -> Vec<Note> {
         let note = |why: Why| {
             let those: Vec<_> = self.of.iter().filter(|(_, of)| of.0 == why).collect();
-            let named = those.iter().take(NAMED).map(|(s, _)| {
-                let endpoint = &seen.endpoints[**s as usize];
-                format!("{} {}", seen.nodes[endpoint.node as usize].name, seen.topics.names[endpoint.topic as usize])
+            let names = those.iter().map(|(s, _)| {
+                let endpoint = &seen.endpoints[**s];
+                format!("{} {}", seen.nodes[endpoint.node].name, seen.topics.names[endpoint.topic])
             });
-            let named = named.collect::<Vec<_>>().join(", ");
-            let more = those.len().saturating_sub(NAMED);
-            let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named = named(names, NAMED);
             let because = match why {
                 Why::NoTakes => "callbacks ran for them, but the trace has no events of their takes",
                 Why::NoPublications => "most takes name none of the publications that were recorded on their topics",
             };
             let text = format!(
-                "messages that {named}{and} received and that cannot be linked to their publications: {because}. What \
-                 was lost there is not known, and chains and reaction times through there are left out");
+                "messages that {named} received and that cannot be linked to their publications: {because}. What \
+                 was lost there is not known, and chains and reaction times through there are left out"
+            );
             let count = those.iter().map(|(_, of)| of.1).sum();
             (count > 0).then(|| Note { name: "not-linked".into(), count, text })
         };
@@ -65,25 +71,31 @@ impl Doubts {
     }
 }
 
-fn doubt(seen: &Observed, of: &OfTopic, subscription: u32, takes: &[u32]) -> Option<(Why, u64)> {
+fn doubt(
+    seen: &Seen,
+    ended: &Ended,
+    of: &OfTopic,
+    subscription: Row<Endpoint>,
+    takes: &[Row<TakeSeen>],
+) -> Option<(Why, u64)> {
     let process = seen.process_of(subscription);
-    if seen.ros1.processes.contains(&process) {
+    if seen.roscpp.processes.contains(&process) {
         return None; // its own events tell what was lost
     }
     let taken = takes.len() as u64;
-    let linked = far_apart(takes.iter()).filter(|take| seen.takes[**take as usize].publication.is_some());
+    let linked = far_apart(takes.iter()).filter(|take| seen.takes[**take].publication.is_some());
     let linked = linked.count() as u64;
-    let called = seen.endpoints[subscription as usize].called;
+    let called = seen.endpoints[subscription].called;
     let doubt = match (called > taken * 2, linked * 2 < taken) {
         (true, _) => (Why::NoTakes, called - taken),
         (false, true) => (Why::NoPublications, taken - linked),
         (false, false) => return None,
     };
     // Where most of what was recorded here is linked, the others came from elsewhere.
-    let (from, to) = (seen.endpoints[subscription as usize].created_ns, seen.served_until(subscription));
-    let meant = far_apart(of.publications.iter()).map(|p| &seen.publications[*p as usize]).filter(|p| {
-        (from..=to).contains(&p.time) && seen.related(p.process, process)
-    });
+    let (from, to) = (seen.endpoints[subscription].created_ns, ended.served_until(seen, subscription));
+    let meant = far_apart(of.publications.iter())
+        .map(|p| &seen.publications[*p])
+        .filter(|p| (from..=to).contains(&p.time) && seen.related(p.process, process));
     let meant = meant.count() as u64;
     (meant > 0 && linked * 2 <= meant).then_some(doubt)
 }

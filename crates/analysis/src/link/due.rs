@@ -1,7 +1,9 @@
 //! Sends that were due and did not happen, each at the instant when it was due.
 
+use crate::observe::Seen;
 use crate::Options;
-use crate::observe::Observed;
+use tacho_tables::row::Column;
+use tacho_tables::Endpoint;
 
 /// What a publisher did with the sends that were due, in order.
 #[derive(Debug, Clone, Copy)]
@@ -12,28 +14,28 @@ enum Due {
     Skipped { count: u64, noticed_ns: i64 },
 }
 
-/// Of each endpoint, the sends due in the measured window that did not happen; absent where nothing was said to be due: for subscriptions,
-/// for what answers an input, for programs that are not ours.
-pub(crate) fn skipped(seen: &Observed, options: &Options) -> Vec<Option<u64>> {
-    let mut of: Vec<Vec<Due>> = vec![Vec::new(); seen.endpoints.len()];
+/// Of each endpoint, the sends due in the measured window that did not happen; absent where nothing was said to be due:
+/// for subscriptions, for what answers an input, for programs that are not ours.
+pub(crate) fn skipped(seen: &Seen, options: &Options) -> Column<Endpoint, Option<u64>> {
+    let mut of: Column<Endpoint, Vec<Due>> = Column::of(vec![Vec::new(); seen.endpoints.len()]);
     let mut skips = seen.skips.iter().peekable();
     for index in 0..=seen.publications.len() {
         while let Some(skip) = skips.next_if(|s| s.publications_before as usize <= index) {
-            if let Some(of) = of.get_mut(skip.endpoint as usize) {
+            if let Some(of) = of.get_mut(skip.endpoint) {
                 of.push(Due::Skipped { count: skip.count, noticed_ns: skip.noticed_ns });
             }
         }
         let Some(publication) = seen.publications.get(index) else { break };
         let publisher = publication.refused_to.or(publication.endpoint);
-        if let (Some(due), Some(of)) = (publication.due_ns, publisher.and_then(|e| of.get_mut(e as usize))) {
+        if let (Some(due), Some(of)) = (publication.due_ns, publisher.and_then(|e| of.get_mut(e))) {
             of.push(Due::Tried(due));
         }
     }
-    of.iter().map(|of| (!of.is_empty()).then(|| skipped_of_one(of, options))).collect()
+    Column::of(of.iter().map(|of| (!of.is_empty()).then(|| skipped_of_one(of, options))))
 }
 
-/// What is due lies on a grid, so the first and the last try tell when every other was due. A publisher that tried less than
-/// twice tells no grid: its skips count when it noticed them.
+/// What is due lies on a grid, so the first and the last try tell when every other was due. A publisher that tried less
+/// than twice tells no grid: its skips count when it noticed them.
 fn skipped_of_one(dues: &[Due], options: &Options) -> u64 {
     let slots = |due: &Due| if let Due::Skipped { count, .. } = due { *count as i128 } else { 1 };
     let mut slot = 0i128;
@@ -53,7 +55,9 @@ fn skipped_of_one(dues: &[Due], options: &Options) -> u64 {
     for due in dues {
         if let Due::Skipped { count, noticed_ns } = *due {
             skipped += match grid {
-                Some(grid) => (0..count).filter(|i| options.measures(due_ns(slot + i128::from(*i), grid))).count() as u64,
+                Some(grid) => {
+                    (0..count).filter(|i| options.measures(due_ns(slot + i128::from(*i), grid))).count() as u64
+                }
                 None if options.measures(noticed_ns) => count,
                 None => 0,
             };
@@ -77,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_skip_counts_when_it_was_due_and_not_when_it_was_noticed() {
-        // A grid of 10 from 5: 5 and 15 skipped, 25 sent, 35 45 55 skipped, 65 sent, 75 to 105 skipped and noticed at the end.
+        // A grid of 10 from 5: 5 and 15 skipped, 25 sent, 35 45 55 skipped, 65 sent, 75 to 105 skipped and noticed at
+        // the end.
         let dues = [skipped(2, 25), Due::Tried(25), skipped(3, 64), Due::Tried(65), skipped(4, 1000)];
         assert_eq!(skipped_of_one(&dues, &Options::default()), 9);
         assert_eq!(skipped_of_one(&dues, &window(0, 106)), 9);

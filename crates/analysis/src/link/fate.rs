@@ -1,10 +1,11 @@
 //! What became of a message that a node on a chain never took. docs/figures.md, "lost_inputs", has the words.
 
-use crate::Options;
-use crate::observe::{Observed, INTERNAL};
-use crate::rows::far_apart;
-use crate::tables::{Delivery, LostIn, Message};
+use crate::observe::{PublicationSeen, INTERNAL};
+use crate::stages::Ways;
 use std::collections::HashMap;
+use tacho_tables::row::Row;
+use tacho_tables::rows::far_apart;
+use tacho_tables::{Delivery, Endpoint, LostIn, Process};
 
 /// Why a subscription never took a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,38 +24,48 @@ pub(crate) enum Fate {
 
 /// Looks up messages that were not taken.
 pub(crate) struct Fates<'a> {
-    seen: &'a Observed,
-    options: &'a Options,
+    ways: &'a Ways,
     /// By publisher, subscription and publish time.
-    lost: HashMap<(u32, u32, i64), Option<LostIn>>,
+    lost: HashMap<(Row<Endpoint>, Row<Endpoint>, i64), Option<LostIn>>,
 }
 
 impl<'a> Fates<'a> {
-    pub fn new(seen: &'a Observed, options: &'a Options, messages: &[Message]) -> Fates<'a> {
-        let lost = far_apart(messages.iter()).filter(|m| m.delivery == Delivery::Lost);
+    pub fn new(ways: &'a Ways) -> Fates<'a> {
+        let lost = far_apart(ways.carried.messages.messages.iter()).filter(|m| m.delivery == Delivery::Lost);
         let lost = lost.filter_map(|m| Some(((m.publisher?, m.subscription, m.publish_ns?), m.lost_in))).collect();
-        Fates { seen, options, lost }
+        Fates { ways, lost }
     }
 
-    /// Of a publication that the subscription did not take. `exchanged`: it took another one of the topic; `overtaken`: a younger one.
-    pub fn of(&self, publication: u32, subscription: u32, exchanged: bool, overtaken: bool) -> Fate {
-        let seen = self.seen;
-        let row = &seen.publications[publication as usize];
+    /// Of a publication that the subscription did not take. `exchanged`: it took another one of the topic; `overtaken`:
+    /// a younger one.
+    pub fn of(
+        &self,
+        publication: Row<PublicationSeen>,
+        subscription: Row<Endpoint>,
+        exchanged: bool,
+        overtaken: bool,
+    ) -> Fate {
+        let seen = self.ways;
+        let row = &seen.publications[publication];
         let Some(publisher) = row.endpoint.filter(|e| *e != INTERNAL) else { return Fate::Untold };
         if let Some(lost_in) = self.lost.get(&(publisher, subscription, row.time)) {
             return Fate::Lost(*lost_in);
         }
         let process = seen.process_of(subscription);
-        let dropped = |process: u32| seen.processes[process as usize].dropped_events > 0 && seen.gaps.is_empty();
+        let dropped = |process: Row<Process>| seen.processes[process].dropped_events > 0 && seen.gaps.is_empty();
         if row.time > seen.alive_until(process) {
             Fate::Ended
-        } else if row.time > seen.served_until(subscription) {
+        } else if row.time > seen.ended.served_until(seen, subscription) {
             Fate::Pending
         } else if dropped(process) || dropped(row.process) || seen.gaps.iter().any(|gap| gap.1 >= row.time) {
             Fate::Untold
-        } else if seen.legs.is_leg(seen.topic_of(subscription)) || !self.options.measures(row.belongs_ns()) {
+        } else if seen.legs.is_leg(seen.topic_of(subscription)) || !seen.options.measures(row.belongs_ns()) {
             // No rows among the messages.
-            if overtaken { Fate::Lost(None) } else { Fate::Pending }
+            if overtaken {
+                Fate::Lost(None)
+            } else {
+                Fate::Pending
+            }
         } else if overtaken {
             Fate::Unmatched
         } else if exchanged {

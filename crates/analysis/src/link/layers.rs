@@ -1,23 +1,28 @@
 //! Where a message spends its time, layer by layer (study A): contiguous parts that add up to its latency.
 
-use crate::observe::{Observed, TakeSeen};
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Layers, Message, Note};
+use super::{Matched, Messages};
+use crate::observe::{PublicationSeen, Seen, TakeSeen};
+use tacho_tables::row::Row;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{Layers, Note};
 
-/// One row for each message that was taken and whose publication is known, none in emulated time. `takes` are those of `messages`.
-pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &Rows<Option<u32>>) -> (Rows<Layers>, Vec<Note>) {
+/// One row for each message that was taken and whose publication is known, none in emulated time.
+pub(crate) fn layers(seen: &Seen, matched: &Matched, messages: &Messages) -> (Rows<Layers>, Option<Note>) {
+    let Messages { messages, takes, .. } = messages;
     let (mut rows, mut out_of_order) = (Rows::new(), 0);
-    for (index, (message, take)) in far_apart(messages.iter().zip(takes).enumerate()).filter(|(_, (message, _))| !message.emulated) {
+    for (index, (message, take)) in
+        far_apart(messages.iter().zip(takes).enumerate()).filter(|(_, (message, _))| !message.emulated)
+    {
         let Some(row) = *take else { continue };
-        let take = &seen.takes[row as usize];
+        let take = &seen.takes[row];
         let Some(publication) = take.publication.filter(|_| !take.intra_process) else { continue };
         let Some((start, end)) = message.publish_ns.zip(message.callback_ns.or(message.take_ns)) else { continue };
-        let ends = if seen.ros1.told.contains(&take.endpoint) {
+        let ends = if seen.roscpp.told.contains(&take.endpoint) {
             // Within a process roscpp hands a pointer over.
-            let Some(written) = seen.ros1.written_ns(row) else { continue };
+            let Some(written) = matched.ros1.written_ns(row) else { continue };
             ends_of_ros1(take, written, message.callback_ns)
         } else {
-            ends(seen, take, publication, message.callback_ns)
+            ends(seen, matched, take, publication, message.callback_ns)
         };
         let (parts, disordered) = split(start, end, ends);
         out_of_order += disordered;
@@ -37,15 +42,22 @@ pub(crate) fn layers(seen: &Observed, messages: &Rows<Message>, takes: &Rows<Opt
         });
     }
     let text = "borders between layers that seem to lie before the one above, or after the message was taken; their part is in the next";
-    let notes = (out_of_order > 0).then(|| Note { name: "layers-out-of-order".into(), count: out_of_order, text: text.into() });
-    (rows, notes.into_iter().collect())
+    let note =
+        (out_of_order > 0).then(|| Note { name: "layers-out-of-order".into(), count: out_of_order, text: text.into() });
+    (rows, note)
 }
 
 /// When each layer ended, as far as it was recorded.
-fn ends(seen: &Observed, take: &TakeSeen, publication: u32, callback_ns: Option<i64>) -> [Option<i64>; 10] {
-    let published = &seen.publications[publication as usize];
-    let endpoint = &seen.endpoints[take.endpoint as usize];
-    let passed = seen.dds.passed(publication, published.process, seen.process_of(take.endpoint), endpoint.gid);
+fn ends(
+    seen: &Seen,
+    matched: &Matched,
+    take: &TakeSeen,
+    publication: Row<PublicationSeen>,
+    callback_ns: Option<i64>,
+) -> [Option<i64>; 10] {
+    let published = &seen.publications[publication];
+    let endpoint = &seen.endpoints[take.endpoint];
+    let passed = matched.samples.passed(publication, published.process, seen.process_of(take.endpoint), endpoint.gid);
     [
         published.rcl_ns,
         published.rmw_called_ns,

@@ -1,74 +1,79 @@
 //! What was sent and never taken.
 
-use super::Linked;
+use super::Matched;
+use crate::observe::serving::Ended;
+use crate::observe::{PublicationSeen, Seen};
 use crate::Options;
-use crate::observe::Observed;
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Delivery, LostIn, Message, Note};
 use std::collections::HashMap;
+use tacho_tables::row::Row;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{Delivery, Endpoint, LostIn, Message, Note, Process};
 use tacho_workload::model::{Start, Workload};
 
 /// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
 pub(super) fn lost(
-    seen: &Observed,
-    linked: &Linked,
+    seen: &Seen,
+    matched: &Matched,
+    ended: &Ended,
     options: &Options,
     workload: Option<&Workload>,
     rows: &mut Rows<Message>,
     notes: &mut Vec<Note>,
 ) {
-    let ours = |endpoint: u32| {
-        let name = &seen.nodes[seen.endpoints[endpoint as usize].node as usize].name;
-        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| crate::observe::is_called(name, &n.name)));
-        named || seen.ours[seen.process_of(endpoint) as usize]
+    let ours = |endpoint: Row<Endpoint>| {
+        let name = &seen.nodes[seen.endpoints[endpoint].node].name;
+        let named = workload.is_some_and(|w| w.nodes.iter().any(|n| tacho_workload::model::is_called(name, &n.name)));
+        named || seen.ours[seen.process_of(endpoint)]
     };
     let together = workload.is_none_or(|w| w.run.start == Start::Together);
-    for of in &linked.topics {
-        let mut sent_by: HashMap<u32, Rows<(u32, i64)>> = HashMap::new();
+    for of in &matched.by_topic {
+        let mut sent_by: HashMap<Row<Endpoint>, Rows<(Row<PublicationSeen>, i64)>> = HashMap::new();
         for publication in far_apart(of.publications.iter()) {
-            let row = &seen.publications[*publication as usize];
+            let row = &seen.publications[*publication];
             if let Some(publisher) = row.endpoint {
                 sent_by.entry(publisher).or_default().push((*publication, row.time));
             }
         }
-        for subscription in of.subscriptions.iter().filter(|s| !seen.ros1.told.contains(s)) {
-            if linked.doubts.has(*subscription) {
+        for subscription in of.subscriptions.iter().filter(|s| !seen.roscpp.told.contains(s)) {
+            if matched.doubts.has(*subscription) {
                 continue;
             }
-            let own = far_apart(linked.takes.of(*subscription as usize).iter()).map(|take| &seen.takes[*take as usize]);
-            let taken: Rows<(u32, i64)> = own.filter_map(|take| Some((take.publication?, take.time))).collect();
+            let own = far_apart(matched.takes.of(*subscription).iter()).map(|take| &seen.takes[*take]);
+            let taken: Rows<(Row<PublicationSeen>, i64)> =
+                own.filter_map(|take| Some((take.publication?, take.time))).collect();
             let taken = taken.sorted_by(|a, b| a.0.cmp(&b.0));
-            let taken_ns = |publication: u32| {
+            let taken_ns = |publication: Row<PublicationSeen>| {
                 let last = taken.partition_point(|of| of.0 <= publication).checked_sub(1)?;
                 Some(taken[last]).filter(|of| of.0 == publication).map(|of| of.1)
             };
             let process = seen.process_of(*subscription);
-            let (alive, created) = (seen.served_until(*subscription), seen.endpoints[*subscription as usize].created_ns);
+            let (alive, created) = (ended.served_until(seen, *subscription), seen.endpoints[*subscription].created_ns);
             for publisher in &of.publishers {
-                let mine: &[(u32, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
+                let mine: &[(Row<PublicationSeen>, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
                 if !seen.related(process, seen.process_of(*publisher)) {
                     continue;
                 }
                 // Where it is known when events were lost, only what was sent then is left out.
-                let dropped = |p: u32| seen.processes[p as usize].dropped_events > 0 && seen.gaps.is_empty();
+                let dropped = |p: Row<Process>| seen.processes[p].dropped_events > 0 && seen.gaps.is_empty();
                 if dropped(process) || dropped(seen.process_of(*publisher)) {
                     continue;
                 }
                 // What was seen to be overwritten was there, and will not be taken.
-                let overwritten = |publication: u32| seen.overwritten.contains(&(publication, *subscription));
+                let overwritten =
+                    |publication: Row<PublicationSeen>| seen.overwritten.contains(&(publication, *subscription));
                 let first_met = mine.iter().position(|p| taken_ns(p.0).is_some() || overwritten(p.0));
                 let last_taken = mine.iter().rposition(|p| taken_ns(p.0).is_some());
-                // All of ours are matched before the first send, unless they start at once; of others it is only known from the first
-                // message on.
+                // All of ours are matched before the first send, unless they start at once; of others it is only known
+                // from the first message on.
                 let matched_from = match (together && ours(*publisher) && ours(*subscription), first_met) {
                     (true, _) => 0,
                     (false, Some(first)) => first,
                     (false, None) => {
-                        let name = |e: u32| &seen.nodes[seen.endpoints[e as usize].node as usize].name;
+                        let name = |e: Row<Endpoint>| &seen.nodes[seen.endpoints[e].node].name;
                         notes.push(Note { name: "never-taken".into(), count: mine.len() as u64, text: format!(
                             "messages on {} from {} that {} never took: whether the two ever matched is not known, so none counts as lost",
-                            seen.topics.names[seen.topic_of(*subscription) as usize], name(*publisher), name(*subscription)) });
+                            seen.topics.names[seen.topic_of(*subscription)], name(*publisher), name(*subscription)) });
                         continue;
                     }
                 };
@@ -80,12 +85,14 @@ pub(super) fn lost(
                     let lying = seen.lying.contains(&(*publication, *subscription));
                     let pending = lying || (!overtaken && *time >= in_flight_from);
                     let there = *time >= created && *time <= alive;
-                    let row = &seen.publications[*publication as usize];
+                    let row = &seen.publications[*publication];
                     if taken_ns(*publication).is_some() || !options.measures(row.belongs_ns()) {
                         continue;
                     }
                     let overwritten = overwritten(*publication);
-                    if !overwritten && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval)))) {
+                    if !overwritten
+                        && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval))))
+                    {
                         continue;
                     }
                     rows.push(Message {

@@ -1,11 +1,13 @@
 //! Rows of publications and messages inside the measured window.
 
 use super::lost::lost;
-use super::{promise, Linked};
+use super::{promise, Matched};
+use crate::observe::serving::Ended;
+use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
 use crate::Options;
-use crate::observe::{EndpointSeen, Observed, PublicationSeen, INTERNAL};
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Delivery, EndpointKind, Message, Note, Publication};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{Delivery, Endpoint, EndpointKind, Message, Note, Publication};
 use tacho_workload::model::Workload;
 
 /// Rows inside the measured window.
@@ -13,14 +15,15 @@ pub(crate) struct Messages {
     pub publications: Rows<Publication>,
     pub messages: Rows<Message>,
     /// Of each message; `None` for one that was lost.
-    pub takes: Rows<Option<u32>>,
+    pub takes: Rows<Option<Row<TakeSeen>>>,
     pub notes: Vec<Note>,
 }
 
 /// Publish calls and messages inside the measured window.
 pub(crate) fn messages(
-    seen: &Observed,
-    linked: &Linked,
+    seen: &Seen,
+    matched: &Matched,
+    ended: &Ended,
     options: &Options,
     workload: Option<&Workload>,
 ) -> Messages {
@@ -28,38 +31,38 @@ pub(crate) fn messages(
     let mut publications = Rows::new();
     for publication in &seen.publications {
         match publication.endpoint {
-            Some(publisher) if publisher != INTERNAL && options.measures(publication.belongs_ns()) => {
-                publications.push(Publication {
+            Some(publisher) if publisher != INTERNAL && options.measures(publication.belongs_ns()) => publications
+                .push(Publication {
                     publisher,
                     publish_ns: publication.time,
                     due_ns: publication.due_ns,
                     sequence: publication.id.map(|id| id.1),
                     size_bytes: publication.size_bytes,
                     execution: publication.execution,
-                })
-            }
+                }),
             _ => {}
         }
     }
-    let deadlines = deadlines_ns(seen, linked, options, workload);
+    let deadlines = deadlines_ns(seen, matched, options, workload);
     let (mut messages, mut takes) = (Rows::new(), Rows::new());
     let mut not_recorded = 0;
-    for (index, take) in far_apart(seen.takes.iter().enumerate()) {
-        let publication = take.publication.map(|p| &seen.publications[p as usize]);
+    for (row, take) in far_apart(seen.takes.numbered()) {
+        let publication = take.publication.map(|p| &seen.publications[p]);
         if !options.measures(publication.map_or(take.time, PublicationSeen::belongs_ns)) {
             continue;
         }
-        let told = seen.ros1.latched.contains(&(index as u32)) || linked.doubts.has(take.endpoint);
+        let told = matched.ros1.latched.contains(&row) || matched.doubts.has(take.endpoint);
         not_recorded += u64::from(publication.is_none() && !told);
-        let start = take.execution.map(|e| seen.executions[e as usize].start_ns);
+        let start = take.execution.map(|e| seen.executions[e].start_ns);
         // A polling take happens inside a callback: the message has no first line of its own.
         let callback_ns = take.first_line.or(start.filter(|s| *s >= take.time));
         let latency = publication.map(|p| callback_ns.unwrap_or(take.time) - p.time);
         let publisher = publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL);
-        let deadline = publisher.and_then(|p| deadlines[p as usize]);
+        let deadline = publisher.and_then(|p| deadlines[p]);
         let late = latency.zip(deadline).is_some_and(|(latency, deadline)| latency > deadline);
-        let emulated = seen.is_emulated(seen.process_of(take.endpoint)) || publication.is_some_and(|p| seen.is_emulated(p.process));
-        takes.push(Some(index as u32));
+        let emulated = seen.is_emulated(seen.process_of(take.endpoint))
+            || publication.is_some_and(|p| seen.is_emulated(p.process));
+        takes.push(Some(row));
         messages.push(Message {
             publisher,
             subscription: take.endpoint,
@@ -85,11 +88,12 @@ pub(crate) fn messages(
         let text = "messages taken whose publication was not recorded: counted as received, without latency";
         notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
     }
-    messages.extend(seen.ros1.lost_messages(seen, options));
-    lost(seen, linked, options, workload, &mut messages, &mut notes);
+    messages.extend(matched.ros1.lost_messages(seen, options));
+    lost(seen, matched, ended, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
     takes.extend(std::iter::repeat_n(None, messages.len() - takes.len()));
-    let order: Rows<(Option<i64>, u32)> = messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
+    let order: Rows<(Option<i64>, u32)> =
+        messages.iter().zip(0..).map(|(m, row)| (m.publish_ns.or(m.take_ns), row)).collect();
     let place = |row: u32| (messages[row as usize].subscription, messages[row as usize].take_ns);
     let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
     let takes = far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect();
@@ -97,23 +101,30 @@ pub(crate) fn messages(
     Messages { publications, messages, takes, notes }
 }
 
-/// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications of its topic.
-fn deadlines_ns(seen: &Observed, linked: &Linked, options: &Options, workload: Option<&Workload>) -> Vec<Option<i64>> {
-    let mean_distances: Vec<Option<i64>> =
-        linked.topics.iter().map(|of| mean_distance_ns(seen, &of.publications, options)).collect();
+/// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications
+/// of its topic.
+fn deadlines_ns(
+    seen: &Seen,
+    matched: &Matched,
+    options: &Options,
+    workload: Option<&Workload>,
+) -> Column<Endpoint, Option<i64>> {
+    let mean_distances: Column<Topic, Option<i64>> =
+        Column::of(matched.by_topic.iter().map(|of| mean_distance_ns(seen, &of.publications, options)));
     let deadline = |endpoint: &EndpointSeen| {
         if endpoint.kind != EndpointKind::Publisher {
             return None;
         }
-        let topic = &seen.topics.names[endpoint.topic as usize];
-        let promised = workload.and_then(|w| promise::of(w, &seen.nodes[endpoint.node as usize].name, topic));
-        promised.and_then(|p| p.deadline_ns()).or(mean_distances[endpoint.topic as usize])
+        let topic = &seen.topics.names[endpoint.topic];
+        let promised = workload.and_then(|w| promise::of(w, &seen.nodes[endpoint.node].name, topic));
+        promised.and_then(|p| p.deadline_ns()).or(mean_distances[endpoint.topic])
     };
-    seen.endpoints.iter().map(deadline).collect()
+    Column::of(seen.endpoints.iter().map(deadline))
 }
 
-fn mean_distance_ns(seen: &Observed, publications: &[u32], options: &Options) -> Option<i64> {
-    let measured = far_apart(publications.iter()).map(|p| &seen.publications[*p as usize]).filter(|p| options.measures(p.belongs_ns()));
+fn mean_distance_ns(seen: &Seen, publications: &[Row<PublicationSeen>], options: &Options) -> Option<i64> {
+    let measured =
+        far_apart(publications.iter()).map(|p| &seen.publications[*p]).filter(|p| options.measures(p.belongs_ns()));
     let (mut count, mut first, mut last) = (0, i64::MAX, i64::MIN);
     for publication in measured {
         count += 1;

@@ -1,24 +1,24 @@
 //! What a workload promises of a publisher's messages: how often, and by when.
 
-use crate::observe::is_called;
 use std::time::Duration;
+use tacho_workload::model::is_called;
 use tacho_workload::model::{Executor, Node, Publication, Workload};
 
 /// A publication with the node that makes it.
 #[derive(Clone, Copy)]
-pub(crate) struct Promise<'a> {
+pub struct Promise<'a> {
     node: &'a Node,
     publication: &'a Publication,
 }
 
 /// What is promised of a topic by a node of this full name; by any node, where none of the workload is called so.
-pub(crate) fn of<'a>(workload: &'a Workload, node: &str, topic: &str) -> Option<Promise<'a>> {
+pub fn of<'a>(workload: &'a Workload, node: &str, topic: &str) -> Option<Promise<'a>> {
     let all = || all(workload).filter(|p| p.publication.topic == topic);
     all().find(|p| is_called(node, &p.node.name)).or_else(|| all().next())
 }
 
 /// Every publication of a workload.
-pub(crate) fn all(workload: &Workload) -> impl Iterator<Item = Promise<'_>> {
+pub fn all(workload: &Workload) -> impl Iterator<Item = Promise<'_>> {
     workload.nodes.iter().flat_map(|node| node.publishes.iter().map(move |publication| Promise { node, publication }))
 }
 

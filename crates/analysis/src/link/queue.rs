@@ -1,16 +1,17 @@
 //! Whether a message that was never taken was overwritten in its subscription's queue.
 
 /// What a subscription of a topic took, and what was published there.
-pub(crate) struct Traffic<'a> {
+pub struct Traffic<'a> {
     /// Publish time and take time of each message that the subscription took, by publish time.
     pub taken: &'a [(i64, i64)],
     /// Publish times of all messages of the topic, in order.
     pub published: &'a [i64],
 }
 
-/// Messages published after a lost one and before the subscription next took one that is younger. KEEP_LAST of depth N keeps N: if N or more
-/// came, the lost one was overwritten (DDS 1.4, 2.2.3.18, HISTORY); if fewer came, it never was in the queue. `None`: nothing was taken after it.
-pub(crate) fn published_before_next_take(traffic: &Traffic<'_>, lost_ns: i64) -> Option<u64> {
+/// Messages published after a lost one and before the subscription next took one that is younger. KEEP_LAST of depth N
+/// keeps N: if N or more came, the lost one was overwritten (DDS 1.4, 2.2.3.18, HISTORY); if fewer came, it never was
+/// in the queue. `None`: nothing was taken after it.
+pub fn published_before_next_take(traffic: &Traffic<'_>, lost_ns: i64) -> Option<u64> {
     let younger = &traffic.taken[traffic.taken.partition_point(|(published, _)| *published <= lost_ns)..];
     // Of one subscription takes follow publish times but for messages of several publishers that overtake each other.
     let next_take = younger.iter().take(64).map(|(_, taken)| *taken).min()?;

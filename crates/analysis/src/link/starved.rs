@@ -1,21 +1,24 @@
-//! Subscriptions to which nothing came: told in words, so that a loss of 100 % is not taken for a fault of the measuring.
+//! Subscriptions to which nothing came: told in words, so that a loss of 100 % is not taken for a fault of the
+//! measuring.
 
-use crate::Note;
-use crate::rows::Rows;
-use crate::tables::{Delivery, Message};
 use std::collections::BTreeMap;
+use tacho_tables::row::Row;
+use tacho_tables::rows::Rows;
+use tacho_tables::{Delivery, Endpoint, Message, Note};
 use tacho_workload::model::Workload;
 
 const MEGABYTE: f64 = 1e6;
 
-/// Of all messages that subscriptions should have taken: how many of those have taken none, and what the workload has to be carried.
+/// Of all messages that subscriptions should have taken: how many of those have taken none, and what the workload has
+/// to be carried.
 pub(crate) fn note(messages: &Rows<Message>, workload: Option<&Workload>) -> Option<Note> {
-    let mut came: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut came: BTreeMap<Row<Endpoint>, bool> = BTreeMap::new();
     for message in messages {
         *came.entry(message.subscription).or_default() |= message.delivery != Delivery::Lost;
     }
     let starved = came.values().filter(|came| !**came).count() as u64;
-    let load = workload.map_or_else(String::new, |w| format!("; {:.1} MB/s were to be carried", offered_bytes_per_s(w) / MEGABYTE));
+    let load = workload
+        .map_or_else(String::new, |w| format!("; {:.1} MB/s were to be carried", offered_bytes_per_s(w) / MEGABYTE));
     let text = format!(
         "subscriptions took none of the messages that were sent to them, though they were matched: the middleware dropped them, or \
          overwrote them, or still had them when the run ended{load}");
@@ -24,7 +27,8 @@ pub(crate) fn note(messages: &Rows<Message>, workload: Option<&Workload>) -> Opt
 
 /// What publications with a rate have to be carried, to each of their subscriptions.
 fn offered_bytes_per_s(workload: &Workload) -> f64 {
-    let subscribers = |topic: &str| workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count() as f64;
+    let subscribers =
+        |topic: &str| workload.nodes.iter().flat_map(|n| &n.subscribes).filter(|s| s.topic == topic).count() as f64;
     let publications = workload.nodes.iter().flat_map(|node| &node.publishes);
     publications.filter_map(|p| Some(p.rate_hz? * p.size_bytes as f64 * subscribers(&p.topic))).sum()
 }

@@ -1,12 +1,14 @@
 //! Publications that carry no source timestamp (tracetools before Jazzy), linked by the time of their rmw_publish.
 //!
-//! The middleware stamps a message inside its write. Up to Iron, rmw_fastrtps and rmw_cyclonedds fire `rmw_publish` before they write,
-//! so that a stamp lies some us to some 100 us *after* its event. Programs that were built with an rmw which writes first fire it after the
-//! stamp. Nothing in a trace names the order, so the run itself decides: a stamp lies near its own event and about anywhere between
-//! two others.
+//! The middleware stamps a message inside its write. Up to Iron, rmw_fastrtps and rmw_cyclonedds fire `rmw_publish`
+//! before they write, so that a stamp lies some us to some 100 us *after* its event. Programs that were built with an
+//! rmw which writes first fire it after the stamp. Nothing in a trace names the order, so the run itself decides: a
+//! stamp lies near its own event and about anywhere between two others.
 
-use crate::rows::Rows;
+use crate::observe::{PublicationSeen, TakeSeen};
 use std::collections::HashSet;
+use tacho_tables::row::Row;
+use tacho_tables::rows::Rows;
 
 /// A stamp and its own event are no further apart than this: another event belongs to another message.
 const APART_NS: i64 = 20_000_000;
@@ -57,11 +59,11 @@ impl Votes {
 }
 
 /// The unstamped publications of one topic: time of rmw_publish and row, in order.
-pub(super) struct Unstamped(pub Rows<(i64, u32)>);
+pub(super) struct Unstamped(pub Rows<(i64, Row<PublicationSeen>)>);
 
 impl Unstamped {
     /// The publication of a stamp on CLOCK_MONOTONIC, which is right to this error, and the time of its event.
-    pub fn of(&self, stamp: i64, first: First, error_ns: i64) -> Option<(i64, u32)> {
+    pub fn of(&self, stamp: i64, first: First, error_ns: i64) -> Option<(i64, Row<PublicationSeen>)> {
         let (time, row) = match first {
             First::Event => self.before(stamp, error_ns)?,
             First::Stamp => self.behind(stamp, error_ns)?,
@@ -69,20 +71,24 @@ impl Unstamped {
         (time.abs_diff(stamp) <= APART_NS as u64).then_some((time, row))
     }
 
-    fn before(&self, stamp: i64, error_ns: i64) -> Option<(i64, u32)> {
+    fn before(&self, stamp: i64, error_ns: i64) -> Option<(i64, Row<PublicationSeen>)> {
         let behind = self.0.partition_point(|(time, _)| *time <= stamp.saturating_add(error_ns));
         Some(self.0[behind.checked_sub(1)?])
     }
 
-    fn behind(&self, stamp: i64, error_ns: i64) -> Option<(i64, u32)> {
+    fn behind(&self, stamp: i64, error_ns: i64) -> Option<(i64, Row<PublicationSeen>)> {
         self.0.get(self.0.partition_point(|(time, _)| *time < stamp.saturating_sub(error_ns))).copied()
     }
 }
 
-/// Publications that takes with different stamps were linked to: two publishers of a topic sent at once, and which message is whose cannot
-/// be told. `found`: take and publication; `stamp_of` is asked in the order of `found`.
-pub(super) fn with_several_stamps(found: impl Iterator<Item = (u32, u32)>, mut stamp_of: impl FnMut(u32) -> i64) -> HashSet<u32> {
-    let stamped: Rows<(u32, i64)> = found.map(|(take, publication)| (publication, stamp_of(take))).collect();
+/// Publications that takes with different stamps were linked to: two publishers of a topic sent at once, and which
+/// message is whose cannot be told. `found`: take and publication; `stamp_of` is asked in the order of `found`.
+pub(super) fn with_several_stamps(
+    found: impl Iterator<Item = (Row<TakeSeen>, Row<PublicationSeen>)>,
+    mut stamp_of: impl FnMut(Row<TakeSeen>) -> i64,
+) -> HashSet<Row<PublicationSeen>> {
+    let stamped: Rows<(Row<PublicationSeen>, i64)> =
+        found.map(|(take, publication)| (publication, stamp_of(take))).collect();
     let stamped = stamped.sorted_by(Ord::cmp);
     stamped.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1).map(|pair| pair[0].0).collect()
 }
@@ -92,7 +98,7 @@ mod tests {
     use super::*;
 
     fn events(times: impl IntoIterator<Item = i64>) -> Unstamped {
-        Unstamped(times.into_iter().zip(0..).collect())
+        Unstamped(times.into_iter().zip((0..).map(Row::new)).collect())
     }
 
     fn votes(events: &Unstamped, stamps: impl IntoIterator<Item = i64>) -> Option<First> {
@@ -119,10 +125,10 @@ mod tests {
     #[test]
     fn what_is_too_far_from_every_event_is_nobodys() {
         let one = events([1_000]);
-        assert_eq!(one.of(1_000 + APART_NS, First::Event, 0), Some((1_000, 0)));
+        assert_eq!(one.of(1_000 + APART_NS, First::Event, 0), Some((1_000, Row::new(0))));
         assert_eq!(one.of(1_001 + APART_NS, First::Event, 0), None);
         assert_eq!(one.of(999, First::Event, 0), None);
-        assert_eq!(one.of(999, First::Event, 1), Some((1_000, 0)));
-        assert_eq!(one.of(999, First::Stamp, 0), Some((1_000, 0)));
+        assert_eq!(one.of(999, First::Event, 1), Some((1_000, Row::new(0))));
+        assert_eq!(one.of(999, First::Stamp, 0), Some((1_000, Row::new(0))));
     }
 }

@@ -1,11 +1,13 @@
-//! Goals of actions. An action is three services and two topics (design.ros2.org, "Actions"); what ties them is the goal's id, which the
-//! recorder reads where rcl_action hands it on. Of a trace without these events (ros2_tracing has none) the services are told as services.
+//! Goals of actions. An action is three services and two topics (design.ros2.org, "Actions"); what ties them is the
+//! goal's id, which the recorder reads where rcl_action hands it on. Of a trace without these events (ros2_tracing has
+//! none) the services are told as services.
 
+use crate::observe::{PublicationSeen, Seen};
 use crate::Options;
-use crate::observe::Observed;
-use crate::tables::{action_of, Callback, CallbackKind, Execution, Goal, GoalOutcome};
 use std::collections::{HashMap, HashSet};
 use tacho_events::{Gid, Handle, Payload, Texts};
+use tacho_tables::row::{self, Row};
+use tacho_tables::{action_of, Callback, CallbackKind, Execution, Goal, GoalOutcome, Node, Process};
 
 /// Services of an action, as enum tacho_action_service of events.h.
 const SEND_GOAL: u64 = 1;
@@ -28,7 +30,9 @@ pub(crate) enum Role {
 impl Role {
     pub fn of(number: u64) -> Option<Role> {
         use Role::*;
-        [Goal, Accepted, Execution, Cancel, GoalResponse, Feedback, Result, CancelResponse].get(number.checked_sub(1)? as usize).copied()
+        [Goal, Accepted, Execution, Cancel, GoalResponse, Feedback, Result, CancelResponse]
+            .get(number.checked_sub(1)? as usize)
+            .copied()
     }
 
     fn words(self) -> &'static str {
@@ -53,33 +57,33 @@ impl Role {
 #[derive(Clone)]
 struct End {
     action: String,
-    node: Option<u32>,
+    node: Option<Row<Node>>,
 }
 
 /// Where an event happens.
 #[derive(Clone, Copy)]
 pub(crate) struct At {
-    pub process: u32,
+    pub process: Row<Process>,
     pub stream: usize,
     pub tid: u32,
     pub now: i64,
     /// Execution that the thread is inside of.
-    pub running: Option<u32>,
+    pub running: Option<Row<Execution>>,
 }
 
 /// A goal, and where its ends belong to.
 pub(crate) struct GoalSeen {
     pub row: Goal,
     /// Sent the goal.
-    pub sent_in: Option<u32>,
+    pub sent_in: Option<Row<Execution>>,
     /// Decided on the goal.
-    pub decided_in: Option<u32>,
+    pub decided_in: Option<Row<Execution>>,
     /// Ended it: execution, stream, thread.
-    pub ended_in: Option<(Option<u32>, usize, u32)>,
+    pub ended_in: Option<(Option<Row<Execution>>, usize, u32)>,
     /// Took the result.
-    pub result_taken_in: Option<u32>,
+    pub result_taken_in: Option<Row<Execution>>,
     /// Feedback that no callback published.
-    feedback: Vec<u32>,
+    feedback: Vec<Row<PublicationSeen>>,
 }
 
 /// Goals so far.
@@ -87,22 +91,22 @@ pub(crate) struct GoalSeen {
 pub(crate) struct Actions {
     /// Action and node of the service or client of it that a thread made last.
     made: HashMap<usize, End>,
-    ends: HashMap<(u32, Handle), End>,
+    ends: HashMap<(Row<Process>, Handle), End>,
     goals: Vec<GoalSeen>,
     by_id: HashMap<Gid, usize>,
     /// Goal of each request: process, action handle, service, client, sequence number.
-    requests: HashMap<(u32, Handle, u64, Gid, i64), usize>,
+    requests: HashMap<(Row<Process>, Handle, u64, Gid, i64), usize>,
     /// Goal whose request a thread took last.
     taken: HashMap<usize, usize>,
     /// Goal whose result was the response that a thread took last.
     result_taken: HashMap<usize, usize>,
     /// Callbacks by node, action and role, where no client library has any.
-    untold: HashMap<(u32, String), u32>,
+    untold: HashMap<(Row<Node>, String), Row<Callback>>,
 }
 
 impl Actions {
     /// Takes an event; those of no action change nothing.
-    pub fn push(&mut self, at: At, payload: &Payload, texts: &Texts, node: impl Fn(Handle) -> Option<u32>) {
+    pub fn push(&mut self, at: At, payload: &Payload, texts: &Texts, node: impl Fn(Handle) -> Option<Row<Node>>) {
         match *payload {
             Payload::RclClientInit { node: of, name, .. } | Payload::RclServiceInit { node: of, name, .. } => {
                 if let Some(action) = action_of(texts.get(name)) {
@@ -159,7 +163,9 @@ impl Actions {
         self.result_taken.remove(&at.stream);
         let GoalSeen { row, result_taken_in, .. } = &mut self.goals[goal];
         match (service, takes) {
-            (SEND_GOAL, false) => (row.accepted, row.answered_ns) = (Some(says != 0), row.answered_ns.or(Some(sent_ns))),
+            (SEND_GOAL, false) => {
+                (row.accepted, row.answered_ns) = (Some(says != 0), row.answered_ns.or(Some(sent_ns)))
+            }
             (SEND_GOAL, true) => (row.accepted, row.response_ns) = (Some(says != 0), row.response_ns.or(Some(at.now))),
             (GET_RESULT, _) => {
                 let Some(outcome) = outcome(says) else { return };
@@ -176,7 +182,7 @@ impl Actions {
     }
 
     /// An execution begins that handles the response which a thread took just now.
-    pub fn handles_response(&mut self, stream: usize, execution: u32) {
+    pub fn handles_response(&mut self, stream: usize, execution: Row<Execution>) {
         if let Some(goal) = self.result_taken.remove(&stream) {
             self.goals[goal].result_taken_in = Some(execution);
         }
@@ -200,9 +206,9 @@ impl Actions {
     }
 
     /// A thread published this as feedback on a goal.
-    pub fn feedback(&mut self, goal: Gid, publication: u32, seen: &Observed) {
+    pub fn feedback(&mut self, goal: Gid, publication: Row<PublicationSeen>, seen: &Seen) {
         let index = self.goal(goal);
-        let (of, published) = (&mut self.goals[index], &seen.publications[publication as usize]);
+        let (of, published) = (&mut self.goals[index], &seen.publications[publication]);
         *of.row.feedback.get_or_insert(0) += 1;
         of.row.first_feedback_ns = of.row.first_feedback_ns.or(Some(published.time));
         of.row.last_feedback_ns = Some(published.time);
@@ -212,7 +218,15 @@ impl Actions {
     }
 
     /// A callback starts for a goal. `whole`: it is not the later part of a coroutine, which does more than that.
-    pub fn started(&mut self, at: At, goal: Gid, role: Role, execution: u32, whole: bool, callback: &mut Callback) {
+    pub fn started(
+        &mut self,
+        at: At,
+        goal: Gid,
+        role: Role,
+        execution: Row<Execution>,
+        whole: bool,
+        callback: &mut Callback,
+    ) {
         let known = if role == Role::Goal { self.taken.remove(&at.stream) } else { self.by_id.get(&goal).copied() };
         let Some(of) = known.map(|index| &mut self.goals[index]) else { return };
         match role {
@@ -228,8 +242,9 @@ impl Actions {
         }
     }
 
-    /// Names what other ends tell of an action, gives goals that no callback executes an execution of their own, and their feedback too.
-    pub fn complete(&mut self, seen: &mut Observed) {
+    /// Names what other ends tell of an action, gives goals that no callback executes an execution of their own, and
+    /// their feedback too.
+    pub fn complete(&mut self, seen: &mut Seen) {
         for of in &mut self.goals {
             let row = &mut of.row;
             if let (None, Some(from), Some(to), Some((_, stream, tid)), Some(server)) =
@@ -237,17 +252,32 @@ impl Actions {
             {
                 let topic = format!("{} {}", row.action, Role::Execution.words());
                 let callback = *self.untold.entry((server, topic.clone())).or_insert_with(|| {
-                    let process = seen.nodes[server as usize].process;
+                    let process = seen.nodes[server].process;
                     let kind = CallbackKind::Action;
-                    seen.callbacks.push(Callback { process, address: 0, kind, node: Some(server), topic: Some(topic), period_ns: None, symbol: None });
-                    seen.callbacks.len() as u32 - 1
+                    let new = Callback {
+                        process,
+                        address: 0,
+                        kind,
+                        node: Some(server),
+                        topic: Some(topic),
+                        period_ns: None,
+                        symbol: None,
+                    };
+                    row::add(&mut seen.callbacks, new)
                 });
-                row.execution = Some(seen.executions.len() as u32);
-                seen.executions.push(Execution { callback, tid, queued_ns: None, start_ns: from, end_ns: Some(to), cpu_ns: None, resumes: None });
+                row.execution = Some(seen.executions.add(Execution {
+                    callback,
+                    tid,
+                    queued_ns: None,
+                    start_ns: from,
+                    end_ns: Some(to),
+                    cpu_ns: None,
+                    resumes: None,
+                }));
                 seen.execution_stream.push(stream as u32);
             }
             if row.execution.is_some() {
-                of.feedback.iter().for_each(|publication| seen.publications[*publication as usize].execution = row.execution);
+                of.feedback.iter().for_each(|publication| seen.publications[*publication].execution = row.execution);
             }
         }
     }
@@ -265,7 +295,12 @@ impl Actions {
     /// The goals that began in the measured window, in the order of their first events.
     pub fn rows(self, options: &Options) -> Vec<Goal> {
         let mut rows: Vec<Goal> = self.goals.into_iter().map(|of| of.row).collect();
-        let began = |goal: &Goal| [goal.sent_ns, goal.taken_ns, goal.accepted_ns, goal.response_ns, goal.ended_ns, goal.result_ns].into_iter().flatten().next();
+        let began = |goal: &Goal| {
+            [goal.sent_ns, goal.taken_ns, goal.accepted_ns, goal.response_ns, goal.ended_ns, goal.result_ns]
+                .into_iter()
+                .flatten()
+                .next()
+        };
         rows.retain(|goal| began(goal).is_some_and(|ns| options.measures(ns)));
         rows
     }
@@ -296,7 +331,14 @@ impl Actions {
                 last_feedback_ns: None,
                 execution: None,
             };
-            self.goals.push(GoalSeen { row, sent_in: None, decided_in: None, ended_in: None, result_taken_in: None, feedback: Vec::new() });
+            self.goals.push(GoalSeen {
+                row,
+                sent_in: None,
+                decided_in: None,
+                ended_in: None,
+                result_taken_in: None,
+                feedback: Vec::new(),
+            });
             self.goals.len() - 1
         })
     }

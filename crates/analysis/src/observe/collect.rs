@@ -1,15 +1,13 @@
 //! What threads do, one event after the other: publish, take, call back, wait.
 //!
-//! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the link.
+//! On one thread the events of one publication, and of one take with its callback, follow each other; that order is the
+//! link.
 
 mod callbacks;
 mod publishing;
 mod responses;
 mod taking;
 
-use callbacks::Beginning;
-use crate::Options;
-use crate::observe::{Observed, SkipSeen, StreamSeen, INTERNAL};
 use crate::observe::actions::{self, Actions};
 use crate::observe::cpu::CpuClock;
 use crate::observe::dds::{is_below_rmw, Context};
@@ -17,11 +15,15 @@ use crate::observe::handles::{Handles, NOBODY};
 use crate::observe::preemption::Scheduler;
 use crate::observe::ros1::{self, Ros1};
 use crate::observe::services::{Place, Services};
-use crate::tables::{LinkRule, Process};
+use crate::observe::{PublicationSeen, Seen, SkipSeen, StreamSeen, TakeSeen, INTERNAL};
+use crate::Options;
+use callbacks::Beginning;
 pub(crate) use responses::is_of_executor;
 use std::collections::{HashMap, VecDeque};
-use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
 use tacho_events::layout::TickSource;
+use tacho_events::{Event, Gid, Handle, Payload, ProcessFacts, Texts};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{Callback, Execution, LinkRule, Process};
 
 /// Feedback that a thread may have taken and not handed on yet.
 const MOST_FEEDBACK: usize = 1_000;
@@ -29,33 +31,33 @@ const MOST_FEEDBACK: usize = 1_000;
 /// State of the events so far, one process and one thread at a time.
 #[derive(Default)]
 pub(crate) struct Collector {
-    options: Options,
-    pub seen: Observed,
+    pub options: Options,
+    pub seen: Seen,
     pub scheduler: Scheduler,
     pub ros1: Ros1,
     pub services: Services,
     pub actions: Actions,
-    handles: Vec<Handles>,
+    handles: Column<Process, Handles>,
     threads: Vec<Thread>,
     /// Threads that take turns in waiting for work, by process.
-    turns: HashMap<u32, u32>,
+    turns: HashMap<Row<Process>, u32>,
     /// Whether ends of a callback are told, by callback; absent where that is not known yet.
-    ends_told: Vec<Option<bool>>,
+    ends_told: Column<Callback, Option<bool>>,
     /// The last part of each coroutine, by process and task.
-    coroutines: HashMap<(u32, Handle), u32>,
+    coroutines: HashMap<(Row<Process>, Handle), Row<Execution>>,
 }
 
 /// What one thread is in the middle of.
 #[derive(Default)]
 struct Thread {
-    running: Vec<u32>,
+    running: Vec<Row<Execution>>,
     publishing: Option<Publishing>,
     executing: Option<Handle>,
     taking: Option<Taking>,
     /// Feedback on goals that it took since it last waited, not yet handed to a callback.
-    feedback: VecDeque<(u32, Gid)>,
+    feedback: VecDeque<(Row<TakeSeen>, Gid)>,
     /// Last take that belongs to the running callback.
-    in_callback: Option<u32>,
+    in_callback: Option<Row<TakeSeen>>,
     waiting_since: Option<i64>,
     cpu: CpuClock,
     executing_since: i64,
@@ -68,9 +70,9 @@ struct Thread {
     /// The callback before has ended.
     idle_since: Option<i64>,
     /// Execution that handles a response to a request.
-    responding: Option<u32>,
+    responding: Option<Row<Execution>>,
     /// Execution inside of which it went on as an executor does, and when it first did.
-    went_on: Option<(u32, i64)>,
+    went_on: Option<(Row<Execution>, i64)>,
     /// Client whose response it took just now, and when, while nothing told that it is an executor.
     responded: Option<(Handle, i64)>,
     /// What was said of the callback that starts next.
@@ -78,7 +80,7 @@ struct Thread {
     /// What it published or took last.
     last: Option<Last>,
     /// Publication whose rmw_publish was the last event of this thread: what the DDS does now, it does for that.
-    written: Option<u32>,
+    written: Option<Row<PublicationSeen>>,
 }
 
 /// How deep in the stack a publish call has been seen. One call descends; it never climbs.
@@ -93,7 +95,7 @@ enum Depth {
 
 #[derive(Clone, Copy)]
 struct Publishing {
-    publication: u32,
+    publication: Row<PublicationSeen>,
     depth: Depth,
     publisher: Handle,
     message: Handle,
@@ -102,14 +104,14 @@ struct Publishing {
 /// What a thread did with a topic.
 #[derive(Clone, Copy)]
 enum Last {
-    Published(u32),
-    Took(Option<u32>),
+    Published(Row<PublicationSeen>),
+    Took(Option<Row<TakeSeen>>),
 }
 
 /// A message taken, not yet handed to a callback. `take` is absent for what nobody is interested in.
 #[derive(Clone, Copy)]
 struct Taking {
-    take: Option<u32>,
+    take: Option<Row<TakeSeen>>,
     depth: Depth,
 }
 
@@ -144,13 +146,15 @@ impl Collector {
     pub fn finish(&mut self) {
         self.leave_refused_by_rcl();
         let handles = self.handles.iter();
-        let lying = handles.flat_map(|of| of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?))));
+        let lying = handles.flat_map(|of| {
+            of.buffers.lying().filter_map(|(buffer, publication)| Some((publication, of.endpoint_of_buffer(buffer)?)))
+        });
         self.seen.lying = lying.collect();
     }
 
     pub fn push(&mut self, event: &Event, texts: &Texts) {
-        let (process, stream, now) = (event.process.0, event.stream.0 as usize, event.time.as_ns());
-        let Some(row) = self.seen.processes.get_mut(process as usize) else {
+        let (process, stream, now) = (Row::new(event.process.0), event.stream.0 as usize, event.time.as_ns());
+        let Some(row) = self.seen.processes.get_mut(event.process.0 as usize) else {
             self.seen.counters.unknown_process += 1;
             return;
         };
@@ -159,9 +163,10 @@ impl Collector {
         }
         row.events += 1;
         row.last_ns = now;
-        self.seen.ends_with_reading[process as usize] = matches!(event.payload, Payload::ClockSync { .. });
+        self.seen.ends_with_reading[process] = matches!(event.payload, Payload::ClockSync { .. });
         if self.scheduler.is_kernel(process) {
-            let running = |stream: u32| self.threads.get(stream as usize).map_or(&[][..], |thread| thread.running.as_slice());
+            let running =
+                |stream: u32| self.threads.get(stream as usize).map_or(&[][..], |thread| thread.running.as_slice());
             self.scheduler.push(process, event.thread.0, now, &event.payload, texts, running, &self.seen.executions);
             return;
         }
@@ -193,15 +198,19 @@ impl Collector {
         if let Some(since) = self.threads[stream].waiting_since.take() {
             self.seen.streams[stream].waits.push((since, now));
         }
-        let handles = &self.handles[process as usize];
+        let handles = &self.handles[process];
         let running = self.threads[stream].running.last().copied();
-        self.services.push(&Place { process, stream, now, running, node: &|node| handles.node(node) }, &event.payload, texts);
+        self.services.push(
+            &Place { process, stream, now, running, node: &|node| handles.node(node) },
+            &event.payload,
+            texts,
+        );
         let at = actions::At { process, stream, tid: event.thread.0, now, running };
         self.actions.push(at, &event.payload, texts, |node| handles.node(node));
         if let Payload::RclpyCallbacks { not_recorded } = event.payload {
             self.seen.rclpy.hooked(process, texts.get(not_recorded));
         }
-        let known = self.handles[process as usize].init(&mut self.seen, process, &event.payload, texts, now);
+        let known = self.handles[process].init(&mut self.seen, process, &event.payload, texts, now);
         if ros1::is_of_roscpp(&event.payload) {
             self.roscpp(event, texts, process, stream, now);
         } else if !known {
@@ -211,9 +220,9 @@ impl Collector {
         self.seen.streams[stream].executes(&event.payload, calls_back, now);
     }
 
-    fn roscpp(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
+    fn roscpp(&mut self, event: &Event, texts: &Texts, process: Row<Process>, stream: usize, now: i64) {
         let running = self.threads[stream].running.last().copied();
-        let (seen, handles) = (&mut self.seen, &mut self.handles[process as usize]);
+        let (seen, handles) = (&mut self.seen, &mut self.handles[process]);
         let take = self.ros1.push(ros1::At { seen, handles, process, stream, running, now }, &event.payload, texts);
         if let Payload::Ros1Take { .. } = event.payload {
             self.threads[stream].taking = Some(Taking { take, depth: Depth::ClientLibrary });
@@ -221,7 +230,7 @@ impl Collector {
     }
 
     /// What a thread does again and again: wait, take, call back, publish.
-    fn run(&mut self, event: &Event, texts: &Texts, process: u32, stream: usize, now: i64) {
+    fn run(&mut self, event: &Event, texts: &Texts, process: Row<Process>, stream: usize, now: i64) {
         if is_of_executor(&event.payload) {
             self.end_response(stream, now);
             self.end_untold(stream, now);
@@ -251,7 +260,9 @@ impl Collector {
             Payload::RclcppClientExecute {} => self.execute_client(event, process, stream, responded),
             Payload::RclActionResponse { .. } => self.threads[stream].responded = responded,
             Payload::RclcppExecuted {} => self.end_response(stream, now),
-            Payload::RmwTakeResponse { rmw_client, taken: true, .. } => self.start_response(event, process, stream, rmw_client, now),
+            Payload::RmwTakeResponse { rmw_client, taken: true, .. } => {
+                self.start_response(event, process, stream, rmw_client, now)
+            }
             Payload::CallbackStart { callback, .. } => self.start(event, process, stream, callback, now),
             Payload::CallbackEnd { callback } => self.end(process, stream, callback, now),
             Payload::RclpyCoroutine { task, part } => self.threads[stream].beginning.part = Some((task, part)),
@@ -266,7 +277,8 @@ impl Collector {
                     Some(Last::Published(publication)) => self.actions.feedback(goal, publication, &self.seen),
                     Some(Last::Took(Some(take))) => {
                         let kept = &mut self.threads[stream].feedback;
-                        // Some executors never say that they wait, and some client libraries not which callback gets it.
+                        // Some executors never say that they wait, and some client libraries not which callback gets
+                        // it.
                         if kept.len() == MOST_FEEDBACK {
                             kept.pop_front();
                         }
@@ -278,30 +290,31 @@ impl Collector {
             Payload::CallbackCpu { cpu_ns, is_end: false } => self.threads[stream].cpu.read_before(cpu_ns),
             Payload::CallbackCpu { cpu_ns, is_end: true } => {
                 if let Some((execution, cpu_ns)) = self.threads[stream].cpu.read_after(cpu_ns) {
-                    self.seen.executions[execution as usize].cpu_ns = Some(cpu_ns);
+                    self.seen.executions[execution].cpu_ns = Some(cpu_ns);
                 }
             }
 
             Payload::NodePublish { publisher, publisher_id, sequence, size_bytes } => {
-                self.seen.ours[process as usize] = true;
+                self.seen.ours[process] = true;
                 let id = Some((publisher_id, sequence));
                 let publication = self.publish(process, stream, Depth::Node, publisher, NOBODY, now);
-                let due = self.handles[process as usize].due.remove(&publisher).filter(|due| due.0 == sequence);
-                let row = &mut self.seen.publications[publication as usize];
+                let due = self.handles[process].due.remove(&publisher).filter(|due| due.0 == sequence);
+                let row = &mut self.seen.publications[publication];
                 row.id = id;
                 row.size_bytes = Some(size_bytes);
                 row.due_ns = due.map(|due| due.1);
             }
             Payload::RclcppIntraPublish { publisher, message } => {
                 let publication = self.publish(process, stream, Depth::IntraProcess, publisher, message, now);
-                self.seen.publications[publication as usize].is_within = true;
+                self.seen.publications[publication].is_within = true;
+                self.handles[process].handed_over.published(message, publication);
             }
             Payload::RclcppPublish { publisher, message } => {
                 self.publish(process, stream, Depth::ClientLibrary, publisher, message, now);
             }
             Payload::RclPublish { publisher, message } => {
-                let before = self.seen.publications.len();
-                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now) as usize;
+                let before = Row::behind(self.seen.publications.len());
+                let publication = self.publish(process, stream, Depth::Rcl, publisher, message, now);
                 self.seen.publications[publication].rcl_ns = (publication < before).then_some(now);
             }
             Payload::RmwPublish { rmw_publisher, message, timestamp } => {
@@ -314,7 +327,7 @@ impl Collector {
 
             Payload::RmwPublishCalled { message, .. } => {
                 if let Some(publishing) = self.threads[stream].publishing.filter(|p| p.message == message) {
-                    self.seen.publications[publishing.publication as usize].rmw_called_ns = Some(now);
+                    self.seen.publications[publishing.publication].rmw_called_ns = Some(now);
                 }
             }
             Payload::RmwTakeCalled { rmw_subscription } => {
@@ -322,51 +335,68 @@ impl Collector {
             }
             Payload::RmwTake { rmw_subscription, source_timestamp, taken, .. } => {
                 let called = self.threads[stream].take_called.take().filter(|called| called.0 == rmw_subscription);
-                let handles = &self.handles[process as usize];
+                let handles = &self.handles[process];
                 let endpoint = handles.rmw_subscriptions.get(&rmw_subscription).copied();
                 if endpoint.is_none() && taken && !handles.rmw_only.contains_key(&rmw_subscription) {
                     self.seen.counters.unknown_subscription += 1;
                 }
                 let take = endpoint.filter(|e| taken && *e != INTERNAL).map(|e| self.take(stream, e, now));
                 if let Some(take) = take {
-                    let row = &mut self.seen.takes[take as usize];
+                    let row = &mut self.seen.takes[take];
                     row.source_timestamp = source_timestamp;
                     row.called_ns = called.map(|called| called.1).or(row.called_ns);
                 }
                 // Feedback goes to a callback that says so.
-                let feedback = take.is_some_and(|t| self.seen.topics.is_feedback(self.seen.topic_of(self.seen.takes[t as usize].endpoint)));
+                let feedback =
+                    take.is_some_and(|t| self.seen.topics.is_feedback(self.seen.topic_of(self.seen.takes[t].endpoint)));
                 self.threads[stream].taking = Some(Taking { take: take.filter(|_| !feedback), depth: Depth::Rmw });
                 self.threads[stream].last = Some(Last::Took(take.filter(|_| feedback)));
+            }
+            Payload::HeaderStampSent { stamp_ns, .. } => {
+                if let Some(publishing) = self.threads[stream].publishing {
+                    self.seen.publications[publishing.publication].header_stamp = stamp_ns;
+                }
+            }
+            Payload::HeaderStampTaken { stamp_ns, .. } => {
+                if let Some(Taking { take: Some(take), depth: Depth::Rmw }) = self.threads[stream].taking {
+                    self.seen.takes[take].header_stamp = stamp_ns;
+                }
             }
             Payload::RclTake { .. } => self.take_above(process, stream, Depth::Rcl, now),
             Payload::DispatchSubscriptionCallback { callback, source_timestamp, .. } => {
                 self.dispatch(process, stream, callback, source_timestamp, now);
             }
+            Payload::MessageConstruct { original, constructed } => {
+                self.handles[process].handed_over.copied(original, constructed)
+            }
+            Payload::DispatchIntraProcessSubscriptionCallback { callback, message } => {
+                self.dispatch_within(process, stream, callback, message, now);
+            }
             Payload::RclcppTake { .. } => self.take_above(process, stream, Depth::ClientLibrary, now),
             Payload::NodeTake { subscription, publisher_id, sequence, .. } => {
-                self.seen.ours[process as usize] = true;
+                self.seen.ours[process] = true;
                 self.node_take(process, stream, subscription, (publisher_id, sequence), now);
             }
             Payload::RclcppRingBufferEnqueue { buffer, index, .. } => {
                 if let Some(publishing) = self.threads[stream].publishing {
-                    let handles = &mut self.handles[process as usize];
+                    let handles = &mut self.handles[process];
                     let gone = handles.buffers.enqueue(buffer, index, publishing.publication, now);
                     if let Some(endpoint) = handles.endpoint_of_buffer(buffer).filter(|e| *e != INTERNAL) {
-                        self.seen.endpoints[endpoint as usize].is_buffered = true;
+                        self.seen.endpoints[endpoint].is_buffered = true;
                         self.seen.overwritten.extend(gone.map(|publication| (publication, endpoint)));
                     }
                 }
             }
             Payload::RclcppRingBufferClear { buffer } => {
-                let handles = &mut self.handles[process as usize];
+                let handles = &mut self.handles[process];
                 let endpoint = handles.endpoint_of_buffer(buffer);
                 let gone = handles.buffers.clear(buffer);
                 self.seen.overwritten.extend(gone.into_iter().filter_map(|publication| Some((publication, endpoint?))));
             }
             Payload::RclcppRingBufferDequeue { buffer, index, .. } => self.dequeue(process, stream, buffer, index, now),
             Payload::NodeSkipped { publisher, count } => {
-                self.seen.ours[process as usize] = true;
-                if let Some(endpoint) = self.handles[process as usize].publishers.get(&publisher) {
+                self.seen.ours[process] = true;
+                if let Some(endpoint) = self.handles[process].publishers.get(&publisher) {
                     let publications_before = self.seen.publications.len() as u32;
                     let (noticed_ns, endpoint) = (now, *endpoint);
                     self.seen.skips.push(SkipSeen { noticed_ns, endpoint, count, publications_before });
@@ -376,13 +406,13 @@ impl Collector {
                 self.refused(process, publisher, sequence, code, texts.get(reason));
             }
             Payload::NodeDue { publisher, sequence, due_ns } => {
-                self.handles[process as usize].due.insert(publisher, (sequence, due_ns));
+                self.handles[process].due.insert(publisher, (sequence, due_ns));
             }
             Payload::NodeDataAvailable { subscription } => {
-                self.seen.ours[process as usize] = true;
-                let endpoint = self.handles[process as usize].subscriptions.get(&subscription);
+                self.seen.ours[process] = true;
+                let endpoint = self.handles[process].subscriptions.get(&subscription);
                 if let Some(endpoint) = endpoint.filter(|e| **e != INTERNAL) {
-                    self.seen.endpoints[*endpoint as usize].arrivals.push(now);
+                    self.seen.endpoints[*endpoint].arrivals.push(now);
                 }
             }
             Payload::MessageLinkPeriodicAsync { subscription, publisher } => {
@@ -401,13 +431,13 @@ impl Collector {
                 clock.rough_ns = now - board_ns;
                 clock.bounds.below.push((board_ns, monotonic_ns - board_ns));
             }
-            Payload::NodeWake { .. } => self.seen.ours[process as usize] = true,
+            Payload::NodeWake { .. } => self.seen.ours[process] = true,
             _ => {}
         }
     }
 
-    fn annotate(&mut self, process: u32, subscription: Handle, publisher: Handle, rule: LinkRule) {
-        let handles = &self.handles[process as usize];
+    fn annotate(&mut self, process: Row<Process>, subscription: Handle, publisher: Handle, rule: LinkRule) {
+        let handles = &self.handles[process];
         let (from, to) = (handles.subscriptions.get(&subscription), handles.publishers.get(&publisher));
         match (from.filter(|e| **e != INTERNAL), to.filter(|e| **e != INTERNAL)) {
             (Some(from), Some(to)) => {

@@ -1,6 +1,9 @@
-//! CPU time of callbacks by the CPU-time clock of their thread (`tacho record --cpu-time`). Where scheduler events are there, these tell it.
+//! CPU time of callbacks by the CPU-time clock of their thread (`tacho record --cpu-time`). Where scheduler events are
+//! there, these tell it.
 
 use tacho_events::Duration;
+use tacho_tables::row::Row;
+use tacho_tables::Execution;
 
 /// Readings of one thread's CPU-time clock around its callbacks.
 #[derive(Debug, Default)]
@@ -10,7 +13,7 @@ pub(crate) struct CpuClock {
     /// Of each running callback, outermost first: the reading before it.
     running: Vec<Option<i64>>,
     /// The callback that ended last: its execution, when it took, and the reading before it.
-    ended: Option<(u32, Duration, i64)>,
+    ended: Option<(Row<Execution>, Duration, i64)>,
 }
 
 impl CpuClock {
@@ -34,16 +37,16 @@ impl CpuClock {
     }
 
     /// The callback at `depth` ends.
-    pub fn ends(&mut self, depth: usize, execution: u32, wall: Duration) {
+    pub fn ends(&mut self, depth: usize, execution: Row<Execution>, wall: Duration) {
         let before = self.running.get(depth).copied().flatten();
         self.running.truncate(depth);
         self.before = None;
         self.ended = before.map(|before| (execution, wall, before));
     }
 
-    /// A reading after a callback: the execution that it ends, and its CPU time, ns. The reading itself takes CPU time (some 0.2 us), so that it may
-    /// exceed the wall time, which it cannot in truth.
-    pub fn read_after(&mut self, cpu_ns: i64) -> Option<(u32, i64)> {
+    /// A reading after a callback: the execution that it ends, and its CPU time, ns. The reading itself takes CPU time
+    /// (some 0.2 us), so that it may exceed the wall time, which it cannot in truth.
+    pub fn read_after(&mut self, cpu_ns: i64) -> Option<(Row<Execution>, i64)> {
         let (execution, wall, before) = self.ended.take()?;
         Some((execution, (cpu_ns - before).min(wall.as_ns())))
     }
@@ -64,10 +67,10 @@ mod tests {
         clock.starts(0);
         clock.read_before(150);
         clock.starts(1);
-        clock.ends(1, 8, ns(1_000));
-        assert_eq!(clock.read_after(250), Some((8, 100)));
-        clock.ends(0, 7, ns(2_000));
-        assert_eq!(clock.read_after(400), Some((7, 300)));
+        clock.ends(1, Row::new(8), ns(1_000));
+        assert_eq!(clock.read_after(250), Some((Row::new(8), 100)));
+        clock.ends(0, Row::new(7), ns(2_000));
+        assert_eq!(clock.read_after(400), Some((Row::new(7), 300)));
     }
 
     #[test]
@@ -75,14 +78,14 @@ mod tests {
         let mut clock = CpuClock::default();
         clock.read_before(100);
         clock.starts(0);
-        clock.ends(0, 1, ns(1_000));
+        clock.ends(0, Row::new(1), ns(1_000));
         clock.read_before(900); // the one after was dropped
         assert_eq!(clock.read_after(950), None);
         clock.starts(0);
-        clock.ends(0, 2, ns(1_000));
-        assert_eq!(clock.read_after(1_000), Some((2, 100)));
+        clock.ends(0, Row::new(2), ns(1_000));
+        assert_eq!(clock.read_after(1_000), Some((Row::new(2), 100)));
         clock.starts(0);
-        clock.ends(0, 3, ns(1_000));
+        clock.ends(0, Row::new(3), ns(1_000));
         assert_eq!(clock.read_after(2_000), None, "the one before was dropped");
     }
 
@@ -91,7 +94,7 @@ mod tests {
         let mut clock = CpuClock::default();
         clock.read_before(0);
         clock.starts(0);
-        clock.ends(0, 1, ns(50));
-        assert_eq!(clock.read_after(250), Some((1, 50)));
+        clock.ends(0, Row::new(1), ns(50));
+        assert_eq!(clock.read_after(250), Some((Row::new(1), 50)));
     }
 }

@@ -4,25 +4,27 @@
 use crate::observe::handles::NOBODY;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_events::{Handle, Payload, Texts};
+use tacho_tables::row::Row;
+use tacho_tables::{Callback, Process};
 
 /// The groups of all processes.
 #[derive(Default)]
 pub(crate) struct Groups {
-    numbers: HashMap<(u32, Handle), u32>,
+    numbers: HashMap<(Row<Process>, Handle), u32>,
     is_exclusive: Vec<bool>,
-    of_callback: HashMap<u32, u32>,
+    of_callback: HashMap<Row<Callback>, u32>,
     /// Processes that tell their groups.
-    told: HashSet<u32>,
+    told: HashSet<Row<Process>>,
     /// Executor of each group, or what collects its groups.
-    owner: HashMap<u32, (u32, Handle)>,
-    executor_of_collector: HashMap<(u32, Handle), Handle>,
+    owner: HashMap<u32, (Row<Process>, Handle)>,
+    executor_of_collector: HashMap<(Row<Process>, Handle), Handle>,
     /// Executors of several threads.
-    multi: HashSet<(u32, Handle)>,
+    multi: HashSet<(Row<Process>, Handle)>,
 }
 
 impl Groups {
     /// A group was named; its number.
-    pub fn number(&mut self, process: u32, group: Handle, is_exclusive: bool) -> u32 {
+    pub fn number(&mut self, process: Row<Process>, group: Handle, is_exclusive: bool) -> u32 {
         self.told.insert(process);
         let (number, is_new) = self.named(process, group);
         if is_new {
@@ -32,7 +34,7 @@ impl Groups {
     }
 
     /// The number of a group, of which nothing else need be known yet, and whether it is new.
-    fn named(&mut self, process: u32, group: Handle) -> (u32, bool) {
+    fn named(&mut self, process: Row<Process>, group: Handle) -> (u32, bool) {
         let new = self.is_exclusive.len() as u32;
         let number = *self.numbers.entry((process, group)).or_insert(new);
         if number == new {
@@ -42,13 +44,13 @@ impl Groups {
     }
 
     /// A callback is of a group, of which the rest may be told later.
-    fn join(&mut self, process: u32, group: Handle, callback: u32) {
+    fn join(&mut self, process: Row<Process>, group: Handle, callback: Row<Callback>) {
         let (number, _) = self.named(process, group);
         self.of_callback.insert(callback, number);
     }
 
     /// A group was given to an executor, or to what collects groups for one.
-    fn given(&mut self, process: u32, group: Handle, owner: Handle, is_exclusive: bool) {
+    fn given(&mut self, process: Row<Process>, group: Handle, owner: Handle, is_exclusive: bool) {
         self.told.insert(process);
         let (number, _) = self.named(process, group);
         self.is_exclusive[number as usize] = is_exclusive;
@@ -56,7 +58,7 @@ impl Groups {
     }
 
     /// The executor of several threads that runs a callback; absent where it is not told, or has one.
-    pub fn multi_threaded(&self, callback: u32) -> Option<(u32, Handle)> {
+    pub fn multi_threaded(&self, callback: Row<Callback>) -> Option<(Row<Process>, Handle)> {
         let (process, owner) = *self.owner.get(self.of_callback.get(&callback)?)?;
         let executor = (process, self.executor_of_collector.get(&(process, owner)).copied().unwrap_or(owner));
         self.multi.contains(&executor).then_some(executor)
@@ -68,16 +70,19 @@ impl Groups {
     }
 
     /// A callback is of a group.
-    pub fn add(&mut self, group: u32, callback: u32) {
+    pub fn add(&mut self, group: u32, callback: Row<Callback>) {
         self.of_callback.insert(callback, group);
     }
 
     /// Each callback of a mutually exclusive group, with its group.
-    pub fn exclusive(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.of_callback.iter().map(|(callback, group)| (*callback, *group)).filter(|(_, group)| self.is_exclusive[*group as usize])
+    pub fn exclusive(&self) -> impl Iterator<Item = (Row<Callback>, u32)> + '_ {
+        self.of_callback
+            .iter()
+            .map(|(callback, group)| (*callback, *group))
+            .filter(|(_, group)| self.is_exclusive[*group as usize])
     }
 
-    pub fn are_told(&self, process: u32) -> bool {
+    pub fn are_told(&self, process: Row<Process>) -> bool {
         self.told.contains(&process)
     }
 }
@@ -85,7 +90,7 @@ impl Groups {
 /// What CARET says of groups: members by the handles of rcl, of which the callbacks may be known before or later.
 #[derive(Default)]
 pub(crate) struct ToldByHandle {
-    callbacks: HashMap<Handle, Vec<u32>>,
+    callbacks: HashMap<Handle, Vec<Row<Callback>>>,
     group: HashMap<Handle, Handle>,
     /// The client of each rmw client: its callback is known with the first response.
     client: HashMap<Handle, Handle>,
@@ -98,7 +103,7 @@ impl ToldByHandle {
     }
 
     /// A callback is that of a handle.
-    pub fn tie(&mut self, groups: &mut Groups, process: u32, handle: Handle, callback: u32) {
+    pub fn tie(&mut self, groups: &mut Groups, process: Row<Process>, handle: Handle, callback: Row<Callback>) {
         let known = self.callbacks.entry(handle).or_default();
         if !known.contains(&callback) {
             known.push(callback);
@@ -113,14 +118,14 @@ impl ToldByHandle {
     }
 
     /// A callback handles the responses to a client.
-    pub fn tie_client(&self, groups: &mut Groups, process: u32, rmw_client: Handle, callback: u32) {
+    pub fn tie_client(&self, groups: &mut Groups, process: Row<Process>, rmw_client: Handle, callback: Row<Callback>) {
         if let Some(group) = self.client.get(&rmw_client).and_then(|client| self.group.get(client)) {
             groups.join(process, *group, callback);
         }
     }
 
     /// Takes an event of CARET about groups; false for any other.
-    pub fn take(&mut self, groups: &mut Groups, process: u32, payload: &Payload, texts: &Texts) -> bool {
+    pub fn take(&mut self, groups: &mut Groups, process: Row<Process>, payload: &Payload, texts: &Texts) -> bool {
         match *payload {
             Payload::CallbackGroupAddTimer { group, timer: handle }
             | Payload::CallbackGroupAddSubscription { group, subscription: handle }
@@ -159,9 +164,9 @@ const MULTI_THREADED: &str = "multi_threaded_executor";
 /// Objects of rclcpp and the callbacks that lie in them.
 #[derive(Default)]
 pub(crate) struct Members {
-    subscriptions: HashMap<Handle, u32>,
+    subscriptions: HashMap<Handle, Row<Callback>>,
     /// Timers' and services', by address.
-    others: BTreeMap<u64, u32>,
+    others: BTreeMap<u64, Row<Callback>>,
     /// Group of the clients that were made last, whose rmw clients are told just before.
     pub client_groups: HashMap<Handle, u32>,
     pub last_client: Option<Handle>,
@@ -175,17 +180,18 @@ pub(crate) const CLIENT: u64 = 5;
 const LARGEST_OBJECT: u64 = 4096;
 
 impl Members {
-    pub fn subscription(&mut self, object: Handle, callback: u32) {
+    pub fn subscription(&mut self, object: Handle, callback: Row<Callback>) {
         self.subscriptions.insert(object, callback);
     }
 
-    pub fn other(&mut self, callback: Handle, index: u32) {
+    pub fn other(&mut self, callback: Handle, index: Row<Callback>) {
         self.others.insert(callback.0, index);
     }
 
     /// The callback of an object: a timer's and a service's lies within it, so it is the first at or after its address.
-    pub fn callback_in(&self, object: Handle, what: u64) -> Option<u32> {
-        let within = || self.others.range(object.0..object.0.saturating_add(LARGEST_OBJECT)).next().map(|(_, index)| *index);
+    pub fn callback_in(&self, object: Handle, what: u64) -> Option<Row<Callback>> {
+        let within =
+            || self.others.range(object.0..object.0.saturating_add(LARGEST_OBJECT)).next().map(|(_, index)| *index);
         let subscription = self.subscriptions.get(&object).copied();
         // A waitable may be anything: of these, subscriptions within the process alone are told by their address.
         subscription.or_else(|| (what < WAITABLE).then(within).flatten())
@@ -199,24 +205,25 @@ mod tests {
     #[test]
     fn a_timers_callback_lies_in_the_timer_and_a_waitable_has_none_of_those() {
         let mut members = Members::default();
-        members.other(Handle(1_080), 1);
-        members.other(Handle(2_080), 2);
-        members.subscription(Handle(3_000), 3);
-        assert_eq!(members.callback_in(Handle(1_000), 2), Some(1));
-        assert_eq!(members.callback_in(Handle(1_100), 2), Some(2));
+        members.other(Handle(1_080), Row::new(1));
+        members.other(Handle(2_080), Row::new(2));
+        members.subscription(Handle(3_000), Row::new(3));
+        assert_eq!(members.callback_in(Handle(1_000), 2), Some(Row::new(1)));
+        assert_eq!(members.callback_in(Handle(1_100), 2), Some(Row::new(2)));
         assert_eq!(members.callback_in(Handle(1_000), WAITABLE), None);
-        assert_eq!(members.callback_in(Handle(3_000), WAITABLE), Some(3));
+        assert_eq!(members.callback_in(Handle(3_000), WAITABLE), Some(Row::new(3)));
         assert_eq!(members.callback_in(Handle(2_081), 2), None, "nothing lies behind it");
     }
 
     #[test]
     fn callbacks_of_exclusive_groups_are_told_with_their_group() {
         let mut groups = Groups::default();
-        let (one, other) = (groups.number(0, Handle(1), true), groups.number(0, Handle(2), false));
-        assert_eq!(groups.number(0, Handle(1), true), one);
-        groups.add(one, 10);
-        groups.add(other, 11);
-        assert_eq!(groups.exclusive().collect::<Vec<_>>(), [(10, one)]);
-        assert!(groups.are_told(0) && !groups.are_told(1));
+        let process = Row::new(0);
+        let (one, other) = (groups.number(process, Handle(1), true), groups.number(process, Handle(2), false));
+        assert_eq!(groups.number(process, Handle(1), true), one);
+        groups.add(one, Row::new(10));
+        groups.add(other, Row::new(11));
+        assert_eq!(groups.exclusive().collect::<Vec<_>>(), [(Row::new(10), one)]);
+        assert!(groups.are_told(process) && !groups.are_told(Row::new(1)));
     }
 }

@@ -1,15 +1,16 @@
 //! What pointers stand for.
 //!
-//! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle, and what was seen
-//! before keeps its old owner.
+//! Everything is keyed by process and pointer, and pointers are reused: an init event starts a new life of a handle,
+//! and what was seen before keeps its old owner.
 
 use crate::observe::groups::{Members, ToldByHandle, CLIENT};
-use crate::observe::{is_internal, EndpointSeen, Observed, INTERNAL};
-use crate::observe::intra_process::Buffers;
-use crate::rows::Rows;
-use crate::tables::{Callback, CallbackKind, EndpointKind, Node};
+use crate::observe::intra_process::{Buffers, HandedOver};
+use crate::observe::{is_internal, EndpointSeen, Seen, INTERNAL};
 use std::collections::HashMap;
 use tacho_events::{Gid, Handle, Payload, Texts};
+use tacho_tables::row::{self, Row};
+use tacho_tables::rows::Rows;
+use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Node, Process};
 
 /// The null pointer.
 pub(crate) const NOBODY: Handle = Handle(0);
@@ -17,37 +18,38 @@ pub(crate) const NOBODY: Handle = Handle(0);
 /// What the handles of one process stand for at present.
 #[derive(Default)]
 pub(crate) struct Handles {
-    nodes: HashMap<Handle, u32>,
-    pub publishers: HashMap<Handle, u32>,
-    pub rmw_publishers: HashMap<Handle, u32>,
-    pub subscriptions: HashMap<Handle, u32>,
-    pub rmw_subscriptions: HashMap<Handle, u32>,
+    nodes: HashMap<Handle, Row<Node>>,
+    pub publishers: HashMap<Handle, Row<Endpoint>>,
+    pub rmw_publishers: HashMap<Handle, Row<Endpoint>>,
+    pub subscriptions: HashMap<Handle, Row<Endpoint>>,
+    pub rmw_subscriptions: HashMap<Handle, Row<Endpoint>>,
     /// rmw subscriptions without an rcl one: the middleware's own.
     pub rmw_only: HashMap<Handle, ()>,
     /// What the middleware calls an rmw publisher or subscription.
     gids: HashMap<Handle, Gid>,
     /// rclcpp's subscription object, to its endpoint.
-    pub objects: HashMap<Handle, u32>,
+    pub objects: HashMap<Handle, Row<Endpoint>>,
     /// Node and topic of every subscription, the internal ones too: their callbacks take time like any other.
-    owners: HashMap<Handle, (u32, String)>,
+    owners: HashMap<Handle, (Row<Node>, String)>,
     /// A subscription object waiting for the other half of its link: its subscription, or its callback.
     half_subscription: HashMap<Handle, Handle>,
-    half_callback: HashMap<Handle, u32>,
-    services: HashMap<Handle, (Option<u32>, String)>,
-    half_service: HashMap<Handle, u32>,
+    half_callback: HashMap<Handle, Row<Callback>>,
+    services: HashMap<Handle, (Option<Row<Node>>, String)>,
+    half_service: HashMap<Handle, Row<Callback>>,
     timers: HashMap<Handle, Timer>,
-    pub callbacks: HashMap<Handle, u32>,
+    pub callbacks: HashMap<Handle, Row<Callback>>,
     /// Node and service of each client.
-    clients: HashMap<Handle, (Option<u32>, String)>,
+    clients: HashMap<Handle, (Option<Row<Node>>, String)>,
     /// What handles the responses to a client, by rmw client.
-    pub client_callbacks: HashMap<Handle, u32>,
+    pub client_callbacks: HashMap<Handle, Row<Callback>>,
     /// Endpoint of a subscription callback, by callback.
-    pub callback_endpoint: HashMap<u32, u32>,
+    pub callback_endpoint: HashMap<Row<Callback>, Row<Endpoint>>,
     pub members: Members,
     pub groups: ToldByHandle,
     pub ipb_object: HashMap<Handle, Handle>,
     pub buffer_ipb: HashMap<Handle, Handle>,
     pub buffers: Buffers,
+    pub handed_over: HandedOver,
     /// Sequence number of a publisher's next message and when that is due.
     pub due: HashMap<Handle, (u64, i64)>,
 }
@@ -55,29 +57,29 @@ pub(crate) struct Handles {
 #[derive(Default, Clone, Copy)]
 struct Timer {
     period_ns: Option<i64>,
-    node: Option<u32>,
-    callback: Option<u32>,
+    node: Option<Row<Node>>,
+    callback: Option<Row<Callback>>,
 }
 
 impl Handles {
     /// The node behind a handle, in its present life.
-    pub fn node(&self, node: Handle) -> Option<u32> {
+    pub fn node(&self, node: Handle) -> Option<Row<Node>> {
         self.nodes.get(&node).copied()
     }
 
-    /// The endpoint of the subscription that an intra-process buffer belongs to; [`INTERNAL`] where that is nobody's business.
-    pub fn endpoint_of_buffer(&self, buffer: Handle) -> Option<u32> {
+    /// The endpoint of the subscription that an intra-process buffer belongs to; [`INTERNAL`] where that is nobody's
+    /// business.
+    pub fn endpoint_of_buffer(&self, buffer: Handle) -> Option<Row<Endpoint>> {
         let object = self.ipb_object.get(self.buffer_ipb.get(&buffer)?)?;
         self.objects.get(object).copied()
     }
 
     /// Takes an event that begins or links lives of handles; false for any other.
-    pub fn init(&mut self, seen: &mut Observed, process: u32, payload: &Payload, texts: &Texts, now: i64) -> bool {
+    pub fn init(&mut self, seen: &mut Seen, process: Row<Process>, payload: &Payload, texts: &Texts, now: i64) -> bool {
         match *payload {
             Payload::RclNodeInit { node, name, namespace, .. } => {
                 let name = full_name(texts.get(namespace), texts.get(name));
-                seen.nodes.push(Node { process, name });
-                self.nodes.insert(node, seen.nodes.len() as u32 - 1);
+                self.nodes.insert(node, row::add(&mut seen.nodes, Node { process, name }));
             }
             Payload::RclPublisherInit { publisher, node, rmw_publisher, queue_depth, topic } => {
                 let new = self.endpoint(seen, node, EndpointKind::Publisher, texts.get(topic), queue_depth, now);
@@ -154,8 +156,9 @@ impl Handles {
             Payload::RclpyClientCallbackAdded { client, callback } => {
                 let callback = self.unowned_callback(seen, process, callback);
                 if let Some((node, service)) = self.clients.get(&client) {
-                    let row = &mut seen.callbacks[callback as usize];
-                    (row.kind, row.node, row.topic) = (CallbackKind::Client, *node, Some(format!("{service} response")));
+                    let row = &mut seen.callbacks[callback];
+                    (row.kind, row.node, row.topic) =
+                        (CallbackKind::Client, *node, Some(format!("{service} response")));
                 }
             }
             Payload::RmwClientInit { rmw_client, .. } => drop(self.client_callbacks.remove(&rmw_client)),
@@ -188,12 +191,13 @@ impl Handles {
             }
             Payload::RclcppCallbackRegister { callback, symbol } => {
                 let known = self.callbacks.get(&callback).copied();
-                let callback = match known.filter(|c| seen.callbacks[*c as usize].symbol.is_none()) {
+                let callback = match known.filter(|c| seen.callbacks[*c].symbol.is_none()) {
                     Some(known) => known,
                     None => self.new_callback(seen, process, callback),
                 };
                 // tracetools has no name for a function that its program does not export.
-                seen.callbacks[callback as usize].symbol = Some(texts.get(symbol).to_string()).filter(|symbol| !symbol.is_empty());
+                seen.callbacks[callback].symbol =
+                    Some(texts.get(symbol).to_string()).filter(|symbol| !symbol.is_empty());
             }
             Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
             Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
@@ -205,13 +209,13 @@ impl Handles {
     /// A new life of an endpoint; [`INTERNAL`] for topics that are nobody's business.
     fn endpoint(
         &mut self,
-        seen: &mut Observed,
+        seen: &mut Seen,
         node: Handle,
         kind: EndpointKind,
         topic: &str,
         depth: u64,
         now: i64,
-    ) -> Option<u32> {
+    ) -> Option<Row<Endpoint>> {
         if is_internal(topic) {
             return Some(INTERNAL);
         }
@@ -222,21 +226,29 @@ impl Handles {
         let topic = seen.topics.intern(topic);
         // 0 is what a layer without a queue depth writes.
         let depth = Some(depth).filter(|d| *d > 0);
-        seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false, called: 0 });
-        Some(seen.endpoints.len() as u32 - 1)
+        Some(seen.endpoints.push(EndpointSeen {
+            node,
+            kind,
+            topic,
+            depth,
+            created_ns: now,
+            arrivals: Rows::new(),
+            gid: None,
+            is_buffered: false,
+            called: 0,
+        }))
     }
 
     /// What the middleware calls an endpoint; rmw tells before rcl does.
-    fn name(&self, seen: &mut Observed, endpoint: Option<u32>, rmw: Handle) {
+    fn name(&self, seen: &mut Seen, endpoint: Option<Row<Endpoint>>, rmw: Handle) {
         if let Some(endpoint) = endpoint.filter(|e| *e != INTERNAL) {
-            seen.endpoints[endpoint as usize].gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
+            seen.endpoints[endpoint].gid = self.gids.get(&rmw).copied().filter(|gid| *gid != Gid::default());
         }
     }
 
     /// A new life of a callback's address.
-    pub fn new_callback(&mut self, seen: &mut Observed, process: u32, address: Handle) -> u32 {
-        let index = seen.callbacks.len() as u32;
-        seen.callbacks.push(Callback {
+    pub fn new_callback(&mut self, seen: &mut Seen, process: Row<Process>, address: Handle) -> Row<Callback> {
+        let new = Callback {
             process,
             address: address.0,
             kind: CallbackKind::Unknown,
@@ -244,21 +256,23 @@ impl Handles {
             topic: None,
             period_ns: None,
             symbol: None,
-        });
+        };
+        let index = row::add(&mut seen.callbacks, new);
         self.callbacks.insert(address, index);
         index
     }
 
-    /// The callback that is about to get an owner: the one at this address if it has none yet, else a new life of the address.
-    fn unowned_callback(&mut self, seen: &mut Observed, process: u32, address: Handle) -> u32 {
+    /// The callback that is about to get an owner: the one at this address if it has none yet, else a new life of the
+    /// address.
+    fn unowned_callback(&mut self, seen: &mut Seen, process: Row<Process>, address: Handle) -> Row<Callback> {
         match self.callbacks.get(&address) {
-            Some(known) if seen.callbacks[*known as usize].kind == CallbackKind::Unknown => *known,
+            Some(known) if seen.callbacks[*known].kind == CallbackKind::Unknown => *known,
             _ => self.new_callback(seen, process, address),
         }
     }
 
-    fn own_by_subscription(&mut self, seen: &mut Observed, callback: u32, subscription: Handle) {
-        let row = &mut seen.callbacks[callback as usize];
+    fn own_by_subscription(&mut self, seen: &mut Seen, callback: Row<Callback>, subscription: Handle) {
+        let row = &mut seen.callbacks[callback];
         row.kind = CallbackKind::Subscription;
         self.groups.tie(&mut seen.groups, row.process, subscription, callback);
         if let Some(endpoint) = self.subscriptions.get(&subscription) {
@@ -272,23 +286,23 @@ impl Handles {
 }
 
 /// A handle begins a new life, or ends its old one where nothing is known of the new.
-fn renew(lives: &mut HashMap<Handle, u32>, handle: Handle, new: Option<u32>) {
+fn renew(lives: &mut HashMap<Handle, Row<Endpoint>>, handle: Handle, new: Option<Row<Endpoint>>) {
     match new {
         Some(new) if handle != NOBODY => drop(lives.insert(handle, new)),
         _ => drop(lives.remove(&handle)),
     }
 }
 
-fn own_by_service(seen: &mut Observed, callback: u32, (node, name): &(Option<u32>, String)) {
-    let row = &mut seen.callbacks[callback as usize];
+fn own_by_service(seen: &mut Seen, callback: Row<Callback>, (node, name): &(Option<Row<Node>>, String)) {
+    let row = &mut seen.callbacks[callback];
     row.kind = CallbackKind::Service;
     row.node = *node;
     row.topic = Some(name.clone());
 }
 
-fn own_by_timer(seen: &mut Observed, timer: &Timer) {
+fn own_by_timer(seen: &mut Seen, timer: &Timer) {
     let Some(callback) = timer.callback else { return };
-    let row = &mut seen.callbacks[callback as usize];
+    let row = &mut seen.callbacks[callback];
     row.kind = CallbackKind::Timer;
     row.node = timer.node.or(row.node);
     row.period_ns = timer.period_ns.or(row.period_ns);

@@ -1,7 +1,8 @@
 //! What interrupts took of a CPU: those that are being served on it, one inside the other, and whose time was whose.
 //!
-//! Linux serves softirqs when a hardware interrupt ends, or in a thread of their own; a hardware interrupt may come in between. Each instant is
-//! the innermost one's. No thread is switched meanwhile, so that a switch says that an end is missing.
+//! Linux serves softirqs when a hardware interrupt ends, or in a thread of their own; a hardware interrupt may come in
+//! between. Each instant is the innermost one's. No thread is switched meanwhile, so that a switch says that an end is
+//! missing.
 
 use tacho_events::{Text, Texts};
 
@@ -15,7 +16,8 @@ pub(crate) enum Interrupt {
 }
 
 /// Names of softirqs, as /proc/softirqs has them.
-const SOFTIRQS: [&str; 10] = ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
 
 impl Interrupt {
     /// `eth0 (irq 27)`, `softirq NET_RX`.

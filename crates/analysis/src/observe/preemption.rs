@@ -1,21 +1,23 @@
 //! Which threads were off the CPU, why, and who had it: scheduler events beside those of the programs.
 //!
-//! A thread is followed by its id on its host. Its state is known from its first switch or wake-up on; a loss of kernel events makes all
-//! states unknown again. A single switch may be missing, too, without a word of the kernel (events in the context of some threads are
-//! not recorded): then a thread leaves a CPU on which it never came, or comes where it never left, and what lies between is not told. Nothing is told of a thread that acts while the kernel says that it is off the CPU: then the ids of
-//! program and kernel are not of one pid namespace.
+//! A thread is followed by its id on its host. Its state is known from its first switch or wake-up on; a loss of kernel
+//! events makes all states unknown again. A single switch may be missing, too, without a word of the kernel (events in
+//! the context of some threads are not recorded at times): then a thread leaves a CPU on which it never came, or comes
+//! where it never left, and what lies between is not told. Nothing is told of a thread that acts while the kernel says
+//! that it is off the CPU: then the ids of program and kernel are not of one pid namespace.
 
 mod host;
 mod scheduled;
 
 pub(crate) use scheduled::Scheduled;
 
-use crate::Options;
 use crate::observe::interrupts::Interrupt;
-use crate::rows::Rows;
-use crate::tables::{Execution, OffCpu, Preemption};
+use crate::Options;
 use host::{Host, State};
 use tacho_events::{Payload, ProcessFacts, Text, Texts};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::rows::Rows;
+use tacho_tables::{Execution, OffCpu, Preemption, Process};
 
 /// An instant that a program and the kernel noted may differ by this much, besides the error of the programs' clock.
 const CLOCKS_DIFFER_NS: i64 = 2_000;
@@ -26,15 +28,16 @@ pub(crate) struct Scheduler {
     options: Options,
     hosts: Vec<Host>,
     /// Host of each process.
-    host_of: Vec<u32>,
+    host_of: Column<Process, u32>,
     /// Whether a process is the kernel.
-    is_kernel: Vec<bool>,
+    is_kernel: Column<Process, bool>,
     /// Host and thread of each stream of a program, once it was asked for.
     threads: Vec<Option<(u32, u32)>>,
     rows: Rows<(u32, Preemption)>,
     /// Time off the CPU by execution; shorter where the last ones had none.
     off_ns: Rows<i64>,
-    /// Whether the state of its thread was known when it began, by execution; shorter where there were no kernel events yet.
+    /// Whether the state of its thread was known when it began, by execution; shorter where there were no kernel events
+    /// yet.
     known_at_start: Rows<bool>,
 }
 
@@ -54,13 +57,13 @@ impl Scheduler {
     }
 
     /// Whether events of this process are the kernel's.
-    pub fn is_kernel(&self, process: u32) -> bool {
-        self.is_kernel.get(process as usize).copied().unwrap_or(false)
+    pub fn is_kernel(&self, process: Row<Process>) -> bool {
+        self.is_kernel.get(process).copied().unwrap_or(false)
     }
 
     /// The program does something on a thread.
-    pub fn acts(&mut self, process: u32, stream: u32, tid: u32, now: i64) {
-        let host = self.host_of[process as usize];
+    pub fn acts(&mut self, process: Row<Process>, stream: u32, tid: u32, now: i64) {
+        let host = self.host_of[process];
         if self.hosts[host as usize].last_ns.is_none() {
             return;
         }
@@ -90,10 +93,10 @@ impl Scheduler {
     }
 
     /// An execution begins on a stream.
-    pub fn starts(&mut self, execution: u32, stream: u32) {
+    pub fn starts(&mut self, execution: Row<Execution>, stream: u32) {
         let Some((host, thread)) = self.threads.get(stream as usize).copied().flatten() else { return };
         if !matches!(self.hosts[host as usize].threads[thread as usize].state, State::Unknown) {
-            fill(&mut self.known_at_start, execution, false);
+            fill(&mut self.known_at_start, execution.index(), false);
             self.known_at_start.push(true);
         }
     }
@@ -101,15 +104,15 @@ impl Scheduler {
     /// The kernel's next event on a CPU; `running`: executions on a stream, outermost first.
     pub fn push<'a>(
         &mut self,
-        process: u32,
+        process: Row<Process>,
         cpu: u32,
         now: i64,
         payload: &Payload,
         texts: &Texts,
-        running: impl Fn(u32) -> &'a [u32],
+        running: impl Fn(u32) -> &'a [Row<Execution>],
         executions: &[Execution],
     ) {
-        let host = &mut self.hosts[self.host_of[process as usize] as usize];
+        let host = &mut self.hosts[self.host_of[process] as usize];
         let mut ended = Vec::new();
         let mut taken = None;
         match *payload {
@@ -124,7 +127,10 @@ impl Scheduler {
                 }
                 if next_tid != 0 {
                     let thread = host.thread(next_tid as u32);
-                    ended.extend(host.comes(thread, now, self.options.clock_error_ns + CLOCKS_DIFFER_NS).map(|off| (thread, off, None)));
+                    ended.extend(
+                        host.comes(thread, now, self.options.clock_error_ns + CLOCKS_DIFFER_NS)
+                            .map(|off| (thread, off, None)),
+                    );
                 }
             }
             Payload::SchedWakeup { tid, target_cpu, waker_tid, comm } => {
@@ -162,12 +168,12 @@ impl Scheduler {
             let Some(stream) = host.threads[thread as usize].stream else { continue };
             let stack = running(stream);
             for execution in stack {
-                let since = executions[*execution as usize].start_ns.max(from);
-                fill(&mut self.off_ns, *execution + 1, 0);
-                self.off_ns[*execution as usize] += (to - since).max(0);
+                let since = executions[*execution].start_ns.max(from);
+                fill(&mut self.off_ns, execution.index() + 1, 0);
+                self.off_ns[execution.index()] += (to - since).max(0);
             }
             let execution = stack.last().copied();
-            let from = execution.map_or(from, |e| executions[e as usize].start_ns.max(from));
+            let from = execution.map_or(from, |e| executions[e].start_ns.max(from));
             if to <= from || (execution.is_none() && off.why == OffCpu::Blocked) {
                 continue;
             }
@@ -183,7 +189,7 @@ impl Scheduler {
                 let by_tid = Some(by).filter(|tid| *tid != 0);
                 if until > begins {
                     let row = Preemption {
-                        process: 0,
+                        process: Row::new(0),
                         tid: host.tid(thread),
                         execution,
                         from_ns: begins,
@@ -203,6 +209,6 @@ impl Scheduler {
 }
 
 /// Makes a column this long.
-fn fill<T: Copy>(rows: &mut Rows<T>, length: u32, with: T) {
-    rows.extend(std::iter::repeat_n(with, (length as usize).saturating_sub(rows.len())));
+fn fill<T: Copy>(rows: &mut Rows<T>, length: usize, with: T) {
+    rows.extend(std::iter::repeat_n(with, length.saturating_sub(rows.len())));
 }

@@ -1,98 +1,55 @@
 //! ROS 1: what the library beside the recorder saw of roscpp, into the same rows as ROS 2.
 //!
-//! A subscription here is one call of NodeHandle::subscribe: each has a queue and a callback of its own, while all of a process share one
-//! connection to each publisher. How messages find their publications and losses their places is in [`links`].
+//! A subscription here is one call of NodeHandle::subscribe: each has a queue and a callback of its own, while all of a
+//! process share one connection to each publisher. How messages find their publications and losses their places is in
+//! [`crate::link::ros1`].
 
-mod links;
+mod connections;
 
-use crate::Options;
-use crate::observe::{is_internal, EndpointSeen, Observed, PublicationSeen, TakeSeen, INTERNAL};
+pub(crate) use connections::{Incoming, Outgoing, Ports, Received, Written};
+
 use crate::observe::handles::Handles;
-use crate::rows::Rows;
-use crate::tables::{CallbackKind, Delivery, EndpointKind, LostIn, Message, Node};
-use links::{Incoming, Outgoing, Ports, Received, Written};
+use crate::observe::{is_internal, EndpointSeen, PublicationSeen, Seen, TakeSeen, INTERNAL};
 use std::collections::{HashMap, HashSet};
 use tacho_events::{Handle, Payload, Texts};
+use tacho_tables::row::{self, Row};
+use tacho_tables::rows::Rows;
+use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Execution, Node, Process};
 
 /// Whether an event is one of roscpp's.
 pub(crate) fn is_of_roscpp(payload: &Payload) -> bool {
     (80..=99).contains(&payload.kind())
 }
 
-/// What is known in the end, besides rows in tables that ROS 2 has as well.
+/// What the events tell besides rows in tables that ROS 2 has as well.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Roscpp {
     /// Processes on roscpp: their callbacks are recorded, whether or not they have any.
-    pub processes: HashSet<u32>,
-    /// Subscriptions whose losses are all in `losses`.
-    pub told: HashSet<u32>,
-    pub losses: Vec<Loss>,
-    /// Takes of messages that a latched publisher had published before the subscriber came.
-    pub latched: HashSet<u32>,
-    /// Messages that came over UDPROS and are like others sent over the same connection.
-    pub alike: u64,
-    /// When what a take got was handed to its connection: by take, in order, where it came over one.
-    pub written: Rows<(u32, i64)>,
-}
-
-/// A message that a subscription should have got and did not.
-pub(crate) struct Loss {
-    pub publication: Option<u32>,
-    pub subscription: u32,
-    pub arrival: Option<i64>,
-    pub lost_in: LostIn,
-}
-
-impl Found {
-    /// When what a take got was handed to its connection; absent where it came over none that was recorded.
-    pub fn written_ns(&self, take: u32) -> Option<i64> {
-        self.written.binary_search_by_key(&take, |of| of.0).ok().map(|place| self.written[place].1)
-    }
-
-    /// A row for each message that was lost.
-    pub fn lost_messages(&self, seen: &Observed, options: &Options) -> Vec<Message> {
-        let row = |loss: &Loss| {
-            let publication = loss.publication.map(|p| &seen.publications[p as usize]);
-            let belongs_ns = publication.map(PublicationSeen::belongs_ns).or(loss.arrival)?;
-            options.measures(belongs_ns).then(|| Message {
-                publisher: publication.and_then(|p| p.endpoint).filter(|e| *e != INTERNAL),
-                subscription: loss.subscription,
-                sequence: None,
-                publish_ns: publication.map(|p| p.time),
-                arrival_ns: loss.arrival,
-                take_ns: None,
-                callback_ns: None,
-                execution: None,
-                published_in: publication.and_then(|p| p.execution),
-                delivery: Delivery::Lost,
-                lost_in: Some(loss.lost_in),
-                emulated: false,
-            })
-        };
-        self.losses.iter().filter_map(row).collect()
-    }
+    pub processes: HashSet<Row<Process>>,
+    /// Subscriptions of which all losses are told.
+    pub told: HashSet<Row<Endpoint>>,
 }
 
 /// State of the events so far.
 #[derive(Default)]
 pub(crate) struct Ros1 {
-    processes: HashMap<u32, Process>,
+    processes: HashMap<Row<Process>, OfProcess>,
     threads: HashMap<usize, Thread>,
-    subscriptions: Vec<Subscription>,
-    pushes: Rows<Push>,
-    outgoing: Vec<Outgoing>,
-    incoming: Vec<Incoming>,
+    pub subscriptions: Vec<Subscription>,
+    pub pushes: Rows<Push>,
+    pub outgoing: Vec<Outgoing>,
+    pub incoming: Vec<Incoming>,
     /// Publishers that keep their last message for subscribers to come.
-    latching: HashSet<u32>,
+    pub latching: HashSet<Row<Endpoint>>,
 }
 
 /// What the handles of one process stand for at present.
 #[derive(Default)]
-struct Process {
-    nodes: HashMap<Handle, u32>,
-    publishers: HashMap<Handle, u32>,
+struct OfProcess {
+    nodes: HashMap<Handle, Row<Node>>,
+    publishers: HashMap<Handle, Row<Endpoint>>,
     /// Publication of a serialised message.
-    buffers: HashMap<Handle, u32>,
+    buffers: HashMap<Handle, Row<PublicationSeen>>,
     /// Into `outgoing`.
     subscriber_links: HashMap<Handle, u32>,
     connections: HashMap<Handle, u32>,
@@ -109,60 +66,63 @@ struct Process {
 /// What one thread is in the middle of.
 #[derive(Default)]
 struct Thread {
-    publishing: Option<u32>,
+    publishing: Option<Row<PublicationSeen>>,
     receiving: Option<Source>,
     called: Option<i64>,
 }
 
 /// Where a message came from.
 #[derive(Clone, Copy)]
-enum Source {
-    Publication(u32),
+pub(crate) enum Source {
+    Publication(Row<PublicationSeen>),
     /// The n-th that was received over this link.
-    Link { incoming: u32, received: u32 },
+    Link {
+        incoming: u32,
+        received: u32,
+    },
     /// Of a latched publisher, handed to a further subscription of a process that had it already; or not recorded.
     Unknown,
 }
 
-struct Subscription {
-    endpoint: u32,
-    ended_ns: Option<i64>,
-    pushes: Rows<u32>,
-    overflows: u64,
+pub(crate) struct Subscription {
+    pub endpoint: Row<Endpoint>,
+    pub ended_ns: Option<i64>,
+    pub pushes: Rows<u32>,
+    pub overflows: u64,
 }
 
 /// A message put into the queue of one subscription.
 #[derive(Clone, Copy)]
-struct Push {
-    time: i64,
+pub(crate) struct Push {
+    pub time: i64,
     /// Into `subscriptions`.
     subscription: u32,
-    source: Source,
-    take: Option<u32>,
+    pub source: Source,
+    pub take: Option<Row<TakeSeen>>,
 }
 
 /// Where an event happens.
 pub(crate) struct At<'a> {
-    pub seen: &'a mut Observed,
+    pub seen: &'a mut Seen,
     pub handles: &'a mut Handles,
-    pub process: u32,
+    pub process: Row<Process>,
     pub stream: usize,
     /// Innermost execution that the thread is in.
-    pub running: Option<u32>,
+    pub running: Option<Row<Execution>>,
     pub now: i64,
 }
 
 impl Ros1 {
     /// Takes the next event of roscpp; the take that it began, if it did.
-    pub fn push(&mut self, at: At<'_>, payload: &Payload, texts: &Texts) -> Option<u32> {
+    pub fn push(&mut self, at: At<'_>, payload: &Payload, texts: &Texts) -> Option<Row<TakeSeen>> {
         let At { seen, handles, process, stream, running, now } = at;
         let here = self.processes.entry(process).or_default();
         let thread = self.threads.entry(stream).or_default();
         match *payload {
             Payload::Ros1NodeInit { node, name } => {
-                seen.ros1.processes.insert(process);
-                seen.nodes.push(Node { process, name: texts.get(name).to_string() });
-                here.nodes.insert(node, seen.nodes.len() as u32 - 1);
+                seen.roscpp.processes.insert(process);
+                let new = Node { process, name: texts.get(name).to_string() };
+                here.nodes.insert(node, row::add(&mut seen.nodes, new));
             }
             Payload::Ros1PublisherInit { publisher, node, queue_size, latch, topic, .. } => {
                 let Some(node) = here.nodes.get(&node) else {
@@ -177,8 +137,8 @@ impl Ros1 {
             }
             Payload::Ros1Publish { publisher, .. } => {
                 let endpoint = here.publishers.get(&publisher).copied();
-                seen.publications.push(PublicationSeen { endpoint, ..PublicationSeen::new(now, process, running) });
-                thread.publishing = Some(seen.publications.len() as u32 - 1);
+                let new = PublicationSeen { endpoint, ..PublicationSeen::new(now, process, running) };
+                thread.publishing = Some(seen.publications.add(new));
             }
             Payload::Ros1Serialized { buffer, .. } => {
                 if let Some(publication) = thread.publishing.filter(|_| buffer.0 != 0) {
@@ -230,15 +190,20 @@ impl Ros1 {
                 let topic = texts.get(topic);
                 let endpoint = endpoint(seen, node, EndpointKind::Subscription, topic, queue_size, now);
                 let row = handles.new_callback(seen, process, callback);
-                let described = &mut seen.callbacks[row as usize];
+                let described = &mut seen.callbacks[row];
                 described.kind = CallbackKind::Subscription;
                 described.node = Some(node);
                 described.topic = Some(topic.to_string());
                 handles.callback_endpoint.insert(row, endpoint);
                 if endpoint != INTERNAL {
-                    seen.ros1.told.insert(endpoint);
+                    seen.roscpp.told.insert(endpoint);
                     here.subscriptions.insert(callback, self.subscriptions.len() as u32);
-                    self.subscriptions.push(Subscription { endpoint, ended_ns: None, pushes: Rows::new(), overflows: 0 });
+                    self.subscriptions.push(Subscription {
+                        endpoint,
+                        ended_ns: None,
+                        pushes: Rows::new(),
+                        overflows: 0,
+                    });
                 }
             }
             Payload::Ros1SubscriptionEnd { callback } => {
@@ -262,10 +227,11 @@ impl Ros1 {
             }
             Payload::Ros1Take { queue, deserializer } => {
                 let push = &mut self.pushes[here.queued.remove(&(queue, deserializer))? as usize];
-                seen.takes.push(TakeSeen {
+                let take = seen.takes.add(TakeSeen {
                     time: now,
                     endpoint: self.subscriptions[push.subscription as usize].endpoint,
                     source_timestamp: 0,
+                    header_stamp: 0,
                     id: None,
                     publication: None,
                     arrival: Some(push.time),
@@ -275,19 +241,19 @@ impl Ros1 {
                     rcl_ns: None,
                     intra_process: false,
                 });
-                push.take = Some(seen.takes.len() as u32 - 1);
+                push.take = Some(take);
                 return push.take;
             }
             Payload::Ros1TimerInit { callback, node, period_ns, function, .. } => {
                 let node = here.nodes.get(&node).copied();
-                let same = |c: &u32| {
-                    let known = &seen.callbacks[*c as usize];
+                let same = |c: &Row<Callback>| {
+                    let known = &seen.callbacks[*c];
                     known.kind == CallbackKind::Timer && known.node == node && known.period_ns == Some(period_ns)
                 };
                 // A timer that was stopped and started again goes on.
                 if !handles.callbacks.get(&callback).is_some_and(same) {
                     let row = handles.new_callback(seen, process, callback);
-                    let described = &mut seen.callbacks[row as usize];
+                    let described = &mut seen.callbacks[row];
                     described.kind = CallbackKind::Timer;
                     described.node = node;
                     described.period_ns = Some(period_ns);
@@ -296,14 +262,14 @@ impl Ros1 {
             }
             Payload::Ros1TimerPeriod { callback, period_ns } => {
                 if let Some(row) = handles.callbacks.get(&callback) {
-                    let described = &mut seen.callbacks[*row as usize];
+                    let described = &mut seen.callbacks[*row];
                     // Of several periods none is the period.
                     described.period_ns = described.period_ns.filter(|before| *before == period_ns);
                 }
             }
             Payload::Ros1ServiceInit { callback, node, name, .. } => {
                 let row = handles.new_callback(seen, process, callback);
-                let described = &mut seen.callbacks[row as usize];
+                let described = &mut seen.callbacks[row];
                 described.kind = CallbackKind::Service;
                 described.node = here.nodes.get(&node).copied();
                 described.topic = Some(texts.get(name).to_string());
@@ -322,13 +288,22 @@ impl Ros1 {
 }
 
 /// A new life of an endpoint; [`INTERNAL`] for topics that are nobody's business.
-fn endpoint(seen: &mut Observed, node: u32, kind: EndpointKind, topic: &str, depth: u64, now: i64) -> u32 {
+fn endpoint(seen: &mut Seen, node: Row<Node>, kind: EndpointKind, topic: &str, depth: u64, now: i64) -> Row<Endpoint> {
     if is_internal(topic) {
         return INTERNAL;
     }
     let topic = seen.topics.intern(topic);
     // 0 is roscpp's word for a queue without an end.
     let depth = Some(depth).filter(|d| *d > 0);
-    seen.endpoints.push(EndpointSeen { node, kind, topic, depth, created_ns: now, arrivals: Rows::new(), gid: None, is_buffered: false, called: 0 });
-    seen.endpoints.len() as u32 - 1
+    seen.endpoints.push(EndpointSeen {
+        node,
+        kind,
+        topic,
+        depth,
+        created_ns: now,
+        arrivals: Rows::new(),
+        gid: None,
+        is_buffered: false,
+        called: 0,
+    })
 }

@@ -1,30 +1,31 @@
-//! Service calls: a request from client to server, handled, and a response back. Actions are services and topics, so their goals,
-//! cancellations and results are here too.
+//! Service calls: a request from client to server, handled, and a response back. Actions are services and topics, so
+//! their goals, cancellations and results are here too.
 //!
-//! A call is one client's gid and one sequence number (rmw, `rmw_request_id_t`): `rmw_send_request` and `rmw_take_response` name the
-//! client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw tells them from tracetools 8.6 on, the
-//! recorder in its place before.
+//! A call is one client's gid and one sequence number (rmw, `rmw_request_id_t`): `rmw_send_request` and
+//! `rmw_take_response` name the client by handle, `rmw_take_request` and `rmw_send_response` by gid. rmw tells them
+//! from tracetools 8.6 on, the recorder in its place before.
 
 use crate::Options;
-use crate::rows::Rows;
-use crate::tables::{Name, ServiceCall};
 use std::collections::{HashMap, VecDeque};
 use tacho_events::{Gid, Handle, Payload, Texts};
+use tacho_tables::row::Row;
+use tacho_tables::rows::Rows;
+use tacho_tables::{Execution, Name, Node, Process, ServiceCall};
 
-/// For so long after a call's response was taken, events of it are still told from those of another life of its client: its server may have been kept
-/// off the CPU between what it did and the event that tells of it.
+/// For so long after a call's response was taken, events of it are still told from those of another life of its client:
+/// its server may have been kept off the CPU between what it did and the event that tells of it.
 const STILL_OPEN_NS: i64 = 60_000_000_000;
 
 /// Service calls so far.
 #[derive(Default)]
 pub(crate) struct Services {
     /// gid of each client: process, rmw handle.
-    gids: HashMap<(u32, Handle), Gid>,
+    gids: HashMap<(Row<Process>, Handle), Gid>,
     /// Node and name of each client, by gid, and of each service, by process and rmw handle.
-    clients: HashMap<Gid, (Option<u32>, Name)>,
-    servers: HashMap<(u32, Handle), (Option<u32>, Name)>,
+    clients: HashMap<Gid, (Option<Row<Node>>, Name)>,
+    servers: HashMap<(Row<Process>, Handle), (Option<Row<Node>>, Name)>,
     /// gid of each client by its rcl handle.
-    of_rcl: HashMap<(u32, Handle), Gid>,
+    of_rcl: HashMap<(Row<Process>, Handle), Gid>,
     /// Calls of which events may come.
     open: HashMap<(Gid, i64), usize>,
     /// When the last event that each of some calls should have came, in order.
@@ -41,22 +42,22 @@ pub(crate) struct Services {
 pub(crate) struct Call {
     pub row: ServiceCall,
     /// Sent the request.
-    pub requested_in: Option<u32>,
+    pub requested_in: Option<Row<Execution>>,
     /// Sent the response.
-    pub answered_in: Option<u32>,
+    pub answered_in: Option<Row<Execution>>,
     /// Took the response.
-    pub response_taken_in: Option<u32>,
+    pub response_taken_in: Option<Row<Execution>>,
 }
 
 /// Where an event happens.
 pub(crate) struct Place<'a> {
-    pub process: u32,
+    pub process: Row<Process>,
     pub stream: usize,
     pub now: i64,
     /// Execution that the thread is inside of.
-    pub running: Option<u32>,
+    pub running: Option<Row<Execution>>,
     /// Node behind a handle, where its creation was recorded.
-    pub node: &'a dyn Fn(Handle) -> Option<u32>,
+    pub node: &'a dyn Fn(Handle) -> Option<Row<Node>>,
 }
 
 impl Services {
@@ -105,7 +106,8 @@ impl Services {
                 let call = self.call(client, sequence);
                 if call.row.response_ns.is_none() {
                     call.row.response_ns = Some(at.now);
-                    // rclcpp sends it when the callback has ended; a deferred one is sent in whatever callback has it then.
+                    // rclcpp sends it when the callback has ended; a deferred one is sent in whatever callback has it
+                    // then.
                     call.answered_in = at.running.or(call.row.execution);
                 }
                 self.handling.remove(&at.stream);
@@ -131,31 +133,31 @@ impl Services {
     }
 
     /// A service's callback starts on a thread: it handles the request that the thread took last.
-    pub fn started(&mut self, stream: usize, execution: u32) {
+    pub fn started(&mut self, stream: usize, execution: Row<Execution>) {
         if let Some(call) = self.handling.remove(&stream) {
             self.calls[call].row.execution = Some(execution);
         }
     }
 
     /// A callback starts for the response that a thread took last.
-    pub fn handles_response(&mut self, stream: usize, execution: u32) {
+    pub fn handles_response(&mut self, stream: usize, execution: Row<Execution>) {
         if let Some(call) = self.answered.remove(&stream) {
             self.calls[call].response_taken_in = Some(execution);
         }
     }
 
     /// The call of a client by its rcl handle, with this sequence number.
-    pub fn of_client(&self, process: u32, client: Handle, sequence: i64) -> Option<usize> {
+    pub fn of_client(&self, process: Row<Process>, client: Handle, sequence: i64) -> Option<usize> {
         self.open.get(&(*self.of_rcl.get(&(process, client))?, sequence)).copied()
     }
 
     /// A callback starts that handles the response of a call.
-    pub fn responded(&mut self, call: usize, execution: u32) {
+    pub fn responded(&mut self, call: usize, execution: Row<Execution>) {
         self.calls[call].response_taken_in = Some(execution);
     }
 
     /// Node and service of a client, where its creation was recorded.
-    pub fn client(&self, process: u32, rmw_client: Handle) -> Option<&(Option<u32>, Name)> {
+    pub fn client(&self, process: Row<Process>, rmw_client: Handle) -> Option<&(Option<Row<Node>>, Name)> {
         self.clients.get(self.gids.get(&(process, rmw_client))?).filter(|client| !client.1.is_empty())
     }
 
@@ -167,7 +169,10 @@ impl Services {
     /// The calls that began in the measured window, in the order of their first events.
     pub fn rows(self, options: &Options) -> Rows<ServiceCall> {
         let measured = |call: &ServiceCall| {
-            let began = [call.request_ns, call.request_taken_ns, call.response_ns, call.response_taken_ns].into_iter().flatten().next();
+            let began = [call.request_ns, call.request_taken_ns, call.response_ns, call.response_taken_ns]
+                .into_iter()
+                .flatten()
+                .next();
             began.is_some_and(|ns| options.measures(ns))
         };
         self.calls.into_iter().map(|call| call.row).filter(measured).collect()
@@ -176,7 +181,8 @@ impl Services {
     /// The last event of a call came; those that are long over are looked up no more.
     fn is_over(&mut self, now: i64, call: (Gid, i64)) {
         self.over.push_back((now, call, self.open[&call]));
-        while let Some((_, call, index)) = self.over.front().copied().filter(|(since, ..)| now - since > STILL_OPEN_NS) {
+        while let Some((_, call, index)) = self.over.front().copied().filter(|(since, ..)| now - since > STILL_OPEN_NS)
+        {
             self.over.pop_front();
             // Its number may be that of a later call by now.
             if self.open.get(&call) == Some(&index) {
@@ -205,17 +211,5 @@ impl Services {
             calls.len() - 1
         });
         &mut self.calls[index]
-    }
-}
-
-impl ServiceCall {
-    /// When the request was sent. rmw's event comes after the write, and the other side may have taken it in between: sent by then.
-    pub(crate) fn requested_ns(&self) -> Option<i64> {
-        self.request_ns.map(|sent| self.request_taken_ns.map_or(sent, |taken| sent.min(taken)))
-    }
-
-    /// When the response was sent; the same holds.
-    pub(crate) fn answered_ns(&self) -> Option<i64> {
-        self.response_ns.map(|sent| self.response_taken_ns.map_or(sent, |taken| sent.min(taken)))
     }
 }

@@ -1,8 +1,9 @@
-//! Small systems, event by event. Handles are made of a process's own base: two processes share the same pointers on purpose.
+//! Small systems, event by event. Handles are made of a process's own base: two processes share the same pointers on
+//! purpose.
 #![allow(dead_code)] // each test file uses its part
 
-use tacho_analysis::tables::Tables;
 use tacho_events::testing::FileBuilder;
+use tacho_tables::Tables;
 
 pub const NODE: u64 = 0x10;
 pub const PUBLISHER: u64 = 0x20;
@@ -24,6 +25,14 @@ pub fn tables_of(builder: &FileBuilder, workload: Option<&tacho_workload::model:
     let folder = tempfile::tempdir().expect("folder");
     let run = builder.write(folder.path()).expect("write");
     tacho_analysis::analyse(&run, workload, &mut |_| {}).expect("analyse")
+}
+
+/// The same with what a links file states.
+pub fn tables_with(builder: &FileBuilder, stated: &str) -> Tables {
+    let stated = tacho_workload::links::parse(stated, "links.yaml").unwrap_or_else(|e| panic!("{e}"));
+    let folder = tempfile::tempdir().expect("folder");
+    let run = builder.write(folder.path()).expect("write");
+    tacho_analysis::analyse_with(&run, None, &stated, &mut |_| {}).expect("analyse").tables
 }
 
 /// The parts that a rclcpp program is made of, in rclcpp's order of events.
@@ -49,8 +58,7 @@ impl Scene for FileBuilder {
     }
 
     fn publisher(self, topic: &str) -> Self {
-        self.rmw_publisher_init(RMW_PUBLISHER, [1, 2])
-            .rcl_publisher_init(PUBLISHER, NODE, RMW_PUBLISHER, 10, topic)
+        self.rmw_publisher_init(RMW_PUBLISHER, [1, 2]).rcl_publisher_init(PUBLISHER, NODE, RMW_PUBLISHER, 10, topic)
     }
 
     fn subscription(self, topic: &str) -> Self {

@@ -15,9 +15,9 @@ use source::Source;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tacho_analysis::live::LiveWindow;
+use tacho_figures::live::LiveWindow;
 use tacho_printing::Lines;
-use tacho_analysis::summary::{CallbackFigures, ChainFigures, TopicFigures};
+use tacho_tables::summary::{CallbackFigures, ChainFigures, TopicFigures};
 
 /// What is asked of the files between two drawings.
 const READ_EVERY: Duration = Duration::from_millis(250);
@@ -47,7 +47,12 @@ struct Once<'a> {
 }
 
 /// Waits until the window is full, or nothing more comes, and prints it.
-fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {
+fn once(
+    options: &Top,
+    source: &Source,
+    window: &mut LiveWindow,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> Outcome {
     let full = options.window.as_nanos() as i64;
     let mut news = (0, Instant::now());
     loop {
@@ -72,7 +77,15 @@ fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &s
     if options.json {
         let (topics, callbacks, chains) = (&summary.topics, &summary.callbacks, &summary.chains);
         let (processes, events_per_s, dropped_events) = (facts.processes, facts.events_per_s, facts.dropped_events);
-        return runs::print_json(&Once { window_s, processes, events_per_s, dropped_events, topics, callbacks, chains });
+        return runs::print_json(&Once {
+            window_s,
+            processes,
+            events_per_s,
+            dropped_events,
+            topics,
+            callbacks,
+            chains,
+        });
     }
     let mut text = Lines::new();
     for kind in rows::Kind::ALL {
@@ -87,7 +100,12 @@ fn once(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &s
     runs::print(&text)
 }
 
-fn live(options: &Top, source: &Source, window: &mut LiveWindow, interrupted: &std::sync::atomic::AtomicBool) -> Outcome {
+fn live(
+    options: &Top,
+    source: &Source,
+    window: &mut LiveWindow,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> Outcome {
     if !std::io::stdout().is_terminal() {
         return Err(Failure::Usage("top draws on a terminal; for a pipe or a file, use --once".into()));
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use tacho_report::shorten;
 
-/// Each name in at most `width` characters. One that is too long loses its middle; of those that would then look the same, all but what
-/// differs is left out; and what even so looks the same is numbered.
+/// Each name in at most `width` characters. One that is too long loses its middle; of those that would then look the
+/// same, all but what differs is left out; and what even so looks the same is numbered.
 pub fn fitted(names: &[&str], width: usize) -> Vec<String> {
     let mut shown: Vec<String> = names.iter().map(|name| shorten(name, width)).collect();
     for alike in alike(names, &shown) {

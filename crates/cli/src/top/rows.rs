@@ -1,7 +1,8 @@
 //! What is shown, as rows of text with a number to sort by: topics, callbacks, chains of a window's figures.
 
-use tacho_analysis::summary::{ChainFigures, Distribution, Summary};
 use tacho_printing::visible;
+use tacho_tables::summary::{ChainFigures, Distribution, Summary};
+use tacho_tables::Parts;
 
 /// One of the three tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,18 @@ impl Kind {
         match self {
             Kind::Topics => &["topic", "rate Hz", "median us", "p99 us", "max us", "sent", "received", "lost"],
             Kind::Callbacks => &["callback", "count", "busy %", "median us", "p99 us", "max us", "wait p99 us"],
-            Kind::Chains => &["chain", "instances", "mean ms", "p99 ms", "max ms", "computation ms", "alignment ms", "queueing ms", "transport ms", "lost"],
+            Kind::Chains => &[
+                "chain",
+                "instances",
+                "mean ms",
+                "p99 ms",
+                "max ms",
+                "computation ms",
+                "alignment ms",
+                "queueing ms",
+                "transport ms",
+                "lost",
+            ],
         }
     }
 
@@ -63,7 +75,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
     let of = |distribution: &Option<Distribution>, value: fn(&Distribution) -> f64| distribution.as_ref().map(value);
     match kind {
         Kind::Topics => {
-            let row = |topic: &tacho_analysis::summary::TopicFigures| Row {
+            let row = |topic: &tacho_tables::summary::TopicFigures| Row {
                 name: topic.topic.clone(),
                 values: vec![
                     topic.rate_hz,
@@ -78,7 +90,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
             summary.topics.iter().map(row).collect()
         }
         Kind::Callbacks => {
-            let row = |callback: &tacho_analysis::summary::CallbackFigures| {
+            let row = |callback: &tacho_tables::summary::CallbackFigures| {
                 let node = callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id));
                 let what = match (&callback.topic, callback.period_ms) {
                     (Some(topic), _) => topic.clone(),
@@ -109,16 +121,21 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
                     of(&chain.end_to_end_ms, |d| d.mean),
                     of(&chain.end_to_end_ms, |d| d.p99),
                     of(&chain.end_to_end_ms, |d| d.max),
-                    of(&chain.computation_ms, |d| d.mean),
-                    of(&chain.alignment_ms, |d| d.mean),
-                    of(&chain.queueing_ms, |d| d.mean),
-                    of(&chain.transport_ms, |d| d.mean),
+                    part(chain, |parts| Some(parts.computation)),
+                    part(chain, |parts| parts.alignment),
+                    part(chain, |parts| Some(parts.queueing)),
+                    part(chain, |parts| Some(parts.transport)),
                     Some(chain.lost as f64),
                 ],
             };
             summary.chains.iter().map(row).collect()
         }
     }
+}
+
+/// Mean of a part of a chain's times.
+fn part(chain: &ChainFigures, of: fn(Parts<f64>) -> Option<f64>) -> Option<f64> {
+    of(chain.parts.as_ref()?.map(|times| times.mean))
 }
 
 /// The name of a chain; where several paths have it, with the topics of this one.
@@ -130,7 +147,8 @@ fn distinct(chain: &ChainFigures, chains: &[ChainFigures]) -> String {
     format!("{} by {}", chain.name, topics.join(" "))
 }
 
-/// Rows whose name holds `filter`, whatever its case, ordered by a column: greatest first, or least first; what has no value last.
+/// Rows whose name holds `filter`, whatever its case, ordered by a column: greatest first, or least first; what has no
+/// value last.
 pub fn arrange(mut rows: Vec<Row>, filter: &str, column: usize, ascending: bool) -> Vec<Row> {
     let filter = filter.to_lowercase();
     rows.retain(|row| row.name.to_lowercase().contains(&filter));
@@ -165,7 +183,7 @@ pub fn shown(value: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::summary::{CallbackFigures, TopicFigures};
+    use tacho_tables::summary::{CallbackFigures, TopicFigures};
 
     fn row(name: &str, value: Option<f64>) -> Row {
         Row { name: name.into(), values: vec![value] }
@@ -177,8 +195,13 @@ mod tests {
 
     #[test]
     fn paths_of_one_name_are_told_apart_by_their_topics() {
-        let chain = |name: &str, topic: &str| ChainFigures { name: name.into(), path: vec!["/a".into(), topic.into(), "/b".into()], ..ChainFigures::default() };
-        let chains = vec![chain("a to b", "/x"), ChainFigures { critical: true, ..chain("a to b", "/y") }, chain("c", "/x")];
+        let chain = |name: &str, topic: &str| ChainFigures {
+            name: name.into(),
+            path: vec!["/a".into(), topic.into(), "/b".into()],
+            ..ChainFigures::default()
+        };
+        let chains =
+            vec![chain("a to b", "/x"), ChainFigures { critical: true, ..chain("a to b", "/y") }, chain("c", "/x")];
         let found = rows(Kind::Chains, &Summary { chains, ..Summary::default() }, 1.0);
         assert_eq!(names(&found), ["a to b by /x", "* a to b by /y", "c"]);
     }
@@ -197,7 +220,13 @@ mod tests {
         let distribution = Some(Distribution { count: 10, mean: 2000.0, ..Distribution::default() });
         let summary = Summary {
             topics: vec![TopicFigures { topic: "/points".into(), sent: 5, ..TopicFigures::default() }],
-            callbacks: vec![CallbackFigures { kind: "timer".into(), period_ms: Some(10.0), count: 10, duration_us: distribution, ..CallbackFigures::default() }],
+            callbacks: vec![CallbackFigures {
+                kind: "timer".into(),
+                period_ms: Some(10.0),
+                count: 10,
+                duration_us: distribution,
+                ..CallbackFigures::default()
+            }],
             chains: vec![Default::default()],
             ..Summary::default()
         };

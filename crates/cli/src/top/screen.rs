@@ -14,9 +14,9 @@ use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table, TableState};
 use ratatui::{Frame, Terminal};
 use std::io::{self, Stdout};
 use std::time::Duration;
-use tacho_analysis::live::LiveFacts;
-use tacho_analysis::summary::Summary;
+use tacho_figures::live::LiveFacts;
 use tacho_printing::visible;
+use tacho_tables::summary::Summary;
 
 /// What the user asks of whoever draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,14 @@ struct View {
 impl Default for View {
     fn default() -> Self {
         let order = Kind::ALL.map(|kind| (kind.worst_first(), false));
-        View { kind: Kind::Topics, order, filter: String::new(), searching: false, paused: false, table: TableState::default().with_selected(0) }
+        View {
+            kind: Kind::Topics,
+            order,
+            filter: String::new(),
+            searching: false,
+            paused: false,
+            table: TableState::default().with_selected(0),
+        }
     }
 }
 
@@ -156,7 +163,13 @@ impl View {
         self.table.select_first();
     }
 
-    fn draw_on<B: Backend>(&mut self, terminal: &mut Terminal<B>, summary: &Summary, facts: &LiveFacts, title: &str) -> io::Result<()> {
+    fn draw_on<B: Backend>(
+        &mut self,
+        terminal: &mut Terminal<B>,
+        summary: &Summary,
+        facts: &LiveFacts,
+        title: &str,
+    ) -> io::Result<()> {
         let window_s = facts.filled_ns as f64 / 1e9;
         let (column, ascending) = self.order[self.kind as usize];
         let shown = arrange(rows(self.kind, summary, window_s), &self.filter, column, ascending);
@@ -166,7 +179,8 @@ impl View {
 
     fn draw(&mut self, frame: &mut Frame, found: &[Row], facts: &LiveFacts, title: &str) {
         let [head, tabs, body, foot] =
-            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
+            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)])
+                .areas(frame.area());
         let lost = match facts.dropped_events {
             0 => String::new(),
             dropped => format!(", {dropped} EVENTS DROPPED"),
@@ -202,7 +216,9 @@ impl View {
         let room = frame.area().width.saturating_sub(taken).max(NAME);
         let names = fitted(&found.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), room.into());
         let lines = found.iter().zip(&names).map(|(row, name)| {
-            let values = columns[1..].iter().map(|&column| Cell::from(Line::from(shown(row.values[column - 1])).right_aligned()));
+            let values = columns[1..]
+                .iter()
+                .map(|&column| Cell::from(Line::from(shown(row.values[column - 1])).right_aligned()));
             TableRow::new(std::iter::once(Cell::from(name.as_str())).chain(values))
         });
         let widths = columns.iter().map(|&column| match column {
@@ -223,8 +239,12 @@ impl View {
         }
         let keys = match (self.searching, self.filter.as_str()) {
             (true, filter) => format!("/{filter}_   enter: keep, esc: all"),
-            (false, "") if hidden > 0 => format!("1 2 3: table  left right: sort by, {hidden} more  r: reverse  /: search  q: end"),
-            (false, "") => "1 2 3 tab: table   left right: sort by   r: reverse   /: search   space: pause   q: end".into(),
+            (false, "") if hidden > 0 => {
+                format!("1 2 3: table  left right: sort by, {hidden} more  r: reverse  /: search  q: end")
+            }
+            (false, "") => {
+                "1 2 3 tab: table   left right: sort by   r: reverse   /: search   space: pause   q: end".into()
+            }
             (false, filter) => format!("search: {filter}   esc: all   /: change   q: end"),
         };
         frame.render_widget(Line::from(keys), foot);
@@ -262,7 +282,7 @@ fn columns(kind: Kind, sorted: usize, room: u16) -> Vec<usize> {
 mod tests {
     use super::*;
     use ratatui::backend::TestBackend;
-    use tacho_analysis::summary::{Distribution, TopicFigures};
+    use tacho_tables::summary::{Distribution, TopicFigures};
 
     fn summary() -> Summary {
         let topic = |name: &str, p99: f64| TopicFigures {
@@ -315,14 +335,29 @@ mod tests {
         view.draw_on(&mut terminal, &summary(), &LiveFacts::default(), "runs/x, recording").expect("drawing");
         let buffer = terminal.backend().buffer();
         let row = |y: u16| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        assert!(row(2).contains("max us") && !row(2).contains("received") && row(23).contains("2 more"), "{}\n{}", row(2), row(23));
+        assert!(
+            row(2).contains("max us") && !row(2).contains("received") && row(23).contains("2 more"),
+            "{}\n{}",
+            row(2),
+            row(23)
+        );
     }
 
     #[test]
     fn dozens_of_chains_between_the_same_ends_do_not_look_the_same() {
-        let chain = |k: usize| tacho_analysis::summary::ChainFigures {
+        let chain = |k: usize| tacho_tables::summary::ChainFigures {
             name: "/sensing/lidar/top/velodyne_driver to /control/trajectory_follower".into(),
-            path: ["/a", "/points", "/b", &format!("/perception/objects/branch_{k}"), "/c", "/control/command/control_cmd", "/d"].map(String::from).into(),
+            path: [
+                "/a",
+                "/points",
+                "/b",
+                &format!("/perception/objects/branch_{k}"),
+                "/c",
+                "/control/command/control_cmd",
+                "/d",
+            ]
+            .map(String::from)
+            .into(),
             ..Default::default()
         };
         let summary = Summary { chains: (0..40).map(chain).collect(), ..Summary::default() };
@@ -344,7 +379,14 @@ mod tests {
     #[test]
     fn a_search_leaves_what_it_names_and_escape_ends_it() {
         let mut view = View::default();
-        for code in [KeyCode::Char('/'), KeyCode::Char('c'), KeyCode::Char('a'), KeyCode::Char('q'), KeyCode::Backspace, KeyCode::Enter] {
+        for code in [
+            KeyCode::Char('/'),
+            KeyCode::Char('c'),
+            KeyCode::Char('a'),
+            KeyCode::Char('q'),
+            KeyCode::Backspace,
+            KeyCode::Enter,
+        ] {
             assert_eq!(press(&mut view, code), Asked::Nothing);
         }
         let shown = lines(&mut view);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tacho_events::RunDirectory;
-use tacho_runner::{attach, ring};
+use tacho_recording::{attach, ring};
 
 /// A run directory that grows.
 pub struct Source {
@@ -43,7 +43,11 @@ impl Source {
             move || attach::record(&pids, &run, &stop, wanted, || begun.send(()).unwrap_or_default()).map(drop)
         })?;
         let pids: Vec<String> = options.attach.iter().map(u32::to_string).collect();
-        let source = Source { run, title: format!("attached to {}", pids.join(", ")), attached: Some(Attached { stop, recording, _folder: folder }) };
+        let source = Source {
+            run,
+            title: format!("attached to {}", pids.join(", ")),
+            attached: Some(Attached { stop, recording, _folder: folder }),
+        };
         match has_begun.recv() {
             Ok(()) => Ok(source),
             // It ended before it had begun: its error says why.

@@ -1,10 +1,10 @@
 //! The clocks of event files: what their ticks are in time.
 
+use super::files::Files;
 use super::{Chunk, Error, ProcessFacts, Reader};
 use crate::clock::Clock;
 use crate::layout::{Sync, TickSource, CHUNK_SIZE};
 use crate::problem::Problems;
-use super::files::Files;
 use crate::regular;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,8 +40,10 @@ impl Reader {
                     .add("file-truncated", path, offset, || format!("{rest} bytes of a record of {}", Sync::SIZE));
             }
             let records = records.filter_map(|r| r.first_chunk().map(Sync::read));
-            let mut hosts: Vec<_> =
-                readings.iter_mut().filter(|(counter, _)| matches!(counter.0, TickSource::Tsc | TickSource::Cntvct)).collect();
+            let mut hosts: Vec<_> = readings
+                .iter_mut()
+                .filter(|(counter, _)| matches!(counter.0, TickSource::Tsc | TickSource::Cntvct))
+                .collect();
             match hosts.as_mut_slice() {
                 [] => {}
                 [(_, only)] => only.extend(records),

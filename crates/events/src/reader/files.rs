@@ -1,7 +1,8 @@
 //! Event files, read at offsets into buffers.
 //!
-//! They are not mapped: a file that another process cuts ends the reader of a mapping by SIGBUS, and a disk that fails does, too. Here both
-//! are short reads, which are named. A large system has more processes than a program may have files open, so that only some are.
+//! They are not mapped: a file that another process cuts ends the reader of a mapping by SIGBUS, and a disk that fails
+//! does, too. Here both are short reads, which are named. A large system has more processes than a program may have
+//! files open, so that only some are.
 
 use crate::holes;
 use crate::problem::Problems;
@@ -61,8 +62,8 @@ impl Files {
         self.files[number].length
     }
 
-    /// Fills `bytes` with `count` bytes from `at` on, or with fewer at the file's end. One that ends earlier than it did, or cannot be read
-    /// there, is named.
+    /// Fills `bytes` with `count` bytes from `at` on, or with fewer at the file's end. One that ends earlier than it
+    /// did, or cannot be read there, is named.
     pub fn read(&mut self, number: usize, at: u64, count: usize, bytes: &mut Vec<u8>, problems: &mut Problems) {
         bytes.resize(count, 0);
         let read = self.file(number).and_then(|file| regular::read_at(file, bytes, at));
@@ -70,7 +71,9 @@ impl Files {
         let of = &self.files[number];
         let end = at + bytes.len() as u64;
         match read {
-            Err(error) => problems.add("unreadable", &of.path, at, || format!("{error}; events from here on are missing")),
+            Err(error) => {
+                problems.add("unreadable", &of.path, at, || format!("{error}; events from here on are missing"))
+            }
             Ok(found) if found < count && end < of.length => problems.add("cut-while-read", &of.path, end, || {
                 format!("ends here; expected {} bytes, as when reading began: events behind are missing", of.length)
             }),

@@ -9,8 +9,8 @@ use tacho_events::regular;
 /// First bytes of a database (SQLite file format, 1.3.1).
 const SQLITE: [u8; 16] = *b"SQLite format 3\0";
 
-/// The files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which they were written: all
-/// MCAP (`.mcap`) or all SQLite (`.db3`). `None`: no path is a bag.
+/// The files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which
+/// they were written: all MCAP (`.mcap`) or all SQLite (`.db3`). `None`: no path is a bag.
 pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     let mut found = Vec::new();
     for path in paths {
@@ -34,7 +34,11 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
         any |= begins_as_bag(path).map_err(|source| Error::Io { path: path.clone(), source })?;
     }
     // One of several may have been begun and not written yet.
-    if any { Ok(Some(found)) } else { Err(Error::NotBag(found[0].clone())) }
+    if any {
+        Ok(Some(found))
+    } else {
+        Err(Error::NotBag(found[0].clone()))
+    }
 }
 
 /// Whether a file of a bag is, by its name, a database.

@@ -1,8 +1,9 @@
-//! Bags in SQLite files (`.db3`), rosbag2's own until Iron: tables `topics` and `messages`, and from Iron on `message_definitions`.
+//! Bags in SQLite files (`.db3`), rosbag2's own until Iron: tables `topics` and `messages`, and from Iron on
+//! `message_definitions`.
 //!
 //! Schemas 1 to 4 of rosbag2_storage_sqlite3 are read by the columns that they share.
 
-use super::{Bag, OnProgress};
+use super::contents::{Bag, OnProgress};
 use crate::mcap::{begins_with_header, stamp, Schema};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -47,21 +48,38 @@ impl<'a> Reading<'a> {
     pub fn file(&mut self, path: &Path, length: u64, on_progress: &mut OnProgress<'_>) {
         let log = beside(path, "-wal").or_else(|| beside(path, "-journal"));
         if let Some((log, bytes)) = &log {
-            let text = || format!("{bytes} bytes of changes lie beside it in {}: it was still being written, or its writer was killed", log.display());
+            let text = || {
+                format!(
+                    "{bytes} bytes of changes lie beside it in {}: it was still being written, or its writer was \
+                     killed",
+                    log.display()
+                )
+            };
             self.bag.problems.add("not-finished", path, 0, text);
         }
         let read = open(path, log.is_some(), self.stop).and_then(|database| match not_a_table(&database)? {
-            Some(found) => Ok(self.say("unreadable", path, 0, found)),
+            Some(found) => {
+                self.say("unreadable", path, 0, found);
+                Ok(())
+            }
             None => self.messages(path, &database, length, on_progress),
         });
         match read {
             Ok(()) => {}
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => self.bag.complete = false,
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                self.bag.complete = false
+            }
             Err(error) => self.say("unreadable", path, 0, format!("{error}; read up to there")),
         }
     }
 
-    fn messages(&mut self, path: &Path, database: &Connection, length: u64, on_progress: &mut OnProgress<'_>) -> rusqlite::Result<()> {
+    fn messages(
+        &mut self,
+        path: &Path,
+        database: &Connection,
+        length: u64,
+        on_progress: &mut OnProgress<'_>,
+    ) -> rusqlite::Result<()> {
         let topics = self.topics(database)?;
         let last: Option<i64> = database.query_row("SELECT max(id) FROM messages", [], |row| row.get(0))?;
         let last = last.and_then(|last| u64::try_from(last).ok()).unwrap_or(1).max(1);
@@ -70,7 +88,9 @@ impl<'a> Reading<'a> {
         while let Some(row) = rows.next()? {
             let (id, topic, log_ns): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let data = row.get_ref(3)?.as_blob().map_err(|_| "a message without data".to_string());
-            let topic = topics.get(&topic).ok_or_else(|| format!("a message of topic {topic}, which the table of topics has not"));
+            let topic = topics
+                .get(&topic)
+                .ok_or_else(|| format!("a message of topic {topic}, which the table of topics has not"));
             match topic.and_then(|topic| Ok((topic, Content::of(data?)?))) {
                 Ok((topic, content)) => {
                     self.bag.count(log_ns);
@@ -88,7 +108,8 @@ impl<'a> Reading<'a> {
             }
             count += 1;
             if count % PROGRESS_EVERY == 0 {
-                self.bag.complete = on_progress((length as f64 * (count as f64 / last as f64).min(1.0)) as u64, self.bag.messages);
+                self.bag.complete =
+                    on_progress((length as f64 * (count as f64 / last as f64).min(1.0)) as u64, self.bag.messages);
                 if !self.bag.complete {
                     break;
                 }
@@ -104,7 +125,8 @@ impl<'a> Reading<'a> {
         let mut rows = statement.query([])?;
         let mut topics = HashMap::new();
         while let Some(row) = rows.next()? {
-            let (id, name, datatype, encoding): (i64, String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let (id, name, datatype, encoding): (i64, String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let has_header = definitions.get(&datatype).and_then(begins_with_header).or_else(|| standard(&datatype));
             let has_header = has_header.filter(|_| encoding == "cdr");
             let known = &mut self.bag.topics;
@@ -124,9 +146,13 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What stands in the place of a table: a view, or a virtual table, is a program of whoever made the file, and may never come to its end.
+/// What stands in the place of a table: a view, or a virtual table, is a program of whoever made the file, and may
+/// never come to its end.
 fn not_a_table(database: &Connection) -> rusqlite::Result<Option<String>> {
-    let mut statement = database.prepare("SELECT name, type, rootpage FROM sqlite_schema WHERE lower(name) IN ('topics', 'messages', 'message_definitions')")?;
+    let mut statement = database.prepare(
+        "SELECT name, type, rootpage FROM sqlite_schema WHERE lower(name) IN ('topics', 'messages', \
+         'message_definitions')",
+    )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (name, kind, page): (String, String, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -144,7 +170,8 @@ fn definitions(database: &Connection) -> rusqlite::Result<HashMap<String, Schema
     if !there {
         return Ok(HashMap::new());
     }
-    let mut statement = database.prepare("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions")?;
+    let mut statement =
+        database.prepare("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions")?;
     let rows = statement.query_map([], |row| {
         let name: String = row.get(0)?;
         Ok((name.clone(), Schema { id: 0, name, encoding: row.get(1)?, text: row.get(2)? }))
@@ -152,12 +179,30 @@ fn definitions(database: &Connection) -> rusqlite::Result<HashMap<String, Schema
     rows.collect()
 }
 
-/// Whether a type of common_interfaces begins with a header, for files without definitions (Humble and before); `None`: not one of those that are known.
+/// Whether a type of common_interfaces begins with a header, for files without definitions (Humble and before); `None`:
+/// not one of those that are known.
 fn standard(datatype: &str) -> Option<bool> {
     const SENSOR_MSGS: [&str; 20] = [
-        "BatteryState", "CameraInfo", "CompressedImage", "FluidPressure", "Illuminance", "Image", "Imu", "JointState", "Joy", "LaserScan",
-        "MagneticField", "MultiDOFJointState", "MultiEchoLaserScan", "NavSatFix", "PointCloud", "PointCloud2", "Range", "RelativeHumidity",
-        "Temperature", "TimeReference",
+        "BatteryState",
+        "CameraInfo",
+        "CompressedImage",
+        "FluidPressure",
+        "Illuminance",
+        "Image",
+        "Imu",
+        "JointState",
+        "Joy",
+        "LaserScan",
+        "MagneticField",
+        "MultiDOFJointState",
+        "MultiEchoLaserScan",
+        "NavSatFix",
+        "PointCloud",
+        "PointCloud2",
+        "Range",
+        "RelativeHumidity",
+        "Temperature",
+        "TimeReference",
     ];
     let (package, name) = datatype.split_once("/msg/")?;
     match package {
@@ -205,14 +250,19 @@ fn beside(path: &Path, ending: &str) -> Option<(PathBuf, u64)> {
     (bytes > 0).then(|| (name.into(), bytes))
 }
 
-/// Opens a database of whoever wrote it to read it (sqlite.org/security.html, "Untrusted SQLite Database Files"). One that nobody writes is
-/// opened as a file that does not change, so that nothing is made beside it.
+/// Opens a database of whoever wrote it to read it (sqlite.org/security.html, "Untrusted SQLite Database Files"). One
+/// that nobody writes is opened as a file that does not change, so that nothing is made beside it.
 fn open(path: &Path, changes: bool, stop: &'static AtomicBool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
-    let name: String =
-        path.as_os_str().as_bytes().iter().map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") }).collect();
-    let database = Connection::open_with_flags(format!("file:{name}?{}", if changes { "mode=ro" } else { "immutable=1" }), flags)?;
+    let name: String = path
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
+        .collect();
+    let database =
+        Connection::open_with_flags(format!("file:{name}?{}", if changes { "mode=ro" } else { "immutable=1" }), flags)?;
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     let limits = [
@@ -237,9 +287,10 @@ fn open(path: &Path, changes: bool, stop: &'static AtomicBool) -> rusqlite::Resu
 mod tests {
     use super::*;
 
-    const SCHEMA_3: &str = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT NULL, \
-        offered_qos_profiles TEXT NOT NULL); CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, \
-        data BLOB NOT NULL);";
+    const SCHEMA_3: &str = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, \
+                            serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL); CREATE TABLE \
+                            messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, \
+                            data BLOB NOT NULL);";
 
     fn imu(seconds: u8) -> Vec<u8> {
         [vec![0, 1, 0, 0, seconds, 0, 0, 0, 5, 0, 0, 0], vec![7; 300]].concat()
@@ -268,10 +319,15 @@ mod tests {
         let database = Connection::open(&path).expect("database");
         database.execute_batch(SCHEMA_3).expect("tables");
         database
-            .execute_batch("INSERT INTO topics VALUES(4,'/imu','sensor_msgs/msg/Imu','cdr',''),(5,'/own','my_msgs/msg/Own','cdr','')")
+            .execute_batch(
+                "INSERT INTO topics \
+                 VALUES(4,'/imu','sensor_msgs/msg/Imu','cdr',''),(5,'/own','my_msgs/msg/Own','cdr','')",
+            )
             .expect("topics");
         for (topic, ns) in [(4, 10), (5, 20), (4, 30), (9, 40)] {
-            database.execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(?1, ?2, ?3)", (topic, ns, imu(2))).expect("message");
+            database
+                .execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(?1, ?2, ?3)", (topic, ns, imu(2)))
+                .expect("message");
         }
         drop(database);
         let (bag, messages) = read(&path);
@@ -286,8 +342,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("x.db3");
         let database = Connection::open(&path).expect("database");
-        let rows = "INSERT INTO topics VALUES(1,'/own','my_msgs/msg/Own','cdr',''); INSERT INTO messages WITH RECURSIVE n(i) AS (VALUES(1) \
-            UNION ALL SELECT i + 1 FROM n WHERE i < 4000) SELECT i, 1, i, x'00010000' FROM n;";
+        let rows = "INSERT INTO topics VALUES(1,'/own','my_msgs/msg/Own','cdr',''); INSERT INTO messages WITH \
+                    RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 4000) SELECT i, 1, i, \
+                    x'00010000' FROM n;";
         database.execute_batch(&format!("{SCHEMA_3} {rows}")).expect("rows");
         drop(database);
         let (bag, messages) = read(&path);
@@ -302,15 +359,39 @@ mod tests {
         let endless = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)";
         let topics = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT);";
         for (name, made, found) in [
-            ("view", format!("{topics} CREATE VIEW messages AS {endless} SELECT i AS id, 1 AS topic_id, i AS timestamp, x'00' AS data FROM n"), "messages is a view"),
-            ("topics", format!("CREATE VIEW Topics AS {endless} SELECT i AS id, 'a' AS name, 'b' AS type, 'cdr' AS serialization_format FROM n"), "Topics is a view"),
-            ("virtual", format!("{topics} CREATE VIRTUAL TABLE messages USING fts5(topic_id, timestamp, data)"), "messages is a virtual table"),
+            (
+                "view",
+                format!(
+                    "{topics} CREATE VIEW messages AS {endless} SELECT i AS id, 1 AS topic_id, i AS timestamp, x'00' \
+                     AS data FROM n"
+                ),
+                "messages is a view",
+            ),
+            (
+                "topics",
+                format!(
+                    "CREATE VIEW Topics AS {endless} SELECT i AS id, 'a' AS name, 'b' AS type, 'cdr' AS \
+                     serialization_format FROM n"
+                ),
+                "Topics is a view",
+            ),
+            (
+                "virtual",
+                format!("{topics} CREATE VIRTUAL TABLE messages USING fts5(topic_id, timestamp, data)"),
+                "messages is a virtual table",
+            ),
         ] {
             let path = folder.path().join(format!("{name}.db3"));
             Connection::open(&path).and_then(|database| database.execute_batch(&made)).expect("database");
             let (bag, messages) = read(&path);
             let said: Vec<String> = bag.problems.iter().map(ToString::to_string).collect();
-            assert!(messages.is_empty() && said.len() == 1 && said[0].contains(found) && said[0].contains("expected a table"), "{said:?}");
+            assert!(
+                messages.is_empty()
+                    && said.len() == 1
+                    && said[0].contains(found)
+                    && said[0].contains("expected a table"),
+                "{said:?}"
+            );
         }
     }
 
@@ -318,17 +399,31 @@ mod tests {
     fn what_is_no_bag_is_a_problem_and_a_file_that_was_cut_is_read_up_to_there() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("x.db3");
-        Connection::open(&path).and_then(|database| database.execute_batch("CREATE TABLE other(a);")).expect("database");
+        Connection::open(&path)
+            .and_then(|database| database.execute_batch("CREATE TABLE other(a);"))
+            .expect("database");
         let (bag, messages) = read(&path);
-        assert!(messages.is_empty() && bag.problems.iter().any(|p| p.to_string().contains("no such table")), "{:?}", bag.problems);
-        std::fs::write(&path, b"no database at all, but long enough to have a header of its own, or so it may seem to some").expect("file");
+        assert!(
+            messages.is_empty() && bag.problems.iter().any(|p| p.to_string().contains("no such table")),
+            "{:?}",
+            bag.problems
+        );
+        std::fs::write(
+            &path,
+            b"no database at all, but long enough to have a header of its own, or so it may seem to some",
+        )
+        .expect("file");
         assert_eq!(read(&path).0.problems.count("unreadable"), 1);
 
         let path = folder.path().join("long.db3");
         let database = Connection::open(&path).expect("database");
-        database.execute_batch(&format!("{SCHEMA_3} INSERT INTO topics VALUES(1,'/imu','sensor_msgs/msg/Imu','cdr','')")).expect("topics");
+        database
+            .execute_batch(&format!("{SCHEMA_3} INSERT INTO topics VALUES(1,'/imu','sensor_msgs/msg/Imu','cdr','')"))
+            .expect("topics");
         for ns in 0..500 {
-            database.execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?1, ?2)", (ns, imu(1))).expect("message");
+            database
+                .execute("INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?1, ?2)", (ns, imu(1)))
+                .expect("message");
         }
         drop(database);
         let length = std::fs::metadata(&path).expect("file").len();

@@ -24,7 +24,8 @@ pub(crate) struct Segment {
     pub text: Option<Sink>,
 }
 
-/// One integer of 8, 16, 32 or 64 bits, little endian: the eight bytes at `at`, cut by `mask`, sign-extended from `sign`.
+/// One integer of 8, 16, 32 or 64 bits, little endian: the eight bytes at `at`, cut by `mask`, sign-extended from
+/// `sign`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Load {
     pub at: u32,
@@ -132,7 +133,9 @@ fn whole_bytes(node: &Node) -> Option<u64> {
     match node {
         _ if node.align() > 8 => None,
         Node::Integer(of) => (of.bits % 8 == 0).then_some(u64::from(of.bits / 8)),
-        Node::Structure { members, .. } => members.iter().map(whole_bytes).try_fold(0u64, |sum, bytes| sum.checked_add(bytes?)),
+        Node::Structure { members, .. } => {
+            members.iter().map(whole_bytes).try_fold(0u64, |sum, bytes| sum.checked_add(bytes?))
+        }
         Node::Array { of, length: Length::Fixed(length), .. } => whole_bytes(of)?.checked_mul(*length),
         Node::Text { .. } | Node::Array { .. } | Node::Variant { .. } => None,
     }
@@ -147,8 +150,12 @@ pub(crate) enum Header {
     Large,
     /// LTTng's compact header, little endian: id of 5 bits and time of 27, or 31, id of 32 and time of 64.
     Compact,
-    /// By bytes: the first alternative that the tag, which is the id, falls into. Without a tag all events have the id 0.
-    Direct { tag: Option<Field>, alternatives: Vec<Alternative> },
+    /// By bytes: the first alternative that the tag, which is the id, falls into. Without a tag all events have the id
+    /// 0.
+    Direct {
+        tag: Option<Field>,
+        alternatives: Vec<Alternative>,
+    },
     Walk(Node),
 }
 
@@ -184,7 +191,9 @@ impl Header {
             None => Header::None,
             // One that may begin or end within a byte is walked.
             Some(node) => match direct(&node).filter(|_| node.align() == 8) {
-                Some((tag, alternatives)) => of_lttng(tag, &alternatives).unwrap_or(Header::Direct { tag, alternatives }),
+                Some((tag, alternatives)) => {
+                    of_lttng(tag, &alternatives).unwrap_or(Header::Direct { tag, alternatives })
+                }
                 None => Header::Walk(node),
             },
         }
@@ -228,7 +237,8 @@ fn direct(node: &Node) -> Option<(Option<Field>, Vec<Alternative>)> {
     for (first, last, option) in choices {
         let (mut at, mut placed) = (at, placed.clone());
         place(&options[*option], &mut at, &mut placed)?;
-        let own = placed[common..].iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID)).map(|(.., id)| *id);
+        let own =
+            placed[common..].iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::EVENT_ID)).map(|(.., id)| *id);
         alternatives.push(alternative(u64::try_from(*first).ok()?, u64::try_from(*last).ok()?, &placed, own, at)?);
     }
     Some((Some(tag), alternatives))
@@ -236,7 +246,7 @@ fn direct(node: &Node) -> Option<(Option<Field>, Vec<Alternative>)> {
 
 fn alternative(first: u64, last: u64, placed: &Placed, id: Option<Field>, bits: u64) -> Option<Alternative> {
     let time = placed.iter().rev().find(|(_, sink, _)| *sink == Sink::Word(word::TIME)).map(|(.., time)| *time);
-    (bits % 8 == 0).then_some(Alternative { first, last, id, time, bytes: (bits / 8) as usize })
+    bits.is_multiple_of(8).then_some(Alternative { first, last, id, time, bytes: (bits / 8) as usize })
 }
 
 fn place(node: &Node, at: &mut u64, placed: &mut Placed) -> Option<()> {

@@ -108,7 +108,14 @@ impl Compiler {
     }
 
     /// Elements go nowhere by themselves; bytes may go somewhere together.
-    fn array(&mut self, element: &Type, length: Length, sink: Sink, _: Sinks<'_>, depth: usize) -> Result<Node, String> {
+    fn array(
+        &mut self,
+        element: &Type,
+        length: Length,
+        sink: Sink,
+        _: Sinks<'_>,
+        depth: usize,
+    ) -> Result<Node, String> {
         let (of, _) = self.node(element, Sink::Nowhere, &|_, _, _| Sink::Nowhere, depth)?;
         Ok(Node::Array { align: of.align(), of: Box::new(of), length, sink })
     }
@@ -131,8 +138,16 @@ impl Compiler {
                 return inside(known, rest).ok_or_else(|| not_there(path));
             }
         }
-        let own = ["trace.packet.header.", "stream.packet.context.", "stream.event.header.", "stream.event.context.", "event.context.", "event.fields."]
-            .iter().find_map(|scope| path.strip_prefix(scope));
+        let own = [
+            "trace.packet.header.",
+            "stream.packet.context.",
+            "stream.event.header.",
+            "stream.event.context.",
+            "event.context.",
+            "event.fields.",
+        ]
+        .iter()
+        .find_map(|scope| path.strip_prefix(scope));
         if let Some(rest) = own {
             return self.open.first().and_then(|known| inside(known, rest)).ok_or_else(|| not_there(path));
         }

@@ -42,7 +42,8 @@ fn bytes(of: &Type) -> bool {
 
 /// An array or sequence of numbers of 64 bits.
 fn addresses(of: &Type) -> bool {
-    let address = |of: &Type| matches!(of, Type::Integer(Integer { bits: 64, align: 1 | 8, order: ByteOrder::Native, .. }));
+    let address =
+        |of: &Type| matches!(of, Type::Integer(Integer { bits: 64, align: 1 | 8, order: ByteOrder::Native, .. }));
     matches!(of, Type::Array(of, _) | Type::Sequence(of, _) if address(of))
 }
 
@@ -95,7 +96,8 @@ pub(super) fn event_header_sink(name: &str, of: &Type, _: usize, clock: &Cell<Op
     }
 }
 
-/// Contexts of LTTng: `vpid` and `vtid` are those of the process's own namespace, which is also what its handles belong to.
+/// Contexts of LTTng: `vpid` and `vtid` are those of the process's own namespace, which is also what its handles belong
+/// to.
 pub(super) fn event_context_sink(name: &str, of: &Type, depth: usize) -> Sink {
     match name.strip_prefix('_').unwrap_or(name) {
         _ if depth != 1 => Sink::Nowhere,

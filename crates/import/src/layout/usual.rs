@@ -1,5 +1,5 @@
-//! Events of the usual form: LTTng's short header, then integers at fixed bytes, and no text. All but the first events of a ROS system
-//! are so; they are read at one look, without asking a [`Plan`](super::Plan) step by step.
+//! Events of the usual form: LTTng's short header, then integers at fixed bytes, and no text. All but the first events
+//! of a ROS system are so; they are read at one look, without asking a [`Plan`](super::Plan) step by step.
 
 use super::plan::{Load, Plan};
 use super::{word, Header};
@@ -112,7 +112,8 @@ mod tests {
             (32, false, 0x8586_8788),
             (64, true, 0x8182_8384_8586_8788),
         ] {
-            let load = Load { at: 249, word: 0, mask: u64::MAX >> (64 - bits), sign: if sign { 1 << (bits - 1) } else { 0 } };
+            let load =
+                Load { at: 249, word: 0, mask: u64::MAX >> (64 - bits), sign: if sign { 1 << (bits - 1) } else { 0 } };
             assert_eq!(Place::new(&load, 6).map(|place| place.read(&event)), Some(expected), "{bits} {sign}");
         }
         assert_eq!(Place::new(&Load { at: 250, word: 0, mask: u64::MAX, sign: 0 }, 6), None);

@@ -27,7 +27,9 @@ impl ChunkHead {
         }
         // Times of its first and last message, which the messages say as well.
         let mut fields = Fields(&fixed[16..]);
-        let (Some(uncompressed_bytes), Some(crc), Some(name)) = (fields.u64(), fields.u32(), fields.u32()) else { return Ok(None) };
+        let (Some(uncompressed_bytes), Some(crc), Some(name)) = (fields.u64(), fields.u32(), fields.u32()) else {
+            return Ok(None);
+        };
         if name > NAME_MAX {
             return Ok(None);
         }
@@ -37,7 +39,13 @@ impl ChunkHead {
         }
         let compression = String::from_utf8_lossy(&rest[..name as usize]).into_owned();
         let compressed_bytes = Fields(&rest[name as usize..]).u64().unwrap_or(0);
-        Ok(Some(ChunkHead { uncompressed_bytes, crc, compression, compressed_bytes, bytes: (fixed.len() + rest.len()) as u64 }))
+        Ok(Some(ChunkHead {
+            uncompressed_bytes,
+            crc,
+            compression,
+            compressed_bytes,
+            bytes: (fixed.len() + rest.len()) as u64,
+        }))
     }
 }
 
@@ -65,7 +73,9 @@ pub(super) fn open<'a>(head: &ChunkHead, compressed: impl Read + 'a) -> Result<C
     let bytes: Box<dyn Read + 'a> = match head.compression.as_str() {
         "" => Box::new(compressed),
         "lz4" => Box::new(lz4_flex::frame::FrameDecoder::new(compressed)),
-        "zstd" => Box::new(ruzstd::decoding::StreamingDecoder::new(compressed).map_err(|error| format!("zstd: {error}"))?),
+        "zstd" => {
+            Box::new(ruzstd::decoding::StreamingDecoder::new(compressed).map_err(|error| format!("zstd: {error}"))?)
+        }
         other => return Err(format!("compressed with {other:?}; expected \"\", \"lz4\" or \"zstd\"")),
     };
     let checked = Checked { bytes, crc: crc32fast::Hasher::new(), count: 0 };
@@ -79,7 +89,9 @@ pub(super) fn check(head: &ChunkHead, content: Content<'_>) -> Result<(), String
         return Err(format!("{count} bytes after decompression; its head says {}", head.uncompressed_bytes));
     }
     match crc.finalize() {
-        found if head.crc != 0 && found != head.crc => Err(format!("checksum (CRC-32) {found:#010x}; its head says {:#010x}", head.crc)),
+        found if head.crc != 0 && found != head.crc => {
+            Err(format!("checksum (CRC-32) {found:#010x}; its head says {:#010x}", head.crc))
+        }
         _ => Ok(()),
     }
 }

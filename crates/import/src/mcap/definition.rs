@@ -2,7 +2,8 @@
 
 use super::record::Schema;
 
-/// Whether the first field is a `std_msgs/Header`; `None` where the definition is in no language that is read, or cannot be read.
+/// Whether the first field is a `std_msgs/Header`; `None` where the definition is in no language that is read, or
+/// cannot be read.
 pub(crate) fn begins_with_header(schema: &Schema) -> Option<bool> {
     match schema.encoding.as_str() {
         // That of an empty message; or its writer had not found it.
@@ -17,7 +18,8 @@ fn is_header(datatype: &str) -> bool {
     matches!(datatype, "std_msgs/Header" | "std_msgs/msg/Header" | "Header")
 }
 
-/// Type of the first field of a `.msg` file; definitions of other types follow it behind a line of `=`. `None`: it has no field.
+/// Type of the first field of a `.msg` file; definitions of other types follow it behind a line of `=`. `None`: it has
+/// no field.
 fn first_field(text: &str) -> Option<&str> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     lines.take_while(|line| !line.starts_with("===")).filter(|line| !line.is_empty()).find_map(|line| {
@@ -69,11 +71,14 @@ impl<'a> Words<'a> {
         loop {
             let text = self.0.trim_start();
             let rest = match text {
-                _ if text.starts_with("//") || text.starts_with('#') => text.split_once('\n').map_or("", |(_, rest)| rest),
+                _ if text.starts_with("//") || text.starts_with('#') => {
+                    text.split_once('\n').map_or("", |(_, rest)| rest)
+                }
                 _ if text.starts_with("/*") => text.split_once("*/").map_or("", |(_, rest)| rest),
                 _ => {
                     let first = text.chars().next()?;
-                    let word = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
+                    let word =
+                        text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
                     let end = match first {
                         '"' => string_end(text),
                         _ => word.max(first.len_utf8()),
@@ -124,7 +129,8 @@ mod tests {
 
     #[test]
     fn the_first_field_of_a_msg_file_decides() {
-        let battery = "# State of a battery\n\nuint8 UNKNOWN = 0\nuint8 FULL=1 # full\nstd_msgs/Header  header\nfloat32 voltage\n";
+        let battery = "# State of a battery\n\nuint8 UNKNOWN = 0\nuint8 FULL=1 # full\nstd_msgs/Header  header\n\
+                       float32 voltage\n";
         assert_eq!(schema("ros2msg", "sensor_msgs/msg/BatteryState", battery), Some(true));
         assert_eq!(schema("ros1msg", "sensor_msgs/Imu", "Header header\nfloat64 x"), Some(true));
         let later = "float32 voltage\nstd_msgs/Header header\n";
@@ -136,10 +142,14 @@ mod tests {
 
     #[test]
     fn the_first_member_of_the_struct_of_an_idl_file_decides() {
-        let idl = "================\nIDL: sensor_msgs/msg/Imu\n// generated\n#include \"std_msgs/msg/Header.idl\"\nmodule sensor_msgs {\n  \
-            module msg {\n    typedef double double__9[9];\n    @verbatim (language=\"comment\", text=\n      \"struct Imu { \\\" ) double\" \"x\")\n    \
-            struct Imu {\n      @verbatim (language=\"comment\", text=\"of (x)\")\n      std_msgs::msg::Header header;\n      double x;\n    };\n  };\n};\n\
-            ================\nIDL: std_msgs/msg/Header\nmodule std_msgs { module msg { struct Header { builtin_interfaces::msg::Time stamp; string frame_id; }; }; };";
+        let idl = "================\nIDL: sensor_msgs/msg/Imu\n// generated\n#include \"std_msgs/msg/Header.idl\"\n\
+                   module sensor_msgs {\n  module msg {\n    typedef double double__9[9];\n    \
+                   @verbatim (language=\"comment\", text=\n      \"struct Imu { \\\" ) double\" \"x\")\n    \
+                   struct Imu {\n      @verbatim (language=\"comment\", text=\"of (x)\")\n      \
+                   std_msgs::msg::Header header;\n      double x;\n    };\n  };\n};\n================\n\
+                   IDL: std_msgs/msg/Header\n\
+                   module std_msgs { module msg { struct Header { builtin_interfaces::msg::Time stamp; string \
+                   frame_id; }; }; };";
         assert_eq!(schema("ros2idl", "sensor_msgs/msg/Imu", idl), Some(true));
         assert_eq!(schema("ros2idl", "std_msgs/msg/Header", idl), Some(false));
         assert_eq!(schema("ros2idl", "a/msg/Missing", idl), None);

@@ -4,7 +4,7 @@ use super::chunk::{self, ChunkHead};
 use super::definition::begins_with_header;
 use super::record::{opcode, read_up_to, Channel, Fields, Head, MessageHead, Schema, FOOTER_BYTES, MAGIC};
 use super::stamp;
-use crate::bag::{Bag, OnProgress};
+use crate::bag::contents::{Bag, OnProgress};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -94,14 +94,17 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Schemas and channels as a finished file repeats them behind its data: there they are whole even where the chunk that brought them is not.
+    /// Schemas and channels as a finished file repeats them behind its data: there they are whole even where the chunk
+    /// that brought them is not.
     fn definitions(&mut self, source: &mut (impl Read + Seek), length: u64) -> io::Result<()> {
         let footer = MAGIC.len() as u64 + FOOTER_BYTES + Head::BYTES;
         let Some(at) = length.checked_sub(footer) else { return Ok(()) };
         source.seek(SeekFrom::Start(at))?;
         let mut bytes = [0; FOOTER_BYTES as usize];
         let head = Head::read(source)?;
-        if head != Some(Head { opcode: opcode::FOOTER, length: FOOTER_BYTES }) || read_up_to(source, &mut bytes)? < bytes.len() {
+        if head != Some(Head { opcode: opcode::FOOTER, length: FOOTER_BYTES })
+            || read_up_to(source, &mut bytes)? < bytes.len()
+        {
             return Ok(());
         }
         let start = Fields(&bytes).u64().unwrap_or(0);
@@ -126,7 +129,11 @@ impl<'a> Reading<'a> {
         let count = read_up_to(source, &mut magic).map_err(|error| unreadable(0, &error))?;
         if magic != MAGIC {
             let found = String::from_utf8_lossy(&magic[..count]).into_owned();
-            return Err(Fault { name: "not-mcap", at: 0, text: format!("begins with {found:?}; an MCAP file begins with \"\\x89MCAP0\\r\\n\"") });
+            return Err(Fault {
+                name: "not-mcap",
+                at: 0,
+                text: format!("begins with {found:?}; an MCAP file begins with \"\\x89MCAP0\\r\\n\""),
+            });
         }
         let (mut at, mut told) = (MAGIC.len() as u64, 0);
         loop {
@@ -140,14 +147,24 @@ impl<'a> Reading<'a> {
             let not_finished = |text: String| Fault { name: "not-finished", at, text };
             let head = match Head::read(source) {
                 Ok(Some(head)) => head,
-                Ok(None) => return Err(not_finished("the file ends without an end of its data: it was still being written, or its writer was killed".into())),
+                Ok(None) => return Err(not_finished(
+                    "the file ends without an end of its data: it was still being written, or its writer was killed"
+                        .into(),
+                )),
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    return Err(not_finished(format!("the file ends {} bytes into the head of a record; read up to there", length.saturating_sub(at))));
+                    return Err(not_finished(format!(
+                        "the file ends {} bytes into the head of a record; read up to there",
+                        length.saturating_sub(at)
+                    )));
                 }
                 Err(error) => return Err(unreadable(at, &error)),
             };
             if !head.is_known() {
-                let text = format!("a record of kind {:#04x}, which there is not; the {} bytes from there on are not read", head.opcode, length.saturating_sub(at));
+                let text = format!(
+                    "a record of kind {:#04x}, which there is not; the {} bytes from there on are not read",
+                    head.opcode,
+                    length.saturating_sub(at)
+                );
                 return Err(Fault { name: "not-a-record", at, text });
             }
             let there = length.saturating_sub(at + Head::BYTES);
@@ -168,14 +185,18 @@ impl<'a> Reading<'a> {
                 }
             }
             if cut {
-                let text = format!("the file ends {there} bytes into a record of {}; read up to its last whole message", head.length);
+                let text = format!(
+                    "the file ends {there} bytes into a record of {}; read up to its last whole message",
+                    head.length
+                );
                 return Err(not_finished(text));
             }
             at += Head::BYTES + head.length;
         }
     }
 
-    /// Reads a record that is wholly there; `at` is its offset, or that of its chunk. One that makes no sense is said, and stepped over.
+    /// Reads a record that is wholly there; `at` is its offset, or that of its chunk. One that makes no sense is said,
+    /// and stepped over.
     fn record(&mut self, head: Head, source: &mut impl Read, at: u64) -> io::Result<()> {
         let wrong = match head.opcode {
             opcode::MESSAGE => self.message(head, source)?,
@@ -213,7 +234,8 @@ impl<'a> Reading<'a> {
             return;
         }
         let schema = self.schemas.get(&channel.schema);
-        let has_header = schema.filter(|_| matches!(channel.encoding.as_str(), "cdr" | "ros1")).and_then(begins_with_header);
+        let has_header =
+            schema.filter(|_| matches!(channel.encoding.as_str(), "cdr" | "ros1")).and_then(begins_with_header);
         let datatype = schema.map_or(String::new(), |schema| schema.name.clone());
         let topic = BagTopic { name: channel.topic, datatype, has_header };
         self.brought.push(channel.id);
@@ -254,10 +276,15 @@ impl<'a> Reading<'a> {
         Ok(None)
     }
 
-    /// Reads the records of a chunk. Of one whose checksum or compression is wrong none counts; one that the file ends in counts up to there.
+    /// Reads the records of a chunk. Of one whose checksum or compression is wrong none counts; one that the file ends
+    /// in counts up to there.
     fn chunk(&mut self, source: &mut impl Read, at: u64, cut: bool) -> Result<(), Fault> {
         self.brought.clear();
-        let bad = |text: String| Fault { name: "bad-chunk", at, text: format!("a chunk with {text}; its messages are left out") };
+        let bad = |text: String| Fault {
+            name: "bad-chunk",
+            at,
+            text: format!("a chunk with {text}; its messages are left out"),
+        };
         let head = match ChunkHead::read(source) {
             Ok(Some(head)) => head,
             Ok(None) if cut => return Ok(()),
@@ -282,7 +309,9 @@ impl<'a> Reading<'a> {
         loop {
             match Head::read(&mut content).map_err(|error| error.to_string())? {
                 None => return chunk::check(head, content),
-                Some(record) if !record.is_known() => return Err(format!("a record of kind {:#04x} in it", record.opcode)),
+                Some(record) if !record.is_known() => {
+                    return Err(format!("a record of kind {:#04x} in it", record.opcode))
+                }
                 Some(record) => self.record(record, &mut content, at).map_err(|error| error.to_string())?,
             }
         }

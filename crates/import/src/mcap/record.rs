@@ -1,4 +1,5 @@
-//! Records of an MCAP file: an opcode, a length, and the fields that are needed of it. Bytes in, fields out; never panics.
+//! Records of an MCAP file: an opcode, a length, and the fields that are needed of it. Bytes in, fields out; never
+//! panics.
 
 use std::io::{self, Read};
 
@@ -60,7 +61,8 @@ pub(crate) fn read_up_to(from: &mut impl Read, into: &mut [u8]) -> io::Result<us
     Ok(done)
 }
 
-/// Fields of a record, one after the other; `None` where its bytes end. Numbers are little endian, texts have their length before them.
+/// Fields of a record, one after the other; `None` where its bytes end. Numbers are little endian, texts have their
+/// length before them.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -1,9 +1,9 @@
 //! One event, whatever its form.
 
+use super::shared::Shared;
 use crate::decode::{body, head, Captured, Fault, Input};
 use crate::kinds::{payload, Kind, Listed, TEXTS, WORDS};
 use crate::layout::{word, EventClass, StreamLayout};
-use super::Shared;
 use std::collections::VecDeque;
 use tacho_events::{Event, Payload, ProcessIndex, Text};
 
@@ -31,7 +31,13 @@ pub(super) struct Read<'a> {
 
 /// Reads the event at bit `at`.
 #[inline(always)]
-pub(super) fn event<'a>(layout: &'a StreamLayout, input: Input<'_>, at: u64, ticks: u64, captured: &mut Captured) -> Result<Read<'a>, Damage> {
+pub(super) fn event<'a>(
+    layout: &'a StreamLayout,
+    input: Input<'_>,
+    at: u64,
+    ticks: u64,
+    captured: &mut Captured,
+) -> Result<Read<'a>, Damage> {
     let head = head(&layout.event_header, input, at, captured).map_err(Damage::Decoding)?;
     let class = layout.class(head.id).ok_or(Damage::UnknownEvent(head.id))?;
     let end = body(class, input, head.end, captured).map_err(Damage::Decoding)?;
@@ -50,13 +56,24 @@ pub(super) fn time_of(before: u64, low: u64, bits: u32) -> u64 {
     }
     let mask = (1u64 << bits) - 1;
     let time = before & !mask | low & mask;
-    if time < before { time.wrapping_add(mask + 1) } else { time }
+    if time < before {
+        time.wrapping_add(mask + 1)
+    } else {
+        time
+    }
 }
 
 /// Writes the payload of an event; false for one that CARET repeats.
 #[inline(always)]
-pub(super) fn understood(class: &EventClass, number: u16, process: ProcessIndex, captured: &Captured, input: Input<'_>, shared: &mut Shared,
-    into: &mut Payload) -> bool {
+pub(super) fn understood(
+    class: &EventClass,
+    number: u16,
+    process: ProcessIndex,
+    captured: &Captured,
+    input: Input<'_>,
+    shared: &mut Shared,
+    into: &mut Payload,
+) -> bool {
     let words = &captured.words[..WORDS];
     let mut texts = [Text::EMPTY; TEXTS];
     if class.texts > 0 {
@@ -70,8 +87,8 @@ pub(super) fn understood(class: &EventClass, number: u16, process: ProcessIndex,
     }
     if class.initialises {
         if let Some(initialised) = &mut shared.initialised {
-            // All of its words: a subscription has two objects where it also takes messages within its process. An address whose
-            // entity is gone is given to another, which came to be later.
+            // All of its words: a subscription has two objects where it also takes messages within its process. An
+            // address whose entity is gone is given to another, which came to be later.
             let mut said = (process, number, [0; WORDS]);
             said.2[..class.words].copy_from_slice(&words[..class.words]);
             if class.by_caret && initialised.contains(&said) {
@@ -87,13 +104,24 @@ pub(super) fn understood(class: &EventClass, number: u16, process: ProcessIndex,
 }
 
 /// One record for each pair of the two arrays of handles that were read last.
-pub(super) fn pairs(kind: &Kind, captured: &Captured, input: Input<'_>, big: bool, event: Event, into: &mut VecDeque<Event>) {
+pub(super) fn pairs(
+    kind: &Kind,
+    captured: &Captured,
+    input: Input<'_>,
+    big: bool,
+    event: Event,
+    into: &mut VecDeque<Event>,
+) {
     let handles = |span: usize| {
         let (start, end) = captured.spans[span];
         let words = input.bytes.get(start..end).unwrap_or_default().chunks_exact(8);
         words.map(move |word| {
             let word = word.first_chunk().copied().unwrap_or_default();
-            if big { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) }
+            if big {
+                u64::from_be_bytes(word)
+            } else {
+                u64::from_le_bytes(word)
+            }
         })
     };
     for subscription in handles(0) {
@@ -102,7 +130,11 @@ pub(super) fn pairs(kind: &Kind, captured: &Captured, input: Input<'_>, big: boo
                 return;
             }
             let mut event = event;
-            if payload(kind.number, Listed { words: [subscription, publisher].iter(), texts: [].iter() }, &mut event.payload) {
+            if payload(
+                kind.number,
+                Listed { words: [subscription, publisher].iter(), texts: [].iter() },
+                &mut event.payload,
+            ) {
                 into.push_back(event);
             }
         }

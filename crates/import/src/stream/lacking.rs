@@ -1,9 +1,10 @@
 //! What a stream lacks: by the counters of its packets, by the index of its files, by bytes that are no packet.
 
-use super::{Shared, Stream, StreamFile, Trace};
+use super::{Shared, Stream, StreamFile};
 use crate::gap::{Cause, Gap};
 use crate::index::{self, Indexed};
 use crate::packet::Packet;
+use crate::trace::Trace;
 use crate::window::Bytes;
 use std::io;
 use std::path::Path;
@@ -57,7 +58,9 @@ impl Stream {
         if self.next_is_again {
             return;
         }
-        let after = || self.before.and_then(|before| before.end).map_or(Time::from_monotonic_ns(i64::MIN), |end| trace.time(end));
+        let after = || {
+            self.before.and_then(|before| before.end).map_or(Time::from_monotonic_ns(i64::MIN), |end| trace.time(end))
+        };
         let from = self.unread.map_or_else(after, |unread| unread.from);
         let cause = self.unread.map_or(cause, |unread| unread.cause);
         self.unread = Some(Unread { from, offset, cause });
@@ -71,8 +74,8 @@ impl Stream {
         }
     }
 
-    /// At the end of a file, which has `length` bytes that can be read: the packets that its index knows behind the last one that was opened
-    /// are not in the trace, unless a file had them that was read before.
+    /// At the end of a file, which has `length` bytes that can be read: the packets that its index knows behind the
+    /// last one that was opened are not in the trace, unless a file had them that was read before.
     pub(super) fn close_file(&mut self, length: u64, file: &StreamFile, trace: &Trace, shared: &mut Shared) {
         self.file = None;
         if matches!(file.bytes, Bytes::Held(_)) {
@@ -90,7 +93,13 @@ impl Stream {
         let Some((count, first, last)) = told.lacking else { return };
         let known = if self.opened.is_some() { " that its index tells of" } else { "" };
         let from = trace.time(first.begin);
-        shared.gaps.add(Gap { cause: Cause::PacketsMissing, events: None, from, to: trace.time(last.end).max(from), stream: self.index });
+        shared.gaps.add(Gap {
+            cause: Cause::PacketsMissing,
+            events: None,
+            from,
+            to: trace.time(last.end).max(from),
+            stream: self.index,
+        });
         let what = match self.opened {
             _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which tells of",
             None => "nothing of it could be read, and its index tells of",
@@ -119,18 +128,28 @@ impl Stream {
         }
         if let Some(fault) = index.fault {
             let path = index::path_of(path).unwrap_or_else(|| path.to_path_buf());
-            shared.problems.add("index-damaged", &path, fault.offset, || format!("{}; it is not read further", fault.text));
+            shared
+                .problems
+                .add("index-damaged", &path, fault.offset, || format!("{}; it is not read further", fault.text));
         }
         Ok(told)
     }
 
     /// Compares a packet's counters with those of the one before; gives the events that were lost.
-    pub(super) fn count_lost(&mut self, packet: &Packet, trace: &Trace, path: &Path, offset: u64, shared: &mut Shared) -> u64 {
+    pub(super) fn count_lost(
+        &mut self,
+        packet: &Packet,
+        trace: &Trace,
+        path: &Path,
+        offset: u64,
+        shared: &mut Shared,
+    ) -> u64 {
         let mut lost_here = 0;
         let begin = packet.begin.unwrap_or(0);
         let to = trace.time(packet.end.unwrap_or(begin));
         let from = trace.time(self.before.and_then(|b| b.end).unwrap_or(begin)).min(to);
-        let mut gap = |cause, from: Time, to| shared.gaps.add(Gap { cause, events: None, from, to, stream: self.index });
+        let mut gap =
+            |cause, from: Time, to| shared.gaps.add(Gap { cause, events: None, from, to, stream: self.index });
         let unread = self.unread.take();
         match packet.sequence.zip(self.before.map_or(Some(None), |before| before.sequence.map(Some))) {
             // Nothing is lacking before the first, nor between one and the next.
@@ -138,9 +157,12 @@ impl Stream {
             Some((sequence, Some(before))) if sequence <= before.wrapping_add(1) => {}
             Some((sequence, Some(before))) => {
                 gap(Cause::PacketsMissing, from, trace.time(begin).max(from));
-                shared.problems.add("packets-missing", path, offset, || format!("packet {sequence} follows packet {before}"));
+                shared
+                    .problems
+                    .add("packets-missing", path, offset, || format!("packet {sequence} follows packet {before}"));
             }
-            // Without such a number only what was stepped over tells that something is; a snapshot does not begin with the first.
+            // Without such a number only what was stepped over tells that something is; a snapshot does not begin with
+            // the first.
             Some((_, None)) | None => {
                 if let Some(unread) = unread {
                     gap(unread.cause, unread.from, trace.time(begin).max(unread.from));
@@ -156,9 +178,11 @@ impl Stream {
             let unused = 64 - bits.clamp(1, 64);
             match known.map(|known| count.wrapping_sub(known) << unused >> unused) {
                 None | Some(0) => {}
-                Some(lost) if lost > u64::MAX >> unused >> 1 => shared.problems.add("discard-count-turned-back", path, offset, || {
-                    format!("{count} events, after {} in the packet before", known.unwrap_or(0))
-                }),
+                Some(lost) if lost > u64::MAX >> unused >> 1 => {
+                    shared.problems.add("discard-count-turned-back", path, offset, || {
+                        format!("{count} events, after {} in the packet before", known.unwrap_or(0))
+                    })
+                }
                 Some(lost) => {
                     lost_here = lost;
                     shared.gaps.add(Gap { cause: Cause::Discarded, events: Some(lost), from, to, stream: self.index });

@@ -1,10 +1,11 @@
 //! From packet to packet: files and packets opened in turn, and going on behind damage.
 
 use super::event::{event, Damage};
-use super::{Shared, Stream, Trace};
+use super::{Shared, Stream};
 use crate::decode::{Fault, Input};
 use crate::gap::{Cause, Gap};
 use crate::packet::{self, MAGIC};
+use crate::trace::Trace;
 use crate::window::{Window, EVENT_MAX};
 use tacho_events::{Event, Payload};
 
@@ -63,7 +64,8 @@ impl Stream {
             match window.advance(byte) {
                 Ok(true) => return true,
                 Ok(false) => {
-                    let text = || format!("an event of more than {EVENT_MAX} bytes; the rest of its packet is not read");
+                    let text =
+                        || format!("an event of more than {EVENT_MAX} bytes; the rest of its packet is not read");
                     shared.problems.add("event-too-large", &file.path, byte, text);
                 }
                 Err(error) => shared.problems.add("unreadable", &file.path, byte, || error.to_string()),
@@ -76,10 +78,16 @@ impl Stream {
             });
         } else {
             let (name, text) = match fault {
-                Some(Damage::UnknownEvent(id)) => {
-                    ("unknown-event", format!("an event of id {id} in stream {}, which the metadata does not describe", layout.map_or(0, |of| of.id)))
+                Some(Damage::UnknownEvent(id)) => (
+                    "unknown-event",
+                    format!(
+                        "an event of id {id} in stream {}, which the metadata does not describe",
+                        layout.map_or(0, |of| of.id)
+                    ),
+                ),
+                Some(Damage::Decoding(Fault::NoOption(tag))) => {
+                    ("bad-tag", format!("the tag {tag}, which chooses no option of a variant"))
                 }
-                Some(Damage::Decoding(Fault::NoOption(tag))) => ("bad-tag", format!("the tag {tag}, which chooses no option of a variant")),
                 Some(Damage::NoSize) => ("event-without-size", "an event that takes no bits".to_string()),
                 _ => ("event-beyond-packet", "an event that goes on behind the end of its packet".to_string()),
             };
@@ -137,7 +145,8 @@ impl Stream {
             Ok(Ok(packet)) => packet,
             Ok(Err(fault)) => {
                 shared.problems.add(fault.name, &file.path, start, || fault.text.clone());
-                let next = fault.next.map_or_else(|| next_magic(window, start + 1, trace.layout.big), |bytes| start + bytes);
+                let next =
+                    fault.next.map_or_else(|| next_magic(window, start + 1, trace.layout.big), |bytes| start + bytes);
                 shared.bytes += next.min(window.length()) - start;
                 self.next_packet = next;
                 self.step_over(start, Cause::Damaged, trace);
@@ -156,11 +165,13 @@ impl Stream {
         self.next_packet = start.saturating_add(bytes);
         self.opened = Some(start);
         shared.bytes += bytes.min(rest);
-        let again = self.before.filter(|before| before.file != self.next_file && before.has(packet.sequence, packet.end));
+        let again =
+            self.before.filter(|before| before.file != self.next_file && before.has(packet.sequence, packet.end));
         self.next_is_again = again.is_some_and(|before| before.is_behind(packet.sequence));
         if again.is_some() {
             shared.problems.add("packet-again", &file.path, start, || {
-                "a packet of a file that was read before (a copy of the trace, snapshots that overlap); it is left out".into()
+                "a packet of a file that was read before (a copy of the trace, snapshots that overlap); it is left out"
+                    .into()
             });
             return true;
         }

@@ -1,10 +1,11 @@
 //! Whose an event is.
 
 use super::event::Read;
-use super::{Shared, Trace};
+use super::shared::Shared;
 use crate::decode::{process_name, Captured, Input};
 use crate::layout::word;
 use crate::process::Origin;
+use crate::trace::Trace;
 use tacho_events::{ProcessIndex, StreamIndex, ThreadId};
 
 /// Threads met last, found without hashing. The host is that of the stream.
@@ -42,8 +43,14 @@ impl Threads {
 
     /// Process, stream and thread of the event that was just read. `None`: the trace does not say them.
     #[inline(always)]
-    pub fn place(&mut self, trace: &Trace, input: Input<'_>, read: &Read<'_>, captured: &Captured,
-        shared: &mut Shared) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
+    pub fn place(
+        &mut self,
+        trace: &Trace,
+        input: Input<'_>,
+        read: &Read<'_>,
+        captured: &Captured,
+        shared: &mut Shared,
+    ) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
         let word = |word: u8| captured.words[word as usize];
         let has = read.class.has;
         let pid = if has.pid { word(word::PID) as u32 } else { trace.pid? };
@@ -58,7 +65,8 @@ impl Threads {
                 false => trace.process_name.as_bytes(),
             };
             let origin = Origin { host: trace.host_index, namespace, pid, tid };
-            let (process, stream) = shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
+            let (process, stream) =
+                shared.registry.place(origin, &trace.host, &trace.folder, trace.ns(read.ticks), name);
             self.0[index(pid, tid)] = Recent { ids: ids(pid, tid), namespace, process, stream };
             (process, stream)
         });

@@ -2,9 +2,9 @@
 
 use super::event::time_of;
 use super::place::Threads;
-use super::Trace;
 use crate::kinds::{payload, Words};
 use crate::layout::{Header, Place, StreamLayout, SEEN};
+use crate::trace::Trace;
 use tacho_events::{Event, Text, ThreadId, Time};
 
 /// Where reading stands in a packet.
@@ -17,10 +17,17 @@ pub(super) struct Position {
     pub time: Time,
 }
 
-/// Reads events up to the first that is of another form, of a thread not met lately, earlier than the one before, not whole before
-/// byte `limit`, or for which there is no room in `into`; gives how many.
-pub(super) fn read(trace: &Trace, layout: &StreamLayout, threads: &Threads, bytes: &[u8], limit: usize, position: &mut Position,
-    into: &mut [Event]) -> usize {
+/// Reads events up to the first that is of another form, of a thread not met lately, earlier than the one before, not
+/// whole before byte `limit`, or for which there is no room in `into`; gives how many.
+pub(super) fn read(
+    trace: &Trace,
+    layout: &StreamLayout,
+    threads: &Threads,
+    bytes: &[u8],
+    limit: usize,
+    position: &mut Position,
+    into: &mut [Event],
+) -> usize {
     match layout.event_header {
         Header::Large => run::<16, 32>(trace, layout, threads, bytes, limit, position, into),
         Header::Compact => run::<5, 27>(trace, layout, threads, bytes, limit, position, into),
@@ -30,8 +37,15 @@ pub(super) fn read(trace: &Trace, layout: &StreamLayout, threads: &Threads, byte
 
 /// With a header that has `ID` bits of the id and `TIME` bits of the time.
 #[inline(always)]
-fn run<const ID: u32, const TIME: u32>(trace: &Trace, layout: &StreamLayout, threads: &Threads, bytes: &[u8], limit: usize,
-    position: &mut Position, into: &mut [Event]) -> usize {
+fn run<const ID: u32, const TIME: u32>(
+    trace: &Trace,
+    layout: &StreamLayout,
+    threads: &Threads,
+    bytes: &[u8],
+    limit: usize,
+    position: &mut Position,
+    into: &mut [Event],
+) -> usize {
     let Position { mut at, mut ticks, mut time } = *position;
     let mut count = 0;
     for into in into {

@@ -67,7 +67,11 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Option<Fault>) {
             b'0'..=b'9' => match number(rest) {
                 Some((value, length)) => (Kind::Number(value), length),
                 None => {
-                    fault = Some(Fault::new(at, "a number that is none", "a decimal, hexadecimal or octal number of 64 bits"));
+                    fault = Some(Fault::new(
+                        at,
+                        "a number that is none",
+                        "a decimal, hexadecimal or octal number of 64 bits",
+                    ));
                     break;
                 }
             },
@@ -157,10 +161,22 @@ mod tests {
         let (found, fault) = tokens("a := 0x10 /* no */ ... \"b\\\"c\" // no\n[017]; 18446744073709551615");
         let kinds: Vec<Kind<'_>> = found.into_iter().map(|t| t.kind).collect();
         assert_eq!(fault, None);
-        assert_eq!(kinds, [
-            Kind::Word("a"), Kind::Mark(":="), Kind::Number(16), Kind::Mark("..."), Kind::Text("b\"c".into()), Kind::Mark("["),
-            Kind::Number(15), Kind::Mark("]"), Kind::Mark(";"), Kind::Number(u64::MAX), Kind::End,
-        ]);
+        assert_eq!(
+            kinds,
+            [
+                Kind::Word("a"),
+                Kind::Mark(":="),
+                Kind::Number(16),
+                Kind::Mark("..."),
+                Kind::Text("b\"c".into()),
+                Kind::Mark("["),
+                Kind::Number(15),
+                Kind::Mark("]"),
+                Kind::Mark(";"),
+                Kind::Number(u64::MAX),
+                Kind::End,
+            ]
+        );
     }
 
     #[test]

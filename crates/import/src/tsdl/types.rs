@@ -32,7 +32,8 @@ pub enum Type {
 }
 
 impl Type {
-    /// Structures, variants and arrays inside each other; bounded by the parser, so that walking a type cannot overflow the stack.
+    /// Structures, variants and arrays inside each other; bounded by the parser, so that walking a type cannot overflow
+    /// the stack.
     pub fn depth(&self) -> usize {
         match self {
             Type::Structure(of) => of.depth,

@@ -28,7 +28,9 @@ impl Value {
 
     pub fn number(&self, at: usize) -> Result<u64> {
         match self {
-            Value::Number(number) => u64::try_from(*number).map_err(|_| Fault::new(at, number.to_string(), "a number from 0 on")),
+            Value::Number(number) => {
+                u64::try_from(*number).map_err(|_| Fault::new(at, number.to_string(), "a number from 0 on"))
+            }
             Value::Text(text) => Err(Fault::new(at, format!("\"{text}\""), "a number")),
         }
     }

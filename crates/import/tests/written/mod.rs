@@ -1,5 +1,5 @@
-//! Writes traces of any layout, bit by bit, as CTF 1.8 section 4 says: little endian from the least significant bit on, big endian
-//! from the most significant one.
+//! Writes traces of any layout, bit by bit, as CTF 1.8 section 4 says: little endian from the least significant bit on,
+//! big endian from the most significant one.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,8 @@ impl Bits {
     }
 }
 
-/// The preamble of every description: aliases, trace, environment, clock. No packet header, so that a file is one packet.
+/// The preamble of every description: aliases, trace, environment, clock. No packet header, so that a file is one
+/// packet.
 pub fn preamble(big: bool, environment: &str, clock: &str) -> String {
     let order = if big { "be" } else { "le" };
     format!(
@@ -64,7 +65,8 @@ pub fn preamble(big: bool, environment: &str, clock: &str) -> String {
         trace {{ major = 1; minor = 8; byte_order = {order}; }};
         env {{ {environment} }};
         clock {{ name = c; freq = 1000000000; {clock} }};
-        typealias integer {{ size = 64; align = 8; signed = false; map = clock.c.value; }} := time_t;\n")
+        typealias integer {{ size = 64; align = 8; signed = false; map = clock.c.value; }} := time_t;\n"
+    )
 }
 
 /// Writes a trace; gives its folder.

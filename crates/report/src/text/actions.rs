@@ -2,14 +2,17 @@
 
 use super::{figures, table, Terminal};
 use table::{Column, Table};
-use tacho_analysis::summary::ActionFigures;
+use tacho_tables::summary::ActionFigures;
 
 impl Terminal {
     pub(super) fn actions(&self, out: &mut String, actions: &[ActionFigures]) {
-        let names = ["action", "sent", "accepted", "rejected", "succeeded", "canceled", "aborted", "unfinished", "feedback"];
-        let mut goals = Table::new(names.map(|name| if name == "action" { Column::text(name) } else { Column::number(name) }));
+        let names =
+            ["action", "sent", "accepted", "rejected", "succeeded", "canceled", "aborted", "unfinished", "feedback"];
+        let mut goals =
+            Table::new(names.map(|name| if name == "action" { Column::text(name) } else { Column::number(name) }));
         let names = ["ms", "acceptance", "result", "p99", "max", "execution", "CPU", "feedback", "feedback Hz"];
-        let mut times = Table::new(names.map(|name| if name == "ms" { Column::text(name) } else { Column::number(name) }));
+        let mut times =
+            Table::new(names.map(|name| if name == "ms" { Column::text(name) } else { Column::number(name) }));
         for of in actions {
             let told = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
             let mut cells = vec![of.action.clone(), told(of.sent)];

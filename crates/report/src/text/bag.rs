@@ -2,12 +2,25 @@
 
 use super::table::{Column, Table};
 use super::{figures, number, Terminal};
-use tacho_analysis::summary::BagTopicFigures;
+use tacho_tables::summary::BagTopicFigures;
 
 impl Terminal {
     pub(super) fn bag_topics(&self, out: &mut String, topics: &[BagTopicFigures]) {
-        let names = ["topic", "messages", "rate Hz", "gap ms", "p99", "max", "jitter p99", "age ms", "p99", "max", "publish to log ms"];
-        let mut table = Table::new(names.map(|name| if name == "topic" { Column::text(name) } else { Column::number(name) }));
+        let names = [
+            "topic",
+            "messages",
+            "rate Hz",
+            "gap ms",
+            "p99",
+            "max",
+            "jitter p99",
+            "age ms",
+            "p99",
+            "max",
+            "publish to log ms",
+        ];
+        let mut table =
+            Table::new(names.map(|name| if name == "topic" { Column::text(name) } else { Column::number(name) }));
         let longest = |topic: &BagTopicFigures| topic.gap_ms.as_ref().map_or(f64::NEG_INFINITY, |gap| gap.max);
         let (shown, more) = self.told(topics, longest);
         for topic in shown {

@@ -2,7 +2,7 @@
 
 use super::{figures, number, table, Terminal};
 use table::{Column, Table};
-use tacho_analysis::summary::Point;
+use tacho_tables::summary::Point;
 
 impl Terminal {
     pub(super) fn boards(&self, out: &mut String, point: &Point) {
@@ -12,7 +12,8 @@ impl Terminal {
         let emulated = point.boards.iter().any(|board| board.emulated);
         let own = if emulated { "emulated ms: matched" } else { "own ms: matched" };
         let columns = ["board", "ROM B", "RAM B", own, "first message", "clock +- us"];
-        let mut boards = Table::new(columns.map(|name| if name == "board" { Column::text(name) } else { Column::number(name) }));
+        let mut boards =
+            Table::new(columns.map(|name| if name == "board" { Column::text(name) } else { Column::number(name) }));
         for board in &point.boards {
             let mut cells = vec![board.node.clone(), board.rom_bytes.to_string(), board.ram_bytes.to_string()];
             cells.extend(figures(board.own_clock_matched_ms.as_ref(), |d| [d.median], 1));

@@ -2,7 +2,7 @@
 
 use super::table::{Column, Table};
 use super::{figures, number, Terminal, ABSENT, ROWS_TOLD};
-use tacho_analysis::summary::{CallbackFigures, Summary};
+use tacho_tables::summary::{CallbackFigures, Summary};
 
 /// Its callbacks are the client library's own.
 const PARAMETER_EVENTS: &str = "/parameter_events";
@@ -63,7 +63,14 @@ impl Terminal {
         }
         if !own.is_empty() {
             let ms = own.iter().map(|callback| total(callback)).sum::<f64>() / 1e3;
-            self.line(out, &format!("and of {PARAMETER_EVENTS}, which every node has: {} callback{}, {ms:.3} ms in all", own.len(), if own.len() == 1 { "" } else { "s" }));
+            self.line(
+                out,
+                &format!(
+                    "and of {PARAMETER_EVENTS}, which every node has: {} callback{}, {ms:.3} ms in all",
+                    own.len(),
+                    if own.len() == 1 { "" } else { "s" }
+                ),
+            );
         }
     }
 }

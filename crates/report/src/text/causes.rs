@@ -2,9 +2,9 @@
 
 use super::table::{Column, Table};
 use super::{number, Terminal, ABSENT};
-use tacho_analysis::summary::{ChainFigures, LateInstance, LatePart};
-use tacho_analysis::tables::LinkRule;
 use tacho_events::wall::to_the_microsecond;
+use tacho_tables::summary::{ChainFigures, LateInstance, LatePart};
+use tacho_tables::LinkRule;
 
 /// Instances of which every part is told; the others get a line.
 const IN_FULL: usize = 2;
@@ -41,7 +41,9 @@ impl Terminal {
             return;
         }
         let title = match (chain.deadline_ms, chain.late_instances) {
-            (Some(deadline), Some(late)) => format!("Causes: {late} of {} instances later than {deadline} ms, worst first", chain.instances),
+            (Some(deadline), Some(late)) => {
+                format!("Causes: {late} of {} instances later than {deadline} ms, worst first", chain.instances)
+            }
             _ => "Causes: the worst instances, worst first".into(),
         };
         self.heading(out, &title);
@@ -58,8 +60,20 @@ impl Terminal {
         self.line(out, &format!("{:.2} ms{}", instance.end_to_end_ms, when(instance)));
         let mut parts: Vec<_> = instance.parts.iter().collect();
         parts.sort_by(|a, b| b.ms.total_cmp(&a.ms));
-        let mut table = Table::new([Column::number("ms"), Column::number("usual ms"), Column::number("share"), Column::text("cause"), Column::text("at")]);
-        let share = |ms: f64| if instance.end_to_end_ms > 0.0 { format!("{:.1} %", 100.0 * ms / instance.end_to_end_ms) } else { ABSENT.into() };
+        let mut table = Table::new([
+            Column::number("ms"),
+            Column::number("usual ms"),
+            Column::number("share"),
+            Column::text("cause"),
+            Column::text("at"),
+        ]);
+        let share = |ms: f64| {
+            if instance.end_to_end_ms > 0.0 {
+                format!("{:.1} %", 100.0 * ms / instance.end_to_end_ms)
+            } else {
+                ABSENT.into()
+            }
+        };
         for part in parts.iter().take(PARTS_TOLD) {
             table.row(vec![
                 number(Some(part.ms), 3),
@@ -110,7 +124,10 @@ fn by_kind(instance: &LateInstance) -> String {
     }
     kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
     let names = kinds.iter().map(|(words, ms)| {
-        let name = [" of", " on", " by", " with", " for the next"].iter().find_map(|end| words.strip_suffix(end)).unwrap_or(words);
+        let name = [" of", " on", " by", " with", " for the next"]
+            .iter()
+            .find_map(|end| words.strip_suffix(end))
+            .unwrap_or(words);
         format!("{ms:.3} ms {name}")
     });
     names.collect::<Vec<_>>().join(", ")
@@ -133,8 +150,10 @@ fn when(instance: &LateInstance) -> String {
 
 fn rule(rule: LinkRule) -> &'static str {
     match rule {
+        LinkRule::HeaderStamp => "header stamp",
         LinkRule::SameCallback => "same callback",
         LinkRule::Latest => "latest",
+        LinkRule::LatestOnce => "latest once",
         LinkRule::Match => "message filter",
         LinkRule::Unrelated => "unrelated",
     }

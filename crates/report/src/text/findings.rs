@@ -1,7 +1,7 @@
 //! What lints found.
 
 use super::Terminal;
-use tacho_analysis::summary::{Finding, FindingCase};
+use tacho_tables::summary::{Finding, FindingCase};
 
 /// Cases of a finding that are told, where there are more.
 const CASES_TOLD: usize = 2;
@@ -10,7 +10,10 @@ impl Terminal {
     /// Each finding with its worst cases and what to try; nothing where nobody looked.
     pub(super) fn findings(&self, out: &mut String, findings: Option<&[Finding]>) {
         let Some(findings) = findings.filter(|findings| !findings.is_empty()) else { return };
-        self.heading(out, "Findings (each is explained in docs/lints.md; --allow NAME leaves one out, --deny NAME exits 1)");
+        self.heading(
+            out,
+            "Findings (each is explained in docs/lints.md; --allow NAME leaves one out, --deny NAME exits 1)",
+        );
         for finding in findings {
             let count = if finding.count == 1 { String::new() } else { format!(" ({} cases)", finding.count) };
             self.line(out, &format!("{}{count}: {}", finding.lint, finding.finds));
@@ -40,7 +43,11 @@ impl Terminal {
     /// What to try of all cases, or of the worst where it is another for each.
     fn next(&self, out: &mut String, cases: &[FindingCase]) {
         let Some(worst) = cases.first() else { return };
-        let of = if cases.iter().all(|case| case.next == worst.next) { String::new() } else { format!(" for {}", worst.subject) };
+        let of = if cases.iter().all(|case| case.next == worst.next) {
+            String::new()
+        } else {
+            format!(" for {}", worst.subject)
+        };
         self.line(out, &format!("Next{of}: {}.", worst.next));
     }
 }
@@ -57,7 +64,12 @@ mod tests {
             next: next.to_string(),
             repeats: None,
         };
-        Finding { lint: lint.into(), finds: "something".into(), count: nexts.len() as u64, cases: nexts.iter().enumerate().map(case).collect() }
+        Finding {
+            lint: lint.into(),
+            finds: "something".into(),
+            count: nexts.len() as u64,
+            cases: nexts.iter().enumerate().map(case).collect(),
+        }
     }
 
     fn text(whole: bool, findings: &[Finding]) -> String {
@@ -71,7 +83,12 @@ mod tests {
         let found = [finding("first", &["sleep"; 40]), finding("second", &["wake", "wait", "run", "stop"])];
         let told = text(false, &found);
         assert_eq!(told.matches("Next").count(), 2);
-        assert!(told.contains("first (40 cases)") && told.contains("- /n1: evidence 1. Costs: cost 1.") && !told.contains("/n2"), "{told}");
+        assert!(
+            told.contains("first (40 cases)")
+                && told.contains("- /n1: evidence 1. Costs: cost 1.")
+                && !told.contains("/n2"),
+            "{told}"
+        );
         assert!(told.contains("- and 38 more: --all shows them") && told.contains("\nNext: sleep.\n"), "{told}");
         assert!(told.contains("- and 2 more") && told.contains("Next for /n0: wake."), "{told}");
     }

@@ -2,17 +2,21 @@
 
 use super::{figures, table, Terminal};
 use table::{Column, Table};
-use tacho_analysis::summary::{LayerFigures, LayerPart};
+use tacho_tables::summary::{LayerFigures, LayerPart};
 
 /// Topics that are told, where there are more.
 const TOPICS_TOLD: usize = 6;
 
 impl Terminal {
     pub(super) fn layers(&self, out: &mut String, layers: &[LayerFigures]) {
-        let mut table = Table::new(
-            ["layer", "messages", "mean us", "median us", "p99 us", "max us", "share"]
-                .map(|name| if name == "layer" { Column::text(name) } else { Column::number(name) }),
-        );
+        let mut table =
+            Table::new(["layer", "messages", "mean us", "median us", "p99 us", "max us", "share"].map(|name| {
+                if name == "layer" {
+                    Column::text(name)
+                } else {
+                    Column::number(name)
+                }
+            }));
         let mut shown: Vec<&LayerFigures> = layers.iter().collect();
         if shown.len() > TOPICS_TOLD {
             shown.sort_by(|a, b| b.latency_us.mean.total_cmp(&a.latency_us.mean));
@@ -28,7 +32,11 @@ impl Terminal {
             };
             row(of_topic.topic.clone().unwrap_or_default(), of_topic.messages.to_string(), whole, String::new());
             for part in &of_topic.layers {
-                let share = if whole.mean > 0.0 { format!("{:.1} %", 100.0 * part.duration_us.mean / whole.mean) } else { String::new() };
+                let share = if whole.mean > 0.0 {
+                    format!("{:.1} %", 100.0 * part.duration_us.mean / whole.mean)
+                } else {
+                    String::new()
+                };
                 row(format!("  {}", name(part)), String::new(), &part.duration_us, share);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{number, table, Terminal};
 use table::{Column, Table};
-use tacho_analysis::summary::LifecycleFigures;
+use tacho_tables::summary::LifecycleFigures;
 
 /// States in which a node stays; the others are on the way between them.
 const STAYING: [&str; 4] = ["unconfigured", "inactive", "active", "finalized"];
@@ -17,7 +17,8 @@ impl Terminal {
         for of in told {
             let mut row = vec![of.node.clone(), of.state.clone(), of.transitions.to_string()];
             row.extend(STAYING.map(|state| number(of.in_state_s.get(state).copied(), 3)));
-            let changing = of.in_state_s.iter().filter(|(state, _)| !STAYING.contains(&state.as_str())).map(|(_, s)| s).sum();
+            let changing =
+                of.in_state_s.iter().filter(|(state, _)| !STAYING.contains(&state.as_str())).map(|(_, s)| s).sum();
             row.push(number(Some(changing), 3));
             table.row(row);
         }
@@ -35,7 +36,9 @@ mod tests {
         let node = |index: usize| LifecycleFigures {
             node: format!("/node_{index:02}"),
             state: if index == 59 { "inactive" } else { "active" }.into(),
-            in_state_s: [("inactive", 0.5), ("activating", 0.125), ("active", 2.0)].map(|(state, s)| (state.to_owned(), s)).into(),
+            in_state_s: [("inactive", 0.5), ("activating", 0.125), ("active", 2.0)]
+                .map(|(state, s)| (state.to_owned(), s))
+                .into(),
             ..LifecycleFigures::default()
         };
         let nodes: Vec<LifecycleFigures> = (0..60).map(node).collect();
@@ -48,7 +51,8 @@ mod tests {
         assert!(text.contains("and 20 more:"), "{text}");
         let mut few = String::new();
         Terminal::default().lifecycle(&mut few, &nodes[57..]);
-        let order: Vec<&str> = few.lines().filter_map(|line| line.strip_prefix("/node_")).map(|line| &line[..2]).collect();
+        let order: Vec<&str> =
+            few.lines().filter_map(|line| line.strip_prefix("/node_")).map(|line| &line[..2]).collect();
         assert_eq!(order, ["57", "58", "59"], "all are told, in their order");
     }
 }

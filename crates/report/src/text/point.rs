@@ -2,7 +2,7 @@
 
 use super::{count, figures, number, table, Terminal, ABSENT};
 use table::{Column, Table};
-use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
+use tacho_tables::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
 
 const MIB: f64 = (1u64 << 20) as f64;
 
@@ -18,13 +18,30 @@ impl Terminal {
             cells.extend(figures(lateness, |d| [d.median, d.p99, d.max], 1));
             sending.row(cells);
         };
-        row(format!("all {}", point.publishers), point.due, point.sent, point.sent_late, point.refused, point.skipped, point.send_lateness_us.as_ref());
+        row(
+            format!("all {}", point.publishers),
+            point.due,
+            point.sent,
+            point.sent_late,
+            point.refused,
+            point.skipped,
+            point.send_lateness_us.as_ref(),
+        );
         let failed = |p: &PublisherFigures| [p.sent_late, p.refused, p.skipped].into_iter().flatten().sum::<u64>();
         let behind = |p: &&PublisherFigures| failed(p) > 0;
-        let shown: Vec<&PublisherFigures> = point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind).collect();
+        let shown: Vec<&PublisherFigures> =
+            point.publishing.iter().filter(|_| point.publishing.len() > 1).filter(behind).collect();
         let (shown, more) = self.told(&shown, |p| failed(p) as f64 / p.due.unwrap_or(p.sent).max(1) as f64);
         for p in shown {
-            row(format!("{} {}", p.node, p.topic), p.due, p.sent, p.sent_late, p.refused, p.skipped, p.send_lateness_us.as_ref());
+            row(
+                format!("{} {}", p.node, p.topic),
+                p.due,
+                p.sent,
+                p.sent_late,
+                p.refused,
+                p.skipped,
+                p.send_lateness_us.as_ref(),
+            );
         }
         out.push_str(&sending.render(self.width()));
         self.and_more(out, more, "sent the greatest part late or not at all");
@@ -34,16 +51,26 @@ impl Terminal {
             ["subscriptions", "received", "in time", "late", "lost", "loss %", "latency us: median", "p99", "max"]
                 .map(|name| if name == "subscriptions" { Column::text(name) } else { Column::number(name) }),
         );
-        let mut row = |name: String, received: u64, in_time, late, lost: Option<u64>, latency: Option<&Distribution>| {
-            let mut cells = vec![name, received.to_string(), count(in_time), count(late), count(lost)];
-            let percent = lost.filter(|lost| received + lost > 0).map(|lost| 100.0 * lost as f64 / (received + lost) as f64);
-            cells.push(number(percent, 2));
-            cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 1));
-            taking.row(cells);
-        };
-        row(format!("all {}", point.subscribers), point.received, point.in_time, point.late, point.lost, point.latency_us.as_ref());
+        let mut row =
+            |name: String, received: u64, in_time, late, lost: Option<u64>, latency: Option<&Distribution>| {
+                let mut cells = vec![name, received.to_string(), count(in_time), count(late), count(lost)];
+                let percent =
+                    lost.filter(|lost| received + lost > 0).map(|lost| 100.0 * lost as f64 / (received + lost) as f64);
+                cells.push(number(percent, 2));
+                cells.extend(figures(latency, |d| [d.median, d.p99, d.max], 1));
+                taking.row(cells);
+            };
+        row(
+            format!("all {}", point.subscribers),
+            point.received,
+            point.in_time,
+            point.late,
+            point.lost,
+            point.latency_us.as_ref(),
+        );
         let missed = |s: &SubscriptionFigures| s.late.unwrap_or(0) + s.lost.unwrap_or(0);
-        let shown: Vec<&SubscriptionFigures> = point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && missed(s) > 0).collect();
+        let shown: Vec<&SubscriptionFigures> =
+            point.subscribing.iter().filter(|s| point.subscribing.len() > 1 && missed(s) > 0).collect();
         let (shown, more) = self.told(&shown, |s| missed(s) as f64 / (s.received + s.lost.unwrap_or(0)).max(1) as f64);
         for s in shown {
             row(format!("{} {}", s.node, s.topic), s.received, s.in_time, s.late, s.lost, s.latency_us.as_ref());
@@ -64,7 +91,8 @@ impl Terminal {
 }
 
 fn wire(point: &Point) -> Option<String> {
-    let whole = format!("Bytes on the wire: {:.0} a message sent, with all that goes beside it", point.wire_bytes_per_message?);
+    let whole =
+        format!("Bytes on the wire: {:.0} a message sent, with all that goes beside it", point.wire_bytes_per_message?);
     Some(match point.data_frame_bytes {
         Some(bytes) => format!("{whole}; frames that carry messages have {bytes:.0}."),
         None => format!("{whole}."),
@@ -84,7 +112,10 @@ fn circumstances(point: &Point) -> String {
 
 fn fairness(fairness: &Fairness) -> String {
     let staircase = fairness.staircase.map_or(String::new(), |staircase| {
-        format!("; rank correlation with the order of creation {staircase:.2}, by chance {}", chance(fairness.staircase_p))
+        format!(
+            "; rank correlation with the order of creation {staircase:.2}, by chance {}",
+            chance(fairness.staircase_p)
+        )
     });
     format!(
         "Fairness: of {} messages on {} that all {} subscriptions got, their mean latencies lie within {:.1} us{staircase}.",
@@ -107,7 +138,11 @@ fn drift(drift: &Drift) -> String {
         drift.slope_us_per_s,
         drift.slope_low_us_per_s,
         drift.slope_high_us_per_s,
-        if changes.is_empty() { "; no change of level".into() } else { format!("; its level changes at {} s", changes.join(", ")) }
+        if changes.is_empty() {
+            "; no change of level".into()
+        } else {
+            format!("; its level changes at {} s", changes.join(", "))
+        }
     )
 }
 
@@ -136,8 +171,8 @@ fn resources(point: &Point) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::summary::{SubscriptionFigures, Summary};
     use tacho_events::run::RunInfo;
+    use tacho_tables::summary::{SubscriptionFigures, Summary};
 
     fn latency() -> Option<Distribution> {
         Distribution::of((0..101).map(f64::from).collect())
@@ -145,24 +180,63 @@ mod tests {
 
     fn subscription(node: &str, lost: u64) -> SubscriptionFigures {
         SubscriptionFigures {
-            node: node.into(), topic: "/image".into(), received: 99, lost: Some(lost), in_time: Some(90), late: Some(9), latency_us: latency(),
+            node: node.into(),
+            topic: "/image".into(),
+            received: 99,
+            lost: Some(lost),
+            in_time: Some(90),
+            late: Some(9),
+            latency_us: latency(),
         }
     }
 
     fn point() -> Point {
         Point {
-            middleware: "socket".into(), transport: "udp".into(), topology: Some("one-to-many".into()), size_bytes: Some(65536),
-            rate_hz: Some(100.0), repeats: 1, publishers: 1, subscribers: 2, due: Some(103), sent: 100, refused: Some(0), skipped: Some(3), sent_late: Some(4),
-            received: 198, lost: Some(2), in_time: Some(180), late: Some(18), latency_us: latency(), send_lateness_us: latency(),
+            middleware: "socket".into(),
+            transport: "udp".into(),
+            topology: Some("one-to-many".into()),
+            size_bytes: Some(65536),
+            rate_hz: Some(100.0),
+            repeats: 1,
+            publishers: 1,
+            subscribers: 2,
+            due: Some(103),
+            sent: 100,
+            refused: Some(0),
+            skipped: Some(3),
+            sent_late: Some(4),
+            received: 198,
+            lost: Some(2),
+            in_time: Some(180),
+            late: Some(18),
+            latency_us: latency(),
+            send_lateness_us: latency(),
             fairness: Some(Fairness {
-                topic: "/image".into(), messages: 98, subscriptions: 2, spread_us: 12.34, staircase: Some(1.0), staircase_p: Some(0.0003),
+                topic: "/image".into(),
+                messages: 98,
+                subscriptions: 2,
+                spread_us: 12.34,
+                staircase: Some(1.0),
+                staircase_p: Some(0.0003),
             }),
             drift: Some(Drift {
-                stretches: 20, slope_us_per_s: 0.5, slope_low_us_per_s: 0.4, slope_high_us_per_s: 0.6, changes_at_s: vec![3.21],
+                stretches: 20,
+                slope_us_per_s: 0.5,
+                slope_low_us_per_s: 0.4,
+                slope_high_us_per_s: 0.6,
+                changes_at_s: vec![3.21],
             }),
-            cpu_percent: Some(12.34), pss_bytes: Some(3 << 20),
-            publishing: vec![PublisherFigures { node: "/camera".into(), topic: "/image".into(), ..PublisherFigures::default() }],
-            subscribing: vec![subscription("/left", 2), SubscriptionFigures { late: Some(0), ..subscription("/right", 0) }],
+            cpu_percent: Some(12.34),
+            pss_bytes: Some(3 << 20),
+            publishing: vec![PublisherFigures {
+                node: "/camera".into(),
+                topic: "/image".into(),
+                ..PublisherFigures::default()
+            }],
+            subscribing: vec![
+                subscription("/left", 2),
+                SubscriptionFigures { late: Some(0), ..subscription("/right", 0) },
+            ],
             ..Point::default()
         }
     }
@@ -185,7 +259,10 @@ mod tests {
             assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(found), "{found} is not in\n{text}");
         }
         let row = |start: &str| {
-            let line = text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} is not in\n{text}"));
+            let line = text
+                .lines()
+                .find(|line| line.starts_with(start))
+                .unwrap_or_else(|| panic!("{start} is not in\n{text}"));
             line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(row("all 1")[2..], ["103", "100", "4", "0", "3", "50.0", "99.0", "100.0"]);
@@ -198,23 +275,44 @@ mod tests {
     #[test]
     fn of_very_many_the_worst_are_told_and_how_many_more_there_are() {
         let publisher = |late: u64| PublisherFigures {
-            node: format!("/late{late}"), due: Some(1000), sent: 1000, sent_late: Some(late), ..PublisherFigures::default()
+            node: format!("/late{late}"),
+            due: Some(1000),
+            sent: 1000,
+            sent_late: Some(late),
+            ..PublisherFigures::default()
         };
         let publishing = (1..=300).map(publisher).collect();
-        let subscribing = (1..=50).map(|lost| SubscriptionFigures { late: Some(0), ..subscription(&format!("/lost{lost}_of"), lost) }).collect();
+        let subscribing = (1..=50)
+            .map(|lost| SubscriptionFigures { late: Some(0), ..subscription(&format!("/lost{lost}_of"), lost) })
+            .collect();
         let text = explained(Point { publishing, subscribing, ..point() });
         let places: Vec<usize> = (261..=300).rev().filter_map(|late| text.find(&format!("/late{late} "))).collect();
         assert!(places.len() == 40 && places.is_sorted() && !text.contains("/late260 "), "{text}");
-        assert!(text.contains("and 260 more: these sent") && text.contains("/lost50_of") && text.contains("/lost11_of"), "{text}");
+        assert!(
+            text.contains("and 260 more: these sent") && text.contains("/lost50_of") && text.contains("/lost11_of"),
+            "{text}"
+        );
         assert!(text.contains("and 10 more: these had") && !text.contains("/lost10_of"), "{text}");
     }
 
     #[test]
     fn what_was_not_measured_is_not_zero() {
-        let text = explained(Point { lost: None, due: None, skipped: None, sent_late: None, send_lateness_us: None, fairness: None, drift: None,
-            cpu_percent: None, pss_bytes: None, subscribing: vec![], ..point() });
+        let text = explained(Point {
+            lost: None,
+            due: None,
+            skipped: None,
+            sent_late: None,
+            send_lateness_us: None,
+            fairness: None,
+            drift: None,
+            cpu_percent: None,
+            pss_bytes: None,
+            subscribing: vec![],
+            ..point()
+        });
         assert!(!text.contains("Fairness") && !text.contains("Drift") && !text.contains("Used by"), "{text}");
-        let row: Vec<&str> = text.lines().find(|line| line.starts_with("all 2")).expect("row").split_whitespace().collect();
+        let row: Vec<&str> =
+            text.lines().find(|line| line.starts_with("all 2")).expect("row").split_whitespace().collect();
         assert_eq!(row[2..7], ["198", "180", "18", "–", "–"]);
     }
 }

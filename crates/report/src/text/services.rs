@@ -2,12 +2,24 @@
 
 use super::{figures, table, Terminal};
 use table::{Column, Table};
-use tacho_analysis::summary::ServiceFigures;
+use tacho_tables::summary::ServiceFigures;
 
 impl Terminal {
     pub(super) fn services(&self, out: &mut String, services: &[ServiceFigures]) {
-        let names = ["service", "sent", "complete", "unanswered", "request us", "handling us", "response us", "round trip us", "p99 us", "max us"];
-        let mut table = Table::new(names.map(|name| if name == "service" { Column::text(name) } else { Column::number(name) }));
+        let names = [
+            "service",
+            "sent",
+            "complete",
+            "unanswered",
+            "request us",
+            "handling us",
+            "response us",
+            "round trip us",
+            "p99 us",
+            "max us",
+        ];
+        let mut table =
+            Table::new(names.map(|name| if name == "service" { Column::text(name) } else { Column::number(name) }));
         let (told, more) = self.told(services, |of| of.round_trip_us.as_ref().map_or(f64::NEG_INFINITY, |d| d.max));
         for of in told {
             let count = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());

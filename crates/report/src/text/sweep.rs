@@ -3,11 +3,12 @@
 use super::{count, figures, number, table, Terminal, ABSENT};
 use std::collections::BTreeSet;
 use table::{Column, Table};
-use tacho_analysis::summary::Point;
+use tacho_tables::summary::Point;
 
 impl Terminal {
     pub(super) fn points(&self, out: &mut String, points: &[Point]) {
-        let mut parameters: BTreeSet<&str> = points.iter().flat_map(|p| p.parameters.keys().map(String::as_str)).collect();
+        let mut parameters: BTreeSet<&str> =
+            points.iter().flat_map(|p| p.parameters.keys().map(String::as_str)).collect();
         // Points that were put side by side by hand have no parameters: what ran is what tells them apart.
         if parameters.is_empty() {
             parameters.extend(["middleware", "transport"]);
@@ -30,7 +31,11 @@ impl Terminal {
             cells.push(number(point.cpu_percent, 1));
             table.row(cells);
         }
-        self.section(out, &format!("{} points: messages, latency from publish call to callback, CPU time of all nodes", points.len()), table);
+        self.section(
+            out,
+            &format!("{} points: messages, latency from publish call to callback, CPU time of all nodes", points.len()),
+            table,
+        );
     }
 }
 
@@ -47,8 +52,8 @@ fn value(point: &Point, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacho_analysis::summary::{Distribution, Summary};
     use tacho_events::run::RunInfo;
+    use tacho_tables::summary::{Distribution, Summary};
 
     fn point(parameters: &[(&str, &str)], median: f64) -> Point {
         Point {
@@ -68,13 +73,34 @@ mod tests {
     fn rows(points: Vec<Point>) -> Vec<Vec<String>> {
         let text = Terminal::default().explain(&Summary { points, ..Summary::default() }, &RunInfo::default());
         let table = text.lines().skip_while(|line| !line.contains("points: ")).skip(1);
-        table.map(|line| line.split("  ").map(str::trim).filter(|c| !c.is_empty()).map(str::to_owned).collect()).collect()
+        table
+            .map(|line| line.split("  ").map(str::trim).filter(|c| !c.is_empty()).map(str::to_owned).collect())
+            .collect()
     }
 
     #[test]
     fn a_sweep_is_a_table_with_its_parameters_as_columns() {
-        let rows = rows(vec![point(&[("rate", "10 Hz"), ("size", "64 KiB")], 12.0), point(&[("rate", "100 Hz"), ("size", "16 B")], 7.25)]);
-        assert_eq!(rows[0], ["rate", "size", "due", "sent", "in time", "late", "lost", "loss %", "median us", "p99 us", "max us", "cpu %"]);
+        let rows = rows(vec![
+            point(&[("rate", "10 Hz"), ("size", "64 KiB")], 12.0),
+            point(&[("rate", "100 Hz"), ("size", "16 B")], 7.25),
+        ]);
+        assert_eq!(
+            rows[0],
+            [
+                "rate",
+                "size",
+                "due",
+                "sent",
+                "in time",
+                "late",
+                "lost",
+                "loss %",
+                "median us",
+                "p99 us",
+                "max us",
+                "cpu %"
+            ]
+        );
         assert_eq!(rows[1], ["10 Hz", "64 KiB", "600", "599", "590", "8", "1", "0.17", "12.0", "12.0", "12.0", "–"]);
         assert_eq!(rows[2][..2], ["100 Hz", "16 B"]);
         assert_eq!(rows.len(), 3);

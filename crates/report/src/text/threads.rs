@@ -1,8 +1,9 @@
-//! What the scheduler did: executor states, and who kept callbacks from a CPU. Told where scheduler events were recorded.
+//! What the scheduler did: executor states, and who kept callbacks from a CPU. Told where scheduler events were
+//! recorded.
 
 use super::table::{Column, Table};
 use super::{count, figures, number, Terminal, ABSENT};
-use tacho_analysis::summary::{ExecutorFigures, PreemptorFigures};
+use tacho_tables::summary::{ExecutorFigures, PreemptorFigures};
 
 /// Those that had the CPU for less are told with --all.
 const PREEMPTORS: usize = 10;
@@ -41,7 +42,11 @@ impl Terminal {
             cells.extend(figures(thread.wakeup_latency_us.as_ref(), |d| [d.median, d.max], 0));
             table.row(cells);
         }
-        self.section(out, "Executor threads: states; times they gave the CPU up, and that it was taken; woken to running", table);
+        self.section(
+            out,
+            "Executor threads: states; times they gave the CPU up, and that it was taken; woken to running",
+            table,
+        );
         self.and_more(out, more, "execute most");
     }
 

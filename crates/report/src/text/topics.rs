@@ -2,7 +2,7 @@
 
 use super::table::{Column, Table};
 use super::{count, figures, number, Terminal};
-use tacho_analysis::summary::{Summary, TopicFigures};
+use tacho_tables::summary::{Summary, TopicFigures};
 
 impl Terminal {
     pub(super) fn topics(&self, out: &mut String, summary: &Summary) {
@@ -32,7 +32,11 @@ impl Terminal {
             table.row(cells);
         }
         // rclpy has no callback events: its messages end at the take.
-        let until = if summary.notes.iter().any(|note| note.name == "latency-to-take") { "callback, or take" } else { "callback" };
+        let until = if summary.notes.iter().any(|note| note.name == "latency-to-take") {
+            "callback, or take"
+        } else {
+            "callback"
+        };
         self.section(out, &format!("Topics: latency from publish call to {until}"), table);
         self.and_more(out, more, "have the greatest maxima");
     }

@@ -5,10 +5,14 @@
 pub mod sweep;
 
 use std::collections::BTreeMap;
-use tacho_analysis::summary::{CallbackFigures, ChainFigures, Distribution, LayerFigures, LayerPart, Point, Summary, TopicFigures};
-use tacho_analysis::tables::{Chain, Hop, Instance, Note, Tables};
 use tacho_events::run::{Machine, ProcessExit, RunDirectory, RunInfo};
 use tacho_report::ReportRun;
+use tacho_tables::row::Row;
+use tacho_tables::summary::{
+    CallbackFigures, ChainFigures, Distribution, LayerFigures, LayerPart, Point, Summary, TopicFigures,
+};
+use tacho_tables::{Chain, Hop, Instance, Note, OffCpu, Parts, Preemption, Tables};
+use tacho_tune::{ChainNode, CommonRate, ObjectiveCurve, ObjectivePoint, Pair, Proof, RepeatFigures, Side, Spread};
 
 /// Node of the chain and its work in ms: 24.66 in all, as in study E.
 const CHAIN: [(&str, f64); 9] = [
@@ -123,21 +127,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
     let phases: Vec<f64> = CHAIN.iter().map(|_| draw.next()).collect();
     for k in 0..40 {
         let begin = (repeat * 1_000_000 + k * 100) as f64 + 100.0 * phases[0];
-        let (mut instance, row) = (
-            Instance {
-                chain: 0,
-                start_ns: ns(begin),
-                end_ns: 0,
-                end_to_end_ns: 0,
-                computation_ns: 0,
-                preemption_ns: None,
-                alignment_ns: Some(0),
-                queueing_ns: 0,
-                kept_ns: None,
-                transport_ns: 0,
-            },
-            tables.instances.len() as u32,
-        );
+        let row = tables.instances.len() as u32;
         let mut published = begin;
         for (position, (_, work)) in CHAIN.iter().enumerate() {
             let transport = if position == 0 { 0.0 } else { 0.12 + 0.2 * draw.next() * draw.next() };
@@ -165,22 +155,69 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 kept_ns: None,
                 preemption_ns: None,
             };
-            instance.computation_ns += hop.output_ns - hop.start_ns;
-            instance.queueing_ns += hop.queueing_ns;
-            instance.transport_ns += hop.arrival_ns.map_or(0, |at| at - ns(published));
-            *instance.alignment_ns.as_mut().unwrap() += hop.arrival_ns.map_or(0, |at| hop.start_ns - at - hop.queueing_ns);
             tables.hops.push(hop);
             published = output;
         }
-        instance.end_ns = ns(published);
-        instance.end_to_end_ns = instance.end_ns - instance.start_ns;
-        tables.instances.push(instance);
+        let hops = &tables.hops[tables.hops.len() - CHAIN.len()..];
+        tables.instances.push(instance(hops));
     }
+}
+
+/// The instance that some hops make.
+fn instance(hops: &[Hop]) -> Instance {
+    let parts: Parts = hops.iter().map(Hop::parts).sum();
+    let (start_ns, end_ns) = (hops[0].start_ns, hops[hops.len() - 1].output_ns);
+    Instance {
+        chain: 0,
+        start_ns,
+        end_ns,
+        end_to_end_ns: end_ns - start_ns,
+        computation_ns: parts.computation,
+        preemption_ns: parts.preemption,
+        alignment_ns: parts.alignment,
+        queueing_ns: parts.queueing,
+        kept_ns: parts.kept,
+        transport_ns: parts.transport,
+    }
+}
+
+/// A run with scheduler events: in each callback of a node the thread first waits for its CPU and then, blocked, for
+/// something else, which is no preemption.
+pub fn preempted() -> ReportRun {
+    const NODE: u32 = 3;
+    let mut run = run("preempted", Wake::Arrival);
+    let tables = &mut run.tables;
+    for (execution, hop) in (0..).zip(tables.hops.iter_mut()) {
+        hop.execution = Some(Row::new(execution));
+        hop.preemption_ns = Some(if hop.position == NODE { ns(1.5) } else { 0 });
+        if hop.position == NODE {
+            let row = |state, from: f64, to: f64, by: Option<&str>| Preemption {
+                process: Row::new(0),
+                tid: 1,
+                execution: Some(Row::new(execution)),
+                state,
+                from_ns: hop.start_ns + ns(from),
+                to_ns: hop.start_ns + ns(to),
+                cpu: 0,
+                by_tid: by.map(|_| 9),
+                by_comm: by.map(Into::into),
+                woken: false,
+            };
+            tables
+                .preemptions
+                .extend([row(OffCpu::Runnable, 1.0, 2.5, Some("burner")), row(OffCpu::Blocked, 4.0, 8.0, None)]);
+        }
+    }
+    tables.instances = tables.hops.chunks(CHAIN.len()).map(instance).collect();
+    run.summary = summarise(tables, tables.chains[0].path.clone());
+    run
 }
 
 #[allow(clippy::needless_update)] // a figure that analysis adds needs no value here
 fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
-    let of = |part: fn(&Instance) -> i64| distribution(tables.instances.iter().map(|i| part(i) as f64 / 1e6).collect());
+    let part = |of: fn(Parts<f64>) -> Option<f64>| {
+        distribution(tables.instances.iter().filter_map(|i| of(i.parts().in_ms())).collect())
+    };
     let chain = ChainFigures {
         name: "localisation".into(),
         path: path.clone(),
@@ -188,12 +225,16 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         evidence: EVIDENCE.into(),
         instances: tables.instances.len() as u64,
         lost: 2,
-        end_to_end_ms: of(|i| i.end_to_end_ns),
+        end_to_end_ms: distribution(tables.instances.iter().map(|i| i.end_to_end_ns as f64 / 1e6).collect()),
         repeat_means_ms: distribution(repeat_means(tables)),
-        computation_ms: of(|i| i.computation_ns),
-        alignment_ms: of(|i| i.alignment_ns.unwrap()),
-        queueing_ms: of(|i| i.queueing_ns),
-        transport_ms: of(|i| i.transport_ns),
+        parts: Some(Parts {
+            computation: part(|parts| Some(parts.computation)).expect("instances"),
+            preemption: part(|parts| parts.preemption),
+            transport: part(|parts| Some(parts.transport)).expect("instances"),
+            alignment: part(|parts| parts.alignment),
+            queueing: part(|parts| Some(parts.queueing)).expect("instances"),
+            kept: part(|parts| parts.kept),
+        }),
         ..ChainFigures::default()
     };
     let beside = ChainFigures {
@@ -320,30 +361,46 @@ fn repeat_means(tables: &Tables) -> Vec<f64> {
 }
 
 /// What a proof of the two would say, as far as the report reads it.
-fn proof(before: &Tables, after: &Tables) -> serde_json::Value {
-    let pairs: Vec<(f64, f64)> = repeat_means(before).into_iter().zip(repeat_means(after)).collect();
-    let gains = pairs.iter().map(|(before, after)| before / after);
-    let mean = pairs.iter().map(|pair| pair.0).sum::<f64>() / pairs.iter().map(|pair| pair.1).sum::<f64>();
-    let repeats: Vec<_> = pairs.iter().enumerate().map(|(repeat, (before, after))| {
-        serde_json::json!({"repeat": repeat, "before": {"end_to_end_ms": before}, "after": {"end_to_end_ms": after}})
-    }).collect();
-    serde_json::json!({"chain": "localisation", "ratio": {"mean": mean, "least": gains.clone().fold(f64::INFINITY, f64::min), "greatest": gains.fold(0.0, f64::max)}, "repeats": repeats})
+fn proof(before: &Tables, after: &Tables) -> Proof {
+    let figures = |mean: f64| RepeatFigures { end_to_end_ms: Some(mean), ..RepeatFigures::default() };
+    let (before, after) = (repeat_means(before), repeat_means(after));
+    let side = |means: &[f64]| Side {
+        end_to_end_ms: Spread::of(means).expect("repeats"),
+        worst_ms: 0.0,
+        parts: None,
+        instances: 200,
+        lost: 0,
+    };
+    let repeats = (0..).zip(before.iter().zip(&after)).map(|(repeat, (before, after))| Pair {
+        repeat,
+        before: figures(*before),
+        after: figures(*after),
+    });
+    Proof {
+        chain: "localisation".into(),
+        before: side(&before),
+        after: side(&after),
+        ratio: Spread::of_ratio(&before, &after).expect("pairs"),
+        repeats: repeats.collect(),
+        notes: vec![],
+    }
 }
 
 /// Study E's objective for this chain, without its preemption by other nodes.
-fn objective() -> serde_json::Value {
-    let points: Vec<_> = (1..=100).map(|i| {
-        let hz = 10.0 * f64::from(i);
-        let (computation, alignment) = (24.66, 8.0 * 1e3 / hz);
-        let preemption = 0.00027 * hz / 1e3 * 14.0 * 24.66 + 0.00012 * hz.powf(2.0) / 3.0;
-        serde_json::json!({"hz": hz, "computation_ms": computation, "alignment_ms": alignment, "preemption_ms": preemption, "response_ms": computation + alignment + preemption})
-    }).collect();
-    let best = points
-        .iter()
-        .min_by(|a, b| a["response_ms"].as_f64().unwrap().total_cmp(&b["response_ms"].as_f64().unwrap()))
-        .unwrap()["hz"]
-        .clone();
-    serde_json::json!({"points": points, "best_hz": best, "diverging_hz": [1010.0]})
+fn objective() -> ObjectiveCurve {
+    let points: Vec<_> = (1..=100)
+        .map(|i| {
+            let hz = 10.0 * f64::from(i);
+            let (computation_ms, alignment_ms) = (24.66, 8.0 * 1e3 / hz);
+            let preemption_ms = 0.00027 * hz / 1e3 * 14.0 * 24.66 + 0.00012 * hz.powf(2.0) / 3.0;
+            let response_ms = computation_ms + alignment_ms + preemption_ms;
+            ObjectivePoint { hz, response_ms, computation_ms, alignment_ms, preemption_ms }
+        })
+        .collect();
+    let best = points.iter().min_by(|a, b| a.response_ms.total_cmp(&b.response_ms)).expect("points").hz;
+    let node = |(name, execution_ms): (&str, f64)| ChainNode { name: name.into(), execution_ms, check_ms: 0.00027 };
+    let input = CommonRate { chain: CHAIN.map(node).into(), others: vec![], cores: 2 };
+    ObjectiveCurve { input, points, diverging_hz: vec![1010.0], best_hz: best }
 }
 
 fn distribution(mut values: Vec<f64>) -> Option<Distribution> {

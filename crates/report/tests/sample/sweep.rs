@@ -1,10 +1,11 @@
 //! A made-up sweep: two middlewares, two sizes, two topologies; one point could not run.
 
 use std::collections::BTreeMap;
-use tacho_analysis::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
-use tacho_analysis::tables::{Delivery, Message, Tables};
 use tacho_events::run::RunInfo;
 use tacho_report::sweep::{Sweep, SweepPoint};
+use tacho_tables::row::Row;
+use tacho_tables::summary::{Distribution, Drift, Fairness, Point, PublisherFigures, SubscriptionFigures};
+use tacho_tables::{Delivery, Message, Tables};
 
 const MANY: u64 = 31;
 
@@ -28,22 +29,27 @@ pub fn sweep() -> Sweep {
 }
 
 fn parameters(middleware: &str, size: &str, topology: &str) -> BTreeMap<String, String> {
-    [("middleware", middleware), ("size", size), ("kind", topology)].map(|(k, v)| (k.to_owned(), v.to_owned())).into()
+    let network = if topology == "one-to-many" { "1-31" } else { "31-1" };
+    [("middleware", middleware), ("size", size), ("kind", topology), ("network", network)]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        .into()
 }
 
 fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64, topology: &str) -> SweepPoint {
     let (publishers, subscribers) = if topology == "one-to-many" { (1, MANY) } else { (MANY, 1) };
     let base_us = cost * (150.0 + size_bytes as f64 / 400.0);
     // A staircase: each subscription a little later than the one before.
-    let latency_us = |endpoint: u64, k: u64| base_us * (1.0 + 0.03 * endpoint as f64) + ((k * 7919 + endpoint * 104_729) % 97) as f64;
+    let latency_us = |endpoint: u64, k: u64| {
+        base_us * (1.0 + 0.03 * endpoint as f64) + ((k * 7919 + endpoint * 104_729) % 97) as f64
+    };
     let messages: Vec<Message> = (0..MANY)
         .flat_map(|endpoint| (0..60).map(move |k| (endpoint, k)))
         .map(|(endpoint, k)| {
             let publish_ns = 1_000_000_000 + k as i64 * 100_000_000;
             let taken = Some(publish_ns + (latency_us(endpoint, k) * 1e3) as i64);
             Message {
-                publisher: Some(0),
-                subscription: 1 + endpoint as u32,
+                publisher: Some(Row::new(0)),
+                subscription: Row::new(1 + endpoint as u32),
                 sequence: Some(k),
                 publish_ns: Some(publish_ns),
                 arrival_ns: None,
@@ -80,7 +86,9 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
         loss_percent: Some(100.0 * lost as f64 / (received + lost) as f64),
         in_time: Some(received - late),
         late: Some(late),
-        latency_us: Some(distribution((0..MANY).flat_map(|e| (0..60).map(move |k| (e, k))).map(|(e, k)| latency_us(e, k)).collect())),
+        latency_us: Some(distribution(
+            (0..MANY).flat_map(|e| (0..60).map(move |k| (e, k))).map(|(e, k)| latency_us(e, k)).collect(),
+        )),
         fairness: (subscribers > 1).then(|| Fairness {
             subscriptions: subscribers,
             spread_us: base_us * 0.9,
@@ -89,10 +97,22 @@ fn point(index: usize, middleware: &str, cost: f64, size: &str, size_bytes: u64,
             topic: "/data".into(),
             messages: 60,
         }),
-        drift: Some(Drift { slope_us_per_s: 0.01, slope_low_us_per_s: -0.2, slope_high_us_per_s: 0.3, changes_at_s: vec![], stretches: 12 }),
+        drift: Some(Drift {
+            slope_us_per_s: 0.01,
+            slope_low_us_per_s: -0.2,
+            slope_high_us_per_s: 0.3,
+            changes_at_s: vec![],
+            stretches: 12,
+        }),
         cpu_percent: Some(base_us / 40.0),
         pss_bytes: Some(40 << 20),
-        publishing: vec![PublisherFigures { node: "publisher".into(), topic: "/data".into(), due: Some(due), sent, ..PublisherFigures::default() }],
+        publishing: vec![PublisherFigures {
+            node: "publisher".into(),
+            topic: "/data".into(),
+            due: Some(due),
+            sent,
+            ..PublisherFigures::default()
+        }],
         subscribing: (0..subscribers)
             .map(|e| SubscriptionFigures {
                 node: format!("subscriber_{:02}", e + 1),

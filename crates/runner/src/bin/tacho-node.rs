@@ -1,9 +1,9 @@
 //! The program that a node of a workload is; started by `tacho bench`, not by people.
 
-use tacho_runner::{background, instant, node};
+use tacho_runner::{background, node};
 
 fn main() -> std::process::ExitCode {
-    let main_ns = instant::now_ns();
+    let main_ns = tacho_recording::clock::monotonic_ns();
     let threads = std::env::args().nth(1).and_then(|first| first.strip_prefix(background::OPTION)?.parse().ok());
     let done = match threads {
         Some(threads) => background::run(threads).is_ok(),

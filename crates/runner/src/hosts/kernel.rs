@@ -1,8 +1,7 @@
 //! Links by the kernel: a bridge, pairs of veth, queueing disciplines at both ends of each.
 
-use super::namespace::Namespace;
+use super::namespace::{Namespace, INTERFACE, QUEUE_PACKETS};
 use super::switch::tap;
-use super::{INTERFACE, QUEUE_PACKETS};
 use anyhow::{Context, Result};
 use std::os::fd::OwnedFd;
 use tacho_workload::model::Link;
@@ -19,7 +18,10 @@ pub fn has_netem(namespace: &Namespace) -> bool {
 /// Joins hosts by a bridge; `netem` says whether delay and loss can be had.
 pub fn join(bridge: &Namespace, hosts: &[&Namespace], links: &[Link], netem: bool) -> Result<()> {
     // Snooping would hold back multicast until somebody asked for it by IGMP, which discovery does not wait for.
-    let mut lines = vec!["link add name bridge0 type bridge mcast_snooping 0".into(), "link set bridge0 addrgenmode none up".into()];
+    let mut lines = vec![
+        "link add name bridge0 type bridge mcast_snooping 0".into(),
+        "link set bridge0 addrgenmode none up".into(),
+    ];
     for (index, host) in hosts.iter().enumerate() {
         lines.push(format!("link add name port{index} type veth peer name {INTERFACE} netns {}", host.path()));
         lines.push(format!("link set port{index} addrgenmode none master bridge0 up"));

@@ -1,13 +1,14 @@
-//! Hosts of a workload on one machine (study B, V2X; study C, across CPUs): a network namespace each, joined by links with a rate, a
-//! delay and a loss.
+//! Hosts of a workload on one machine (study B, V2X; study C, across CPUs): a network namespace each, joined by links
+//! with a rate, a delay and a loss.
 //!
-//! Every host has one interface, `eth0`, with an address of 10.77.0.0/16 and a route for multicast, and a link to a switch that joins them all. A
-//! message from one host to another passes two links: the sender's, up, and the receiver's, down. A link is the same in both
-//! directions, so a one-way delay between two hosts is the sum of their delays.
+//! Every host has one interface, `eth0`, with an address of 10.77.0.0/16 and a route for multicast, and a link to a
+//! switch that joins them all. A message from one host to another passes two links: the sender's, up, and the
+//! receiver's, down. A link is the same in both directions, so a one-way delay between two hosts is the sum of their
+//! delays.
 //!
-//! The switch is the kernel's bridge in a namespace of its own, and links are pairs of veth, shaped at both ends by netem. Where the kernel has
-//! no netem and a delay or a loss is asked for, the switch is [`switch`], in user space. All hosts share this machine's clock and
-//! files, but for /dev/shm and /etc/machine-id, which each has of its own.
+//! The switch is the kernel's bridge in a namespace of its own, and links are pairs of veth, shaped at both ends by
+//! netem. Where the kernel has no netem and a delay or a loss is asked for, the switch is [`switch`], in user space.
+//! All hosts share this machine's clock and files, but for /dev/shm and /etc/machine-id, which each has of its own.
 
 mod kernel;
 mod namespace;
@@ -16,17 +17,11 @@ mod wire;
 
 use crate::board_wire::BoardWire;
 use anyhow::{bail, Context, Result};
-use namespace::{Mounts, Namespace};
+use namespace::{Mounts, Namespace, INTERFACE, QUEUE_PACKETS};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use switch::Switch;
 use tacho_workload::model::{Host, Link};
-
-/// The interface of every host.
-const INTERFACE: &str = "eth0";
-
-/// Packets that wait for a link, in each direction.
-const QUEUE_PACKETS: u32 = 10_000;
 
 /// What joins the hosts, kept as long as they live.
 enum Joined {
@@ -48,7 +43,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Makes them and their links, and joins boards with these links to them, whose addresses come behind those of the hosts.
+    /// Makes them and their links, and joins boards with these links to them, whose addresses come behind those of the
+    /// hosts.
     pub fn make(hosts: &[Host], boards: &[Link]) -> Result<Hosts> {
         if hosts.is_empty() {
             return Ok(Hosts { hosts: vec![], wires: vec![], joined: Joined::Nothing, missing: vec![] });
@@ -68,15 +64,19 @@ impl Hosts {
                 Ok((switch, of_boards)) => {
                     wires = of_boards;
                     missing.push(
-                        "links of hosts: this kernel has no netem (or a board has a delay or a loss), so tacho itself passes every packet on, in user space: its own wake-ups, some ten \
-                         microseconds on an idle machine, are added to the delay"
+                        "links of hosts: this kernel has no netem (or a board has a delay or a loss), so tacho itself \
+                         passes every packet on, in user space: its own wake-ups, some ten microseconds on an idle \
+                         machine, are added to the delay"
                             .into(),
                     );
                     Joined::User { _switch: switch }
                 }
                 Err(error) if !boards.is_empty() => return Err(error),
                 Err(error) => {
-                    missing.push(format!("delay and loss of hosts' links are not there: this kernel has no netem (apt-get install linux-modules-extra), and in user space: {error}"));
+                    missing.push(format!(
+                        "delay and loss of hosts' links are not there: this kernel has no netem (apt-get install \
+                         linux-modules-extra), and in user space: {error}"
+                    ));
                     kernel::join(&bridge, &namespaces, &links, false)?;
                     Joined::Kernel { bridge }
                 }
@@ -97,10 +97,14 @@ impl Hosts {
 
     /// The namespaces of a host, network and mounts; absent: this machine's own.
     pub fn namespaces(&self, host: &str) -> Option<[BorrowedFd<'_>; 2]> {
-        self.hosts.iter().find(|(name, ..)| name == host).map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
+        self.hosts
+            .iter()
+            .find(|(name, ..)| name == host)
+            .map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
     }
 
-    /// Begins to count what passes between them, without what the host `own` sends and hears; absent where no bridge joins them.
+    /// Begins to count what passes between them, without what the host `own` sends and hears; absent where no bridge
+    /// joins them.
     pub fn count_bytes(&self, own: Option<Ipv4Addr>) -> Result<Option<wire::Wire>> {
         let Joined::Kernel { bridge } = &self.joined else { return Ok(None) };
         let hosts = (0..self.hosts.len()).map(|index| format!("port{index}"));

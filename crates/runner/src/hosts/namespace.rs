@@ -1,5 +1,5 @@
-//! A network namespace without a name, and what else makes a host: it lives as long as its descriptors or a process in it, so nothing is left
-//! of it after any end.
+//! A network namespace without a name, and what else makes a host: it lives as long as its descriptors or a process in
+//! it, so nothing is left of it after any end.
 
 use anyhow::{bail, Context, Result};
 use std::ffi::CStr;
@@ -10,6 +10,12 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The interface of every host.
+pub const INTERFACE: &str = "eth0";
+
+/// Packets that wait for a link, in each direction.
+pub const QUEUE_PACKETS: u32 = 10_000;
+
 /// From setting a link up to the kernel saying that it is.
 const LINK_LIMIT: Duration = Duration::from_secs(5);
 
@@ -17,8 +23,8 @@ const LINK_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Namespace(File);
 
-/// What a process of a host has to itself besides its network: shared memory, and the machine's identity. Fast DDS takes peers of the same
-/// machine-id to be here, and looks for them on its own addresses and in shared memory alone.
+/// What a process of a host has to itself besides its network: shared memory, and the machine's identity. Fast DDS
+/// takes peers of the same machine-id to be here, and looks for them on its own addresses and in shared memory alone.
 #[derive(Debug)]
 pub struct Mounts(File);
 
@@ -33,7 +39,10 @@ impl Mounts {
             mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
             mount(Some(c"tacho"), c"/dev/shm", Some(c"tmpfs"), 0)?;
             if std::path::Path::new("/etc/machine-id").exists() {
-                std::fs::write("/dev/shm/machine-id", format!("{:032x}\n", (std::process::id() as u128) << 32 | number as u128))?;
+                std::fs::write(
+                    "/dev/shm/machine-id",
+                    format!("{:032x}\n", (std::process::id() as u128) << 32 | number as u128),
+                )?;
                 mount(Some(c"/dev/shm/machine-id"), c"/etc/machine-id", None, libc::MS_BIND)?;
             }
             File::open("/proc/thread-self/ns/mnt")
@@ -70,8 +79,8 @@ impl Namespace {
         match made {
             Ok(file) => Ok(Namespace(file)),
             Err(error) if error.raw_os_error() == Some(libc::EPERM) => bail!(
-                "`hosts:` of a workload are network namespaces, and making one is not allowed here: found no CAP_SYS_ADMIN; \
-                 run tacho as root, or in a container with --cap-add SYS_ADMIN --cap-add NET_ADMIN"
+                "`hosts:` of a workload are network namespaces, and making one is not allowed here: found no \
+                 CAP_SYS_ADMIN; run tacho as root, or in a container with --cap-add SYS_ADMIN --cap-add NET_ADMIN"
             ),
             Err(error) => Err(error).context("no network namespace can be made"),
         }
@@ -116,7 +125,8 @@ impl Namespace {
             }
             started => started.with_context(|| program.to_owned())?,
         };
-        let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all((lines.join("\n") + "\n").as_bytes()));
+        let written =
+            child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all((lines.join("\n") + "\n").as_bytes()));
         let output = child.wait_with_output()?;
         if !output.status.success() {
             bail!("{program}: {}; asked for: {}", String::from_utf8_lossy(&output.stderr).trim(), lines.join("; "));

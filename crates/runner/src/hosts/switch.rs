@@ -1,10 +1,7 @@
-//! A switch in user space, for kernels without netem: every host's interface is a tap device, and a thread passes their frames on, late or
-//! not at all, as the links say.
+//! A switch in user space, for kernels without netem: every host's interface is a tap device, and a thread passes their
+//! frames on, late or not at all, as the links say.
 
-use super::namespace::Namespace;
-use super::INTERFACE;
-use crate::instant::now_ns;
-use crate::phases::mix;
+use super::namespace::{Namespace, INTERFACE};
 use anyhow::{Context, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,7 +10,9 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::thread::JoinHandle;
+use tacho_recording::clock::monotonic_ns;
 use tacho_workload::model::Link;
+use tacho_workload::random::{mix, Draws};
 
 /// An Ethernet frame with the standard MTU, and some room.
 const FRAME_MAX: usize = 2048;
@@ -33,7 +32,11 @@ impl Switch {
     /// Gives every host its interface, and begins to pass frames on.
     /// Boards have no kernel that an interface could be of: each is given a descriptor of datagrams, one a frame.
     pub fn start(hosts: &[&Namespace], links: &[Link], boards: &[Link]) -> Result<(Switch, Vec<OwnedFd>)> {
-        let mut taps = hosts.iter().map(|host| host.within(|| tap(INTERFACE))).collect::<io::Result<Vec<_>>>().context("/dev/net/tun")?;
+        let mut taps = hosts
+            .iter()
+            .map(|host| host.within(|| tap(INTERFACE)))
+            .collect::<io::Result<Vec<_>>>()
+            .context("/dev/net/tun")?;
         let mut wires = Vec::new();
         for _ in boards {
             let (ours, theirs) = UnixDatagram::pair()?;
@@ -49,7 +52,8 @@ impl Switch {
         };
         let stopped = stop.try_clone()?;
         let fabric = Fabric::new(&links);
-        let thread = std::thread::Builder::new().name("switch".into()).spawn(move || pass_on(taps, &stopped, fabric))?;
+        let thread =
+            std::thread::Builder::new().name("switch".into()).spawn(move || pass_on(taps, &stopped, fabric))?;
         Ok((Switch { stop, thread: Some(thread) }, wires))
     }
 }
@@ -81,9 +85,12 @@ pub fn tap(name: &str) -> io::Result<File> {
 fn pass_on(mut taps: Vec<File>, stop: &File, mut fabric: Fabric) {
     let mut buffer = [0u8; FRAME_MAX];
     loop {
-        let mut polled: Vec<libc::pollfd> =
-            taps.iter().chain([stop]).map(|file| libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
-        let left_ns = fabric.next_ns().map(|at| (at - now_ns()).max(0));
+        let mut polled: Vec<libc::pollfd> = taps
+            .iter()
+            .chain([stop])
+            .map(|file| libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 })
+            .collect();
+        let left_ns = fabric.next_ns().map(|at| (at - monotonic_ns()).max(0));
         let timeout = left_ns.map(|ns| libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), |timeout| timeout as *const _);
         // SAFETY: all pointers are valid. EINTR: nothing is ready.
@@ -93,10 +100,10 @@ fn pass_on(mut taps: Vec<File>, stop: &File, mut fabric: Fabric) {
         }
         for (from, tap) in taps.iter_mut().enumerate() {
             while let Ok(size) = tap.read(&mut buffer) {
-                fabric.sent(from, &buffer[..size], now_ns());
+                fabric.sent(from, &buffer[..size], monotonic_ns());
             }
         }
-        while let Some((to, frame)) = fabric.due(now_ns()) {
+        while let Some((to, frame)) = fabric.due(monotonic_ns()) {
             let _ = taps[to].write(&frame); // an interface that is not up yet, or down again, hears nothing
         }
     }
@@ -110,7 +117,7 @@ struct Wire {
     loss: f64,
     /// When it has sent all that it was given.
     free_ns: i64,
-    draw: u64,
+    draws: Draws,
 }
 
 impl Wire {
@@ -120,7 +127,7 @@ impl Wire {
             delay_ns: link.delay.map_or(0, |delay| delay.as_nanos() as i64),
             loss: link.loss_percent.unwrap_or(0.0) / 100.0,
             free_ns: 0,
-            draw: seed,
+            draws: Draws::new(seed),
         }
     }
 
@@ -135,9 +142,8 @@ impl Wire {
             out_ns = at_ns + waits_ns + (bytes as f64 * 8e9 / rate as f64) as i64;
             self.free_ns = out_ns;
         }
-        self.draw = mix(self.draw);
         // Lost on the way: it has used the link.
-        let lost = ((self.draw >> 11) as f64 / (1u64 << 53) as f64) < self.loss;
+        let lost = self.draws.uniform() <= self.loss;
         (!lost).then_some(out_ns + self.delay_ns)
     }
 }
@@ -166,13 +172,25 @@ struct Fabric {
 
 impl Fabric {
     fn new(links: &[Link]) -> Fabric {
-        let wires = |salt: u64| links.iter().zip(0u64..).map(move |(link, index)| Wire::new(link, mix(salt ^ index))).collect();
-        Fabric { up: wires(1 << 32), down: wires(2 << 32), hosts: BTreeMap::new(), flights: BinaryHeap::new(), number: 0 }
+        let wires =
+            |salt: u64| links.iter().zip(0u64..).map(move |(link, index)| Wire::new(link, mix(salt ^ index))).collect();
+        Fabric {
+            up: wires(1 << 32),
+            down: wires(2 << 32),
+            hosts: BTreeMap::new(),
+            flights: BinaryHeap::new(),
+            number: 0,
+        }
     }
 
-    /// A frame from a host: to the one it names, or to all others where it names a group or one that has not been heard yet.
+    /// A frame from a host: to the one it names, or to all others where it names a group or one that has not been heard
+    /// yet.
     fn sent(&mut self, from: usize, frame: &[u8], now_ns: i64) {
-        let Some((to, source)) = frame.get(..6).zip(frame.get(6..12).and_then(|source| <[u8; 6]>::try_from(source).ok())) else { return };
+        let Some((to, source)) =
+            frame.get(..6).zip(frame.get(6..12).and_then(|source| <[u8; 6]>::try_from(source).ok()))
+        else {
+            return;
+        };
         self.hosts.insert(source, from);
         let Some(at_ns) = self.up[from].carry(frame.len(), now_ns) else { return };
         let known = self.hosts.get(to).copied();

@@ -1,10 +1,10 @@
-//! Bytes on the wire: every frame that enters the bridge, once, at the port where it does, by a packet socket (packet(7)).
+//! Bytes on the wire: every frame that enters the bridge, once, at the port where it does, by a packet socket
+//! (packet(7)).
 //!
-//! What tacho itself sends to and hears from boards is left out. The thread looks now and then rather than at every frame, so that it does not get
-//! between the nodes that are measured.
+//! What tacho itself sends to and hears from boards is left out. The thread looks now and then rather than at every
+//! frame, so that it does not get between the nodes that are measured.
 
 use super::namespace::Namespace;
-use crate::instant::now_ns;
 use anyhow::{Context, Result};
 use std::io;
 use std::net::Ipv4Addr;
@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tacho_events::run::WireCount;
+use tacho_recording::clock::monotonic_ns;
 
 /// Of each frame, what tells whether it carries a message.
 const SNAP: usize = 192;
@@ -48,7 +49,9 @@ pub struct Wire {
 impl Wire {
     /// On these ports of the bridge, without frames to or from `own`.
     pub fn start(bridge: &Namespace, ports: &[String], own: Option<Ipv4Addr>) -> Result<Wire> {
-        let (socket, ports) = bridge.within(|| Ok((open()?, ports.iter().map(|name| index(name)).collect::<io::Result<Vec<_>>>()?))).context("counting bytes on the wire")?;
+        let (socket, ports) = bridge
+            .within(|| Ok((open()?, ports.iter().map(|name| index(name)).collect::<io::Result<Vec<_>>>()?)))
+            .context("counting bytes on the wire")?;
         let state = Arc::new(Mutex::new(State::default()));
         let stop = Arc::new(AtomicBool::new(false));
         let (into, stopped) = (state.clone(), stop.clone());
@@ -83,7 +86,8 @@ impl Drop for Wire {
 
 fn open() -> io::Result<OwnedFd> {
     let all = (libc::ETH_P_ALL as u16).to_be();
-    // SAFETY: plain calls; the descriptor is new and owned by the OwnedFd alone; the option points at an int that lives through the call.
+    // SAFETY: plain calls; the descriptor is new and owned by the OwnedFd alone; the option points at an int that lives
+    // through the call.
     unsafe {
         let fd = libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, all.into());
         if fd < 0 {
@@ -111,11 +115,19 @@ fn drain(socket: &OwnedFd, ports: &[i32], own: Option<Ipv4Addr>, into: &Mutex<St
     let mut counts = WireCount::default();
     let mut frame = [0u8; SNAP];
     loop {
-        // SAFETY: zeroed is valid for the address; all pointers live through the call, with their sizes. MSG_TRUNC: the whole length is told.
+        // SAFETY: zeroed is valid for the address; all pointers live through the call, with their sizes. MSG_TRUNC: the
+        // whole length is told.
         let (size, from) = unsafe {
             let mut from: libc::sockaddr_ll = std::mem::zeroed();
             let mut length = std::mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-            let size = libc::recvfrom(socket.as_raw_fd(), frame.as_mut_ptr().cast(), SNAP, libc::MSG_TRUNC, (&raw mut from).cast(), &mut length);
+            let size = libc::recvfrom(
+                socket.as_raw_fd(),
+                frame.as_mut_ptr().cast(),
+                SNAP,
+                libc::MSG_TRUNC,
+                (&raw mut from).cast(),
+                &mut length,
+            );
             (size, from)
         };
         if size < 0 {
@@ -127,7 +139,7 @@ fn drain(socket: &OwnedFd, ports: &[i32], own: Option<Ipv4Addr>, into: &Mutex<St
     }
     counts.missed += missed(socket);
     let mut state = into.lock().unwrap_or_else(PoisonError::into_inner);
-    if state.window_ns.contains(&now_ns()) {
+    if state.window_ns.contains(&monotonic_ns()) {
         let so_far = &mut state.counts;
         so_far.frames += counts.frames;
         so_far.bytes += counts.bytes;
@@ -142,8 +154,20 @@ fn missed(socket: &OwnedFd) -> u64 {
     let mut statistics = [0u32; 2]; // struct tpacket_stats: packets, drops
     let mut size = std::mem::size_of_val(&statistics) as libc::socklen_t;
     // SAFETY: the buffer lives through the call and has the size that is told.
-    let got = unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, statistics.as_mut_ptr().cast(), &mut size) };
-    if got == 0 { statistics[1].into() } else { 0 }
+    let got = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            statistics.as_mut_ptr().cast(),
+            &mut size,
+        )
+    };
+    if got == 0 {
+        statistics[1].into()
+    } else {
+        0
+    }
 }
 
 /// One frame of `size` bytes, of which the first are here.
@@ -161,7 +185,8 @@ fn count(counts: &mut WireCount, frame: &[u8], size: u64, own: Option<Ipv4Addr>)
     }
 }
 
-/// Whether an IPv4 packet is, or is a later piece of, a UDP datagram with application data: of RTPS a DATA of a writer that is not built in.
+/// Whether an IPv4 packet is, or is a later piece of, a UDP datagram with application data: of RTPS a DATA of a writer
+/// that is not built in.
 fn carries_data(ip: &[u8]) -> bool {
     let header = usize::from(ip[0] & 15) * 4;
     let is_later_piece = u16::from_be_bytes([ip[6], ip[7]]) & 0x1fff != 0;

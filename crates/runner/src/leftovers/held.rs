@@ -83,7 +83,8 @@ impl Held {
             if pid == std::process::id() {
                 continue;
             }
-            let maps = fs::read_to_string(process.path().join("maps")).unwrap_or_default(); // ended just now, or another user's
+            // Ended just now, or another user's: none.
+            let maps = fs::read_to_string(process.path().join("maps")).unwrap_or_default();
             held.extend(mapped(&maps).map(|(_, identity, _)| (identity, pid)));
             let files = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
             let open = files
@@ -116,7 +117,8 @@ mod tests {
 
     #[test]
     fn maps_and_sockets_are_read_with_blanks_in_their_names() {
-        let maps = "7f00-7f01 rw-s 00000000 00:1b 8                    /dev/shm/a b\n7f02-7f03 r-xp 00000000 fd:01 9 /lib/c.so\n7f04-7f05 rw-p 00000000 00:00 0 \n";
+        let maps = "7f00-7f01 rw-s 00000000 00:1b 8                    /dev/shm/a b\n\
+                    7f02-7f03 r-xp 00000000 fd:01 9 /lib/c.so\n7f04-7f05 rw-p 00000000 00:00 0 \n";
         let found: Vec<_> = mapped(maps).collect();
         assert_eq!(
             found,
@@ -125,7 +127,8 @@ mod tests {
                 (false, (libc::makedev(0xfd, 1), 9), Path::new("/lib/c.so"))
             ]
         );
-        let unix = "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 1 77 /tmp/x\n0: 2 0 10000 1 1 78 @abstract\n0: 2 0 0 1 3 79\n";
+        let unix = "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 1 77 /tmp/x\n\
+                    0: 2 0 10000 1 1 78 @abstract\n0: 2 0 0 1 3 79\n";
         assert_eq!(bound_sockets(unix), BTreeMap::from([("77", "/tmp/x".into())]));
     }
 }

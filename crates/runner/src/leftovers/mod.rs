@@ -79,7 +79,10 @@ fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
 
 /// How many objects were removed, and their bytes.
 pub fn removed(found: &[Leftover]) -> (usize, u64) {
-    found.iter().filter(|left| left.stays.is_none()).fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes))
+    found
+        .iter()
+        .filter(|left| left.stays.is_none())
+        .fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes))
 }
 
 /// Before a run: what earlier ones left is removed, and said. What stays is not: `tacho doctor` says it.
@@ -88,7 +91,7 @@ pub fn remove_before_a_run() {
         Ok(found) => {
             if let Some(first) = found.iter().find(|leftover| leftover.stays.is_none()) {
                 let (count, bytes) = removed(&found);
-                let bytes = crate::doctor::size(bytes);
+                let bytes = tacho_printing::size(bytes);
                 eprintln!("tacho: removed {count} objects ({bytes}) that {}, left", first.run);
             }
         }
@@ -187,8 +190,8 @@ mod tests {
         (note, child, path)
     }
 
-    /// The one object of a run that was killed. A process that another test has just started has the run's lock, too, until
-    /// it executes its program.
+    /// The one object of a run that was killed. A process that another test has just started has the run's lock, too,
+    /// until it executes its program.
     fn one_left(folder: &Path, mode: Mode) -> Leftover {
         loop {
             let mut found = in_folder(folder, mode).unwrap();
@@ -265,7 +268,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut note = Note::begin_in(folder.path()).unwrap();
         let path = folder.path().join("socket");
-        let listens = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); print(flush=True); sys.stdin.read()";
+        let listens = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); print(flush=True); \
+                       sys.stdin.read()";
         let mut command = Command::new("python3");
         command.args(["-c", listens]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = Process(command.spawn().unwrap());

@@ -61,8 +61,10 @@ mod tests {
 
     #[test]
     fn a_line_of_the_kernel_is_read_and_its_heading_is_none() {
-        let heading = "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime      dtime      ctime                   rss                  swap";
-        let line = " 360705043          3   644                 4096 24461 24463      2  1000  1000  1000  1000 1700000002 1700000003 1700000001                  4096                     0";
+        let heading = "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  \
+                       cgid      atime      dtime      ctime                   rss                  swap";
+        let line = " 360705043          3   644                 4096 24461 24463      2  1000  1000  1000  1000 \
+                    1700000002 1700000003 1700000001                  4096                     0";
         assert_eq!(read(heading), None);
         let expected = Segment {
             key: 360_705_043,

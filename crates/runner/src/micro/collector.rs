@@ -1,11 +1,11 @@
 //! Hears a board: subscribes to its events, and sends it beacons by which its clock is known from the other side, too.
 
 use super::event_file::{BoardEvents, Message};
-use crate::instant::now_ns;
 use anyhow::{Context, Result};
 use std::sync::mpsc::{channel, Receiver};
 use std::time::Duration;
 use tacho_middleware::{Endpoint, Header, Middleware, Publisher, Session, Subscription};
+use tacho_recording::clock::monotonic_ns;
 use tacho_workload::model::Qos;
 
 /// The topics of a board, before its node's name.
@@ -31,7 +31,13 @@ pub struct Collector {
 
 impl Collector {
     /// Of the board with this node; on the interface with this address, or on the loopback where it is empty.
-    pub fn new(middleware: &Middleware, domain: u32, address: &str, node: &str, into: BoardEvents) -> Result<Collector> {
+    pub fn new(
+        middleware: &Middleware,
+        domain: u32,
+        address: &str,
+        node: &str,
+        into: BoardEvents,
+    ) -> Result<Collector> {
         let session = middleware.open(domain, "", address)?;
         let ours = session.node(&format!("tacho_{node}"))?;
         let qos = Qos { reliable: true, transient_local: false, keep_all: false, depth: DEPTH };
@@ -39,10 +45,11 @@ impl Collector {
         let (sender, arrivals) = channel();
         let endpoint = Endpoint { topic: &events, message_type: "", size: MESSAGE, qos };
         let notify = move || {
-            let _ = sender.send(now_ns()); // nobody listens any more: all is over
+            let _ = sender.send(monotonic_ns()); // nobody listens any more: all is over
         };
         let events = session.subscribe(&ours, &endpoint, Some(Box::new(notify)))?;
-        let endpoint = Endpoint { topic: &clock, message_type: "", size: 0, qos: Qos { reliable: false, depth: 1, ..qos } };
+        let endpoint =
+            Endpoint { topic: &clock, message_type: "", size: 0, qos: Qos { reliable: false, depth: 1, ..qos } };
         let mut beacon = session.advertise(&ours, &endpoint)?;
         beacon.borrow()?;
         Ok(Collector { beacon, events, arrivals, beacons_ns: Vec::new(), into, _session: session })
@@ -50,7 +57,12 @@ impl Collector {
 
     /// Sends a beacon.
     pub fn send_beacon(&mut self) -> Result<()> {
-        let header = Header { sequence: self.beacons_ns.len() as u64, stamp_ns: now_ns(), publisher: u32::MAX, reserved: 0 };
+        let header = Header {
+            sequence: self.beacons_ns.len() as u64,
+            stamp_ns: monotonic_ns(),
+            publisher: u32::MAX,
+            reserved: 0,
+        };
         self.beacon.borrow()?;
         self.beacons_ns.push(header.stamp_ns);
         Ok(self.beacon.publish(&header)?)
@@ -60,7 +72,10 @@ impl Collector {
     pub fn take_in(&mut self) -> Result<()> {
         while let Some(message) = self.events.take()? {
             // Each message says once that it is there, just behind entering the queue.
-            let arrival_ns = self.arrivals.recv_timeout(Duration::from_secs(1)).context("a message of events that did not say when it came")?;
+            let arrival_ns = self
+                .arrivals
+                .recv_timeout(Duration::from_secs(1))
+                .context("a message of events that did not say when it came")?;
             let Header { sequence, stamp_ns, reserved, .. } = message.header();
             let taken = Message { sequence, board_ns: stamp_ns, dropped: reserved, arrival_ns, data: message.data() };
             self.into.take_in(&taken, &self.beacons_ns)?;

@@ -41,14 +41,25 @@ pub fn read(line: &str) -> Line {
         ("counter", Some([index, value])) => Line::Counter { index: *index as usize, value: *value as u32 },
         ("arena", Some([bytes, _])) => Line::Arena { bytes: *bytes },
         ("failed:", _) => Line::Failed(line["failed:".len()..].trim().into()),
-        ("fault", _) => Line::Failed("a fault of the processor: the image is broken, or was told what it must not be told".into()),
+        ("fault", _) => {
+            Line::Failed("a fault of the processor: the image is broken, or was told what it must not be told".into())
+        }
         _ => Line::Other,
     }
 }
 
 /// Names of `struct micro_counters`, in its order.
-pub const COUNTERS: [&str; 9] =
-    ["malformed", "unsupported", "oversized", "lost", "peers_refused", "matches_refused", "incompatible", "events_dropped", "send_refused"];
+pub const COUNTERS: [&str; 9] = [
+    "malformed",
+    "unsupported",
+    "oversized",
+    "lost",
+    "peers_refused",
+    "matches_refused",
+    "incompatible",
+    "events_dropped",
+    "send_refused",
+];
 
 #[cfg(test)]
 mod tests {
@@ -64,7 +75,13 @@ mod tests {
         assert_eq!(read("done 5"), Line::Other);
         // Every line that the image can say is known here.
         let program = include_str!("../../../../micro/programs/node.c");
-        for (said, known) in [("say(\"messages\"", "messages 1 2"), ("say(\"skipped\"", "skipped 1 2"), ("say(\"counter\"", "counter 1 2"), ("say(\"arena\"", "arena 1 0"), ("say(\"unmatched\"", "unmatched 1 2")] {
+        for (said, known) in [
+            ("say(\"messages\"", "messages 1 2"),
+            ("say(\"skipped\"", "skipped 1 2"),
+            ("say(\"counter\"", "counter 1 2"),
+            ("say(\"arena\"", "arena 1 0"),
+            ("say(\"unmatched\"", "unmatched 1 2"),
+        ] {
             assert!(program.contains(said) && read(known) != Line::Other, "{said}");
         }
     }
@@ -73,7 +90,11 @@ mod tests {
     fn counters_are_those_of_the_header_in_its_order() {
         let header = include_str!("../../../../micro/include/tacho_micro.h");
         let body = header.split("struct micro_counters {").nth(1).unwrap().split("};").next().unwrap();
-        let names: Vec<&str> = body.lines().filter_map(|line| line.trim().strip_prefix("uint32_t ")?.split_once(';')).map(|(name, _)| name).collect();
+        let names: Vec<&str> = body
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("uint32_t ")?.split_once(';'))
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(names, COUNTERS);
     }
 }

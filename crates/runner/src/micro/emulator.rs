@@ -16,7 +16,8 @@ const MACHINE: &str = "mps2-an386";
 const PLAN_ADDRESS: u64 = 0x2100_0000;
 /// From being told to leave to its end.
 const ENDING_LIMIT: Duration = Duration::from_secs(3);
-/// RTPS (9.6.1.1): discovery port of a domain, the first participant's unicast ports behind it, and what QEMU's user networking adds for the host.
+/// RTPS (9.6.1.1): discovery port of a domain, the first participant's unicast ports behind it, and what QEMU's user
+/// networking adds for the host.
 const DISCOVERY_PORT: u32 = 7400;
 const PORTS_OF_DOMAIN: u32 = 250;
 const UNICAST: [u32; 2] = [10, 11];
@@ -58,9 +59,19 @@ pub struct Emulator {
 
 impl Emulator {
     /// Starts it with the block that it reads; `said` gets each line of its console, and nothing at its end.
-    pub fn start(board: &BoardPlan, wire: BoardWire, domain: u32, told: &Path, said: impl Fn(Option<String>) + Send + 'static) -> Result<Emulator> {
+    pub fn start(
+        board: &BoardPlan,
+        wire: BoardWire,
+        domain: u32,
+        told: &Path,
+        said: impl Fn(Option<String>) + Send + 'static,
+    ) -> Result<Emulator> {
         let mut command = Command::new(PROGRAM);
-        command.args(arguments(board, wire, domain, told)).env_remove("LD_PRELOAD").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(arguments(board, wire, domain, told))
+            .env_remove("LD_PRELOAD")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         // SAFETY: prctl is async-signal-safe.
         unsafe {
             command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
@@ -81,7 +92,8 @@ impl Emulator {
     /// A letter on its console; one that has ended hears nothing, and its end is told by `said`.
     pub fn tell(&mut self, letter: u8) {
         if let Some(console) = &mut self.console {
-            let _ = console.write_all(&[letter]).and_then(|()| console.flush()); // EPIPE: see above
+            let _ = console.write_all(&[letter]).and_then(|()| console.flush());
+            // EPIPE: see above
         }
     }
 
@@ -118,13 +130,32 @@ fn arguments(board: &BoardPlan, wire: BoardWire, domain: u32, told: &Path) -> Ve
         BoardWire::Switch(fd) => format!("dgram,id=wire,local.type=fd,local.str={fd}"),
         BoardWire::User => {
             let base = DISCOVERY_PORT + PORTS_OF_DOMAIN * domain;
-            let forwarded = UNICAST.map(|port| format!(",hostfwd=udp:127.0.0.1:{}-:{}", base + HOST_PORTS + port, base + port));
+            let forwarded =
+                UNICAST.map(|port| format!(",hostfwd=udp:127.0.0.1:{}-:{}", base + HOST_PORTS + port, base + port));
             format!("user,id=wire{}", forwarded.concat())
         }
     };
     let load = format!("loader,file={},addr={PLAN_ADDRESS:#x},force-raw=on", comma_doubled(told));
-    let words = ["-M", MACHINE, "-kernel", &board.image.display().to_string(), "-display", "none", "-monitor", "none", "-serial", "stdio", "-semihosting",
-        "-device", &load, "-netdev", &netdev, "-net", &format!("nic,model=lan9118,netdev=wire,macaddr={mac}")].map(str::to_owned);
+    let words = [
+        "-M",
+        MACHINE,
+        "-kernel",
+        &board.image.display().to_string(),
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+        "-serial",
+        "stdio",
+        "-semihosting",
+        "-device",
+        &load,
+        "-netdev",
+        &netdev,
+        "-net",
+        &format!("nic,model=lan9118,netdev=wire,macaddr={mac}"),
+    ]
+    .map(str::to_owned);
     words.to_vec()
 }
 
@@ -142,6 +173,9 @@ mod tests {
         let board = BoardPlan { image: "/i/node.elf".into(), address: [10, 0, 2, 15].into(), at_once: false };
         let words = arguments(&board, BoardWire::User, 7, Path::new("/tmp/a,b")).join(" ");
         assert!(words.contains("hostfwd=udp:127.0.0.1:19160-:9160,hostfwd=udp:127.0.0.1:19161-:9161"), "{words}");
-        assert!(words.contains("macaddr=02:07:0a:00:02:0f") && words.contains("file=/tmp/a,,b,addr=0x21000000"), "{words}");
+        assert!(
+            words.contains("macaddr=02:07:0a:00:02:0f") && words.contains("file=/tmp/a,,b,addr=0x21000000"),
+            "{words}"
+        );
     }
 }

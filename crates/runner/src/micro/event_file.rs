@@ -1,16 +1,17 @@
 //! What a board says of itself on its topic of events, as its event file.
 //!
-//! A message holds a head of 24 bytes and records of 34 (docs/micro.md). A take is named by its writer's GUID and RTPS sequence number; which publisher
-//! of the run that is the board says once (`NODE_NAMED`). Times are the board's own; each message bounds that clock from one side, and each
-//! beacon that it heard from the other.
+//! A message holds a head of 24 bytes and records of 34 (docs/micro.md). A take is named by its writer's GUID and RTPS
+//! sequence number; which publisher of the run that is the board says once (`NODE_NAMED`). Times are the board's own;
+//! each message bounds that clock from one side, and each beacon that it heard from the other.
 
 use super::plan::{Row, CLOCK_ROW, OWN_ROWS};
-use crate::machine::file_header;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use tacho_events::layout::{FileHeader, Sync, TickSource};
+use tacho_events::number as written;
 use tacho_events::writer::EventFile;
+use tacho_recording::machine::file_header;
 
 const RECORD: usize = 34;
 /// Kinds of `enum micro_event_kind` and `enum node_event`.
@@ -27,31 +28,6 @@ mod kind {
     pub const SKIPS: u8 = 133;
     pub const READY: u8 = 134;
 }
-/// Kinds of the event file (native/include/tacho/events.h).
-mod written {
-    pub const NODE_INIT: u16 = 17;
-    pub const PUBLISHER_INIT: u16 = 19;
-    pub const SUBSCRIPTION_INIT: u16 = 25;
-    pub const SUBSCRIPTION_OBJECT: u16 = 26;
-    pub const SUBSCRIPTION_CALLBACK: u16 = 27;
-    pub const CLIENT_TAKE: u16 = 30;
-    pub const TIMER_INIT: u16 = 39;
-    pub const TIMER_CALLBACK: u16 = 40;
-    pub const TIMER_NODE: u16 = 41;
-    pub const CALLBACK_REGISTER: u16 = 42;
-    pub const CALLBACK_START: u16 = 43;
-    pub const CALLBACK_END: u16 = 44;
-    pub const EXECUTE: u16 = 49;
-    pub const NODE_PUBLISH: u16 = 128;
-    pub const NODE_TAKE: u16 = 129;
-    pub const NODE_SKIPPED: u16 = 131;
-    pub const NODE_DUE: u16 = 133;
-    pub const BOARD_TO_HOST: u16 = 150;
-    pub const HOST_TO_BOARD: u16 = 151;
-    pub const BOARD_MATCHED: u16 = 152;
-    pub const BOARD_TAKE: u16 = 153;
-}
-
 /// A board has one thread.
 const THREAD: u32 = 1;
 
@@ -124,7 +100,16 @@ pub struct BoardEvents {
 impl BoardEvents {
     /// Nothing is written before the first message.
     pub fn new(who: Who, path: Option<PathBuf>) -> BoardEvents {
-        BoardEvents { who, path, writer: None, named: HashMap::new(), taking: None, next_message: 0, dropped: 0, marks: Marks::default() }
+        BoardEvents {
+            who,
+            path,
+            writer: None,
+            named: HashMap::new(),
+            taking: None,
+            next_message: 0,
+            dropped: 0,
+            marks: Marks::default(),
+        }
     }
 
     /// Takes a message in; `beacons`: when each was sent, in order.
@@ -132,14 +117,19 @@ impl BoardEvents {
         if self.writer.is_none() {
             self.begin(message)?;
         }
-        // Reliable, and none is sent before the last was acknowledged: a gap should not be, and what was in it is not known to the event.
+        // Reliable, and none is sent before the last was acknowledged: a gap should not be, and what was in it is not
+        // known to the event.
         let gap = message.sequence.saturating_sub(self.next_message);
         self.next_message = message.sequence.saturating_add(1);
         self.dropped = self.dropped.max(u64::from(message.dropped)).saturating_add(gap);
         for record in message.data.chunks_exact(RECORD) {
             self.record(record, beacons)?;
         }
-        self.write(message.board_ns as u64, written::BOARD_TO_HOST, &[message.board_ns as u64, message.arrival_ns as u64])?;
+        self.write(
+            message.board_ns as u64,
+            written::board_to_host,
+            &[message.board_ns as u64, message.arrival_ns as u64],
+        )?;
         self.writer.as_mut().map_or(Ok(()), EventFile::flush)
     }
 
@@ -180,29 +170,40 @@ impl BoardEvents {
     /// The node and what it is made of.
     fn introduce(&mut self, at: u64) -> io::Result<()> {
         let Who { node, rows, timers, .. } = self.who.clone();
-        self.write_named(at, written::NODE_INIT, &[NODE, 0], &[&node, "/"])?;
+        self.write_named(at, written::rcl_node_init, &[NODE, 0], &[&node, "/"])?;
         for (index, row) in rows.iter().enumerate() {
             let words = [endpoint(index), NODE, endpoint(index), u64::from(row.depth)];
             if !row.reads {
-                self.write_named(at, written::PUBLISHER_INIT, &words, &[&row.topic])?;
+                self.write_named(at, written::rcl_publisher_init, &words, &[&row.topic])?;
                 continue;
             }
-            self.write_named(at, written::SUBSCRIPTION_INIT, &words, &[&row.topic])?;
-            self.write(at, written::SUBSCRIPTION_OBJECT, &[endpoint(index), object(index)])?;
-            self.write(at, written::SUBSCRIPTION_CALLBACK, &[object(index), callback(index)])?;
-            self.write_named(at, written::CALLBACK_REGISTER, &[callback(index)], &[&format!("{node}::on({})", row.topic)])?;
+            self.write_named(at, written::rcl_subscription_init, &words, &[&row.topic])?;
+            self.write(at, written::rclcpp_subscription_init, &[endpoint(index), object(index)])?;
+            self.write(at, written::rclcpp_subscription_callback_added, &[object(index), callback(index)])?;
+            self.write_named(
+                at,
+                written::rclcpp_callback_register,
+                &[callback(index)],
+                &[&format!("{node}::on({})", row.topic)],
+            )?;
         }
         for (index, hz) in timers.iter().enumerate() {
-            self.write(at, written::TIMER_INIT, &[timer(index), (1e9 / hz).round() as u64])?;
-            self.write(at, written::TIMER_CALLBACK, &[timer(index), timer_callback(index)])?;
-            self.write_named(at, written::CALLBACK_REGISTER, &[timer_callback(index)], &[&format!("{node}::timer")])?;
-            self.write(at, written::TIMER_NODE, &[timer(index), NODE])?;
+            self.write(at, written::rcl_timer_init, &[timer(index), (1e9 / hz).round() as u64])?;
+            self.write(at, written::rclcpp_timer_callback_added, &[timer(index), timer_callback(index)])?;
+            self.write_named(
+                at,
+                written::rclcpp_callback_register,
+                &[timer_callback(index)],
+                &[&format!("{node}::timer")],
+            )?;
+            self.write(at, written::rclcpp_timer_link_node, &[timer(index), NODE])?;
         }
         Ok(())
     }
 
     fn record(&mut self, record: &[u8], beacons: &[i64]) -> io::Result<()> {
-        let number = |at: usize| record[at..at + 8].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        let number =
+            |at: usize| record[at..at + 8].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let (at, count, kind, index) = (number(0), number(8), record[32], record[33]);
         let mut guid = [0; 16];
         guid.copy_from_slice(&record[16..32]);
@@ -210,21 +211,27 @@ impl BoardEvents {
             self.named.insert(guid, ((count >> 32) as u32, count as u32));
         }
         self.end_taking()?;
-        let Some(row) = (index as usize).checked_sub(OWN_ROWS) else { return self.own(at, kind, index, count, beacons) };
+        let Some(row) = (index as usize).checked_sub(OWN_ROWS) else {
+            return self.own(at, kind, index, count, beacons);
+        };
         match kind {
             kind::PUBLISH => {
                 let Some(of) = self.who.rows.get(row).cloned() else { return Ok(()) };
-                self.write(at, written::NODE_PUBLISH, &[endpoint(row), of.publisher_id.into(), count.wrapping_sub(1), of.size_bytes])
+                self.write(
+                    at,
+                    written::node_publish,
+                    &[endpoint(row), of.publisher_id.into(), count.wrapping_sub(1), of.size_bytes],
+                )
             }
             kind::TAKE => {
                 self.taking = Some((at, row, guid, count));
                 self.marks.first_message_ns.get_or_insert(at);
                 Ok(())
             }
-            kind::TAKEN => self.write(at, written::CALLBACK_END, &[callback(row)]),
-            kind::MATCHED => self.write(at, written::BOARD_MATCHED, &[endpoint(row), count]),
-            kind::SENDS => self.write(at, written::NODE_DUE, &[endpoint(row), count, number(16)]),
-            kind::SKIPS => self.write(at, written::NODE_SKIPPED, &[endpoint(row), count]),
+            kind::TAKEN => self.write(at, written::callback_end, &[callback(row)]),
+            kind::MATCHED => self.write(at, written::board_matched, &[endpoint(row), count]),
+            kind::SENDS => self.write(at, written::node_due, &[endpoint(row), count, number(16)]),
+            kind::SKIPS => self.write(at, written::node_skipped, &[endpoint(row), count]),
             _ => self.own(at, kind, index, count, beacons),
         }
     }
@@ -234,11 +241,11 @@ impl BoardEvents {
         match kind {
             kind::INIT => self.marks.init_ns = Some(at),
             kind::READY => self.marks.matched_ns = Some(at),
-            kind::TIMER => self.write(at, written::CALLBACK_START, &[timer_callback(index as usize), 0])?,
-            kind::TIMER_END => self.write(at, written::CALLBACK_END, &[timer_callback(index as usize)])?,
+            kind::TIMER => self.write(at, written::callback_start, &[timer_callback(index as usize), 0])?,
+            kind::TIMER_END => self.write(at, written::callback_end, &[timer_callback(index as usize)])?,
             kind::TAKE if index == CLOCK_ROW => {
                 if let Some(sent_ns) = beacons.get((count as usize).wrapping_sub(1)) {
-                    self.write(at, written::HOST_TO_BOARD, &[*sent_ns as u64, at])?;
+                    self.write(at, written::host_to_board, &[*sent_ns as u64, at])?;
                 }
             }
             _ => {}
@@ -249,13 +256,14 @@ impl BoardEvents {
     /// A take, once it is known whose message it was.
     fn end_taking(&mut self) -> io::Result<()> {
         let Some((at, row, guid, sequence)) = self.taking.take() else { return Ok(()) };
-        let half = |from: usize| guid[from..from + 8].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
-        self.write(at, written::BOARD_TAKE, &[endpoint(row), half(0), half(8), sequence])?;
+        let half =
+            |from: usize| guid[from..from + 8].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+        self.write(at, written::board_take, &[endpoint(row), half(0), half(8), sequence])?;
         let Some((publisher, ahead)) = self.named.get(&guid).copied() else { return Ok(()) };
-        self.write(at, written::EXECUTE, &[endpoint(row)])?;
-        self.write(at, written::CLIENT_TAKE, &[0])?;
-        self.write(at, written::CALLBACK_START, &[callback(row), 0])?;
-        self.write(at, written::NODE_TAKE, &[endpoint(row), publisher.into(), sequence.wrapping_sub(ahead.into()), 0])
+        self.write(at, written::rclcpp_executor_execute, &[endpoint(row)])?;
+        self.write(at, written::rclcpp_take, &[0])?;
+        self.write(at, written::callback_start, &[callback(row), 0])?;
+        self.write(at, written::node_take, &[endpoint(row), publisher.into(), sequence.wrapping_sub(ahead.into()), 0])
     }
 
     fn write(&mut self, at: u64, kind: u16, words: &[u64]) -> io::Result<()> {
@@ -273,7 +281,15 @@ mod tests {
     use tacho_events::{Payload, Reader};
 
     fn row(topic: &str, reads: bool) -> Row {
-        Row { topic: topic.into(), reads, expected: 1, size_bytes: 12, publisher_id: 4, depth: 10, timer: (!reads).then_some(0) }
+        Row {
+            topic: topic.into(),
+            reads,
+            expected: 1,
+            size_bytes: 12,
+            publisher_id: 4,
+            depth: 10,
+            timer: (!reads).then_some(0),
+        }
     }
 
     fn record(at: u64, count: u64, guid: u8, kind: u8, index: u8) -> Vec<u8> {
@@ -284,9 +300,20 @@ mod tests {
     fn a_boards_records_become_the_events_of_a_node() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.events");
-        let who = Who { node: "m4".into(), rows: vec![row("/in", true), row("/out", false)], timers: vec![10.0], machine: "mps2".into(), image: "node.elf".into() };
+        let who = Who {
+            node: "m4".into(),
+            rows: vec![row("/in", true), row("/out", false)],
+            timers: vec![10.0],
+            machine: "mps2".into(),
+            image: "node.elf".into(),
+        };
         let mut events = BoardEvents::new(who, Some(path.clone()));
-        let first = [record(100, 0, 0, kind::INIT, 0), record(500, 0, 0, kind::READY, 0), record(600, 2, 9, kind::TAKE, CLOCK_ROW)].concat();
+        let first = [
+            record(100, 0, 0, kind::INIT, 0),
+            record(500, 0, 0, kind::READY, 0),
+            record(600, 2, 9, kind::TAKE, CLOCK_ROW),
+        ]
+        .concat();
         // A take that is named by the record behind it, and one whose writer never was.
         let second = [
             record(1_000, 8, 7, kind::TAKE, 2),
@@ -299,7 +326,8 @@ mod tests {
             record(3_000, 1, 66, kind::TAKE, 2),
         ]
         .concat();
-        let message = |sequence, board_ns, arrival_ns, data| Message { sequence, board_ns, dropped: 0, arrival_ns, data };
+        let message =
+            |sequence, board_ns, arrival_ns, data| Message { sequence, board_ns, dropped: 0, arrival_ns, data };
         events.take_in(&message(0, 700, 1_000_700, &first), &[50, 60]).unwrap();
         events.take_in(&message(2, 3_100, 1_003_100, &second), &[50, 60]).unwrap();
         let Marks { init_ns, matched_ns, first_message_ns } = events.marks;
@@ -310,10 +338,14 @@ mod tests {
         let (mut names, mut takes, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(event) = reader.next_event() {
             match event.payload {
-                Payload::NodeTake { publisher_id, sequence, .. } => takes.push((event.time.as_ns(), publisher_id, sequence)),
+                Payload::NodeTake { publisher_id, sequence, .. } => {
+                    takes.push((event.time.as_ns(), publisher_id, sequence))
+                }
                 Payload::HostToBoard { monotonic_ns, board_ns } => bounds.push((board_ns, monotonic_ns)),
                 Payload::BoardToHost { board_ns, monotonic_ns } => bounds.push((board_ns, monotonic_ns)),
-                Payload::NodePublish { publisher_id, sequence, size_bytes, .. } => assert_eq!((publisher_id, sequence, size_bytes), (4, 41, 12)),
+                Payload::NodePublish { publisher_id, sequence, size_bytes, .. } => {
+                    assert_eq!((publisher_id, sequence, size_bytes), (4, 41, 12))
+                }
                 _ => {}
             }
             names.push(event.payload.name());

@@ -33,7 +33,8 @@ fn of(bytes: &[u8]) -> Result<Sizes> {
     };
     let mut sizes = Sizes { rom_bytes: 0, ram_bytes: 0, stack_bytes: 0 };
     for index in 0..count {
-        let field = |number: usize| word(table + index * entry + 4 * number).context("its program headers are cut short");
+        let field =
+            |number: usize| word(table + index * entry + 4 * number).context("its program headers are cut short");
         if field(0)? != LOADED {
             continue;
         }
@@ -72,7 +73,13 @@ mod tests {
     #[test]
     fn flash_holds_what_is_loaded_and_ram_what_is_there_when_it_runs() {
         // Code; variables, of which some have values; the stack; a ring elsewhere; a segment that is not loaded.
-        let image = elf(&[[1, 0, 21_352, 21_352], [1, 0x2000_0000, 232, 18_408], [1, 0x2000_47e8, 0, 2_048], [1, 0x2020_0000, 0, 655_360], [0x7000_0001, 0x5360, 8, 8]]);
+        let image = elf(&[
+            [1, 0, 21_352, 21_352],
+            [1, 0x2000_0000, 232, 18_408],
+            [1, 0x2000_47e8, 0, 2_048],
+            [1, 0x2020_0000, 0, 655_360],
+            [0x7000_0001, 0x5360, 8, 8],
+        ]);
         assert_eq!(of(&image).unwrap(), Sizes { rom_bytes: 21_584, ram_bytes: 20_456, stack_bytes: 2_048 });
         assert!(of(b"MZ").unwrap_err().to_string().contains("expected a little-endian ELF"));
         assert!(of(&image[..100]).unwrap_err().to_string().contains("cut short"));

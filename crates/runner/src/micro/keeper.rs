@@ -4,12 +4,11 @@ use super::collector::{Collector, BEACON};
 use super::console::{self, Line, COUNTERS};
 use super::emulator::{self, Emulator};
 use super::event_file::{BoardEvents, Marks, Who};
-use super::plan::{told, Row};
 use super::image;
+use super::plan::{told, Row};
 use crate::board_wire::BoardWire;
-use crate::instant::now_ns;
-use crate::scheduling;
 use crate::protocol::{Answer, BoardPlan, Command, NodeFigures, OutputFigures, Plan};
+use crate::scheduling;
 use anyhow::{bail, Context, Result};
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,6 +16,7 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::time::Duration;
 use tacho_events::run::Board;
 use tacho_middleware::Middleware;
+use tacho_recording::clock::monotonic_ns;
 
 /// The middleware of boards, which its keeper hears it by.
 const MIDDLEWARE: &str = "micro";
@@ -43,10 +43,17 @@ struct Report {
 }
 
 /// Runs the board of a plan; `say` tells the runner.
-pub fn keep(plan: &Plan, board: &BoardPlan, commands: Receiver<Command>, say: &mut dyn FnMut(&Answer) -> Result<()>) -> Result<()> {
+pub fn keep(
+    plan: &Plan,
+    board: &BoardPlan,
+    commands: Receiver<Command>,
+    say: &mut dyn FnMut(&Answer) -> Result<()>,
+) -> Result<()> {
     let [node_plan] = plan.nodes.as_slice() else { bail!("{} nodes on one board; expected one", plan.nodes.len()) };
     if plan.clock.is_some() {
-        bail!("in_node_clock on a board: its clock is not this machine's; expected no `in_node_clock` with `host: micro`");
+        bail!(
+            "in_node_clock on a board: its clock is not this machine's; expected no `in_node_clock` with `host: micro`"
+        );
     }
     let told = told(node_plan, board.at_once)?;
     let sizes = image::sizes(&board.image)?;
@@ -64,27 +71,45 @@ pub fn keep(plan: &Plan, board: &BoardPlan, commands: Receiver<Command>, say: &m
         machine: emulator::machine(&version),
         image: board.image.display().to_string(),
     };
-    let file = std::env::var_os("TACHO_EVENTS_DIR").map(|folder| PathBuf::from(folder).join(format!("{}-{}.events", std::process::id(), now_ns())));
+    let file = std::env::var_os("TACHO_EVENTS_DIR")
+        .map(|folder| PathBuf::from(folder).join(format!("{}-{}.events", std::process::id(), monotonic_ns())));
     let collector = Collector::new(&middleware, plan.domain, &plan.address, &node, BoardEvents::new(who, file))?;
 
     let mut block = tempfile::NamedTempFile::new().context("the block that the board is told")?;
     block.write_all(&told.bytes)?;
     let (sender, heard) = channel();
     let from_console = sender.clone();
-    let emulator = Emulator::start(board, wire, plan.domain, block.path(), move |line| drop(from_console.send(Heard::Console(line))))?;
+    let emulator = Emulator::start(board, wire, plan.domain, block.path(), move |line| {
+        drop(from_console.send(Heard::Console(line)))
+    })?;
     std::thread::spawn(move || {
         commands.iter().for_each(|command| drop(sender.send(Heard::Command(command))));
         drop(sender.send(Heard::Closed));
     });
 
     let is_source = node_plan.inputs.is_empty();
-    let mut keeper = Keeper { emulator, collector, heard, rows: told.rows, node, is_source, report: Report::default(), steps: Vec::new(), ready: false };
-    keeper.run(say, &format!("tacho-micro {}, qemu {version}", middleware.version()?.trim_start_matches("tacho-micro ")))?;
+    let mut keeper = Keeper {
+        emulator,
+        collector,
+        heard,
+        rows: told.rows,
+        node,
+        is_source,
+        report: Report::default(),
+        steps: Vec::new(),
+        ready: false,
+    };
+    keeper.run(
+        say,
+        &format!("tacho-micro {}, qemu {version}", middleware.version()?.trim_start_matches("tacho-micro ")),
+    )?;
     let Keeper { mut emulator, collector, heard, report, rows, node, .. } = keeper;
     let events = collector.finish()?;
     let Marks { init_ns, matched_ns, first_message_ns } = events.marks;
     let lost_events = events.finish()?;
-    let named = |(index, value): &(usize, u32)| Some((COUNTERS.get(*index)?.to_string(), *value)).filter(|(_, value)| *value > 0);
+    let named = |(index, value): &(usize, u32)| {
+        Some((COUNTERS.get(*index)?.to_string(), *value)).filter(|(_, value)| *value > 0)
+    };
     let said = Board {
         machine: emulator::machine(&version),
         emulated: true,
@@ -95,7 +120,12 @@ pub fn keep(plan: &Plan, board: &BoardPlan, commands: Receiver<Command>, say: &m
         init_ns,
         matched_ns,
         first_message_ns,
-        counters: report.counters.iter().filter_map(named).chain((lost_events > 0).then(|| ("events_lost".into(), lost_events as u32))).collect(),
+        counters: report
+            .counters
+            .iter()
+            .filter_map(named)
+            .chain((lost_events > 0).then(|| ("events_lost".into(), lost_events as u32)))
+            .collect(),
     };
     say(&Answer::Done { nodes: vec![figures(&node, &rows, &report)], board: Some(said) })?;
     // Its endpoints stay until all others are done.
@@ -148,7 +178,7 @@ impl Keeper {
         let mut last_word_ns = i64::MAX;
         loop {
             self.collector.take_in()?;
-            let now = now_ns();
+            let now = monotonic_ns();
             if now >= beacon_ns {
                 beacon_ns = now + BEACON.as_nanos() as i64;
                 self.collector.send_beacon()?;
@@ -161,7 +191,11 @@ impl Keeper {
                 }
             }
             if now > last_word_ns {
-                bail!("the board of node {} did not report within {} s of being told to end", self.node, ENDING_NS / 1_000_000_000);
+                bail!(
+                    "the board of node {} did not report within {} s of being told to end",
+                    self.node,
+                    ENDING_NS / 1_000_000_000
+                );
             }
             let next_ns = self.steps.iter().map(|(at, _)| *at).min().unwrap_or(i64::MAX);
             let wait = LOOKING.min(Duration::from_nanos((next_ns - now).max(0) as u64));
@@ -171,7 +205,9 @@ impl Keeper {
                         return Ok(());
                     }
                 }
-                Ok(Heard::Console(None)) => bail!("the board of node {} stopped: the emulator ended with {}", self.node, self.emulator.end()?),
+                Ok(Heard::Console(None)) => {
+                    bail!("the board of node {} stopped: the emulator ended with {}", self.node, self.emulator.end()?)
+                }
                 Ok(Heard::Command(Command::Start { start_ns, stop_ns, end_ns })) => {
                     self.steps.push((start_ns, b's'));
                     self.steps.extend(self.is_source.then_some((stop_ns, b'p')));
@@ -194,11 +230,21 @@ impl Keeper {
         match console::read(line) {
             Line::Up if !self.ready => {
                 self.ready = true;
-                say(&Answer::Ready { version: version.into(), main_ns: None, ready_ns: None })?;
+                say(&Answer::Ready {
+                    version: version.into(),
+                    main_ns: None,
+                    ready_ns: None,
+                    default_transport: None,
+                })?;
             }
             Line::Unmatched { row, found } => {
                 let Some(row) = self.rows.get(row) else { bail!("the board of node {} spoke of row {row}", self.node) };
-                say(&Answer::Unmatched { node: self.node.clone(), topic: row.topic.clone(), found, expected: row.expected })?;
+                say(&Answer::Unmatched {
+                    node: self.node.clone(),
+                    topic: row.topic.clone(),
+                    found,
+                    expected: row.expected,
+                })?;
             }
             Line::Matched => say(&Answer::Matched)?,
             Line::Messages { row, count: messages } => count(&mut self.report.messages, row, messages),

@@ -1,7 +1,9 @@
-//! Nodes on boards: `host: micro` in a workload (study C). A board is an emulated Cortex-M4 with tacho-micro, one node each.
+//! Nodes on boards: `host: micro` in a workload (study C). A board is an emulated Cortex-M4 with tacho-micro, one node
+//! each.
 //!
-//! To the runner a board is a process as any node: its *keeper*, `tacho-node` with a plan that names a board, starts the emulator, passes on what
-//! both say, and writes the board's event file from what the board sends on a topic of its own.
+//! To the runner a board is a process as any node: its *keeper*, `tacho-node` with a plan that names a board, starts
+//! the emulator, passes on what both say, and writes the board's event file from what the board sends on a topic of its
+//! own.
 
 mod collector;
 mod console;

@@ -1,7 +1,8 @@
-//! How the boards and the other nodes of a workload are joined: a bridge with a tap device a board where that is allowed, QEMU's user networking otherwise.
+//! How the boards and the other nodes of a workload are joined: a bridge with a tap device a board where that is
+//! allowed, QEMU's user networking otherwise.
 //!
-//! Nodes on no host are then on one of their own, so that boards can reach them; and tacho hears the boards on a host of its own, so
-//! that what it hears passes nobody else's link.
+//! Nodes on no host are then on one of their own, so that boards can reach them; and tacho hears the boards on a host
+//! of its own, so that what it hears passes nobody else's link.
 
 use crate::hosts;
 use crate::protocol::BoardPlan;
@@ -35,7 +36,8 @@ impl Network {
     }
 
     fn allowed(workload: &Workload, allowed: impl Fn() -> Result<()>) -> Result<Network> {
-        let boards: Vec<String> = workload.nodes.iter().filter(|node| node.is_on_board()).map(|node| node.name.clone()).collect();
+        let boards: Vec<String> =
+            workload.nodes.iter().filter(|node| node.is_on_board()).map(|node| node.name.clone()).collect();
         let link = workload.hosts.iter().find(|host| host.name == MICRO_HOST).map_or(LINK, |host| host.link);
         let mut hosts: Vec<Host> = workload.hosts.iter().filter(|host| host.name != MICRO_HOST).cloned().collect();
         let mut without = None;
@@ -48,8 +50,16 @@ impl Network {
                     hosts.push(Host { name: KEEPERS.into(), ..Host::default() });
                 }
                 Err(error) if !hosts.is_empty() => return Err(error),
-                Err(error) if boards.len() > 1 => bail!("{} boards: {error:#}; without that, expected one board, by QEMU's user networking", boards.len()),
-                Err(error) => without = Some(format!("no network of hosts for `host: micro`, so QEMU's user networking instead, whose link has no rate: {error:#}")),
+                Err(error) if boards.len() > 1 => bail!(
+                    "{} boards: {error:#}; without that, expected one board, by QEMU's user networking",
+                    boards.len()
+                ),
+                Err(error) => {
+                    without = Some(format!(
+                        "no network of hosts for `host: micro`, so QEMU's user networking instead, whose link has no \
+                         rate: {error:#}"
+                    ))
+                }
             }
         }
         Ok(Network { hosts, boards, link, without })
@@ -62,7 +72,11 @@ impl Network {
 
     /// The links of boards to be joined to them.
     pub fn boards(&self) -> Vec<Link> {
-        if self.without.is_some() { vec![] } else { vec![self.link; self.boards.len()] }
+        if self.without.is_some() {
+            vec![]
+        } else {
+            vec![self.link; self.boards.len()]
+        }
     }
 
     /// What was asked for and is not there.
@@ -82,7 +96,11 @@ impl Network {
 
     /// The host that a process runs on: of a board its keeper's.
     pub fn place<'a>(&self, host: &'a str) -> &'a str {
-        if host == MICRO_HOST { KEEPERS } else { host }
+        if host == MICRO_HOST {
+            KEEPERS
+        } else {
+            host
+        }
     }
 
     /// The address of a node's middleware, of a board its keeper's; absent: nothing leaves this machine.
@@ -107,8 +125,13 @@ mod tests {
 
     fn workload(hosts: &[&str], nodes: &[(&str, &str)]) -> Workload {
         let host = |name: &&str| Host { name: name.to_string(), ..Host::default() };
-        let node = |(name, host): &(&str, &str)| Node { name: name.to_string(), host: host.to_string(), ..Node::default() };
-        Workload { hosts: hosts.iter().map(host).collect(), nodes: nodes.iter().map(node).collect(), ..Workload::default() }
+        let node =
+            |(name, host): &(&str, &str)| Node { name: name.to_string(), host: host.to_string(), ..Node::default() };
+        Workload {
+            hosts: hosts.iter().map(host).collect(),
+            nodes: nodes.iter().map(node).collect(),
+            ..Workload::default()
+        }
     }
 
     #[test]
@@ -117,7 +140,8 @@ mod tests {
         let network = Network::allowed(&of, || Ok(())).unwrap();
         let names: Vec<&str> = network.hosts().iter().map(|host| host.name.as_str()).collect();
         assert_eq!(names, ["", KEEPERS]);
-        let board = |node: usize| network.board(&of.nodes[node], Path::new("i"), false).map(|board| board.address.octets()[3]);
+        let board =
+            |node: usize| network.board(&of.nodes[node], Path::new("i"), false).map(|board| board.address.octets()[3]);
         assert_eq!((board(0), board(1), board(2)), (Some(3), None, Some(4)));
         let address = |node: usize| network.address(&of.nodes[node]).unwrap().map(|address| address.octets()[3]);
         assert_eq!((address(0), address(1)), (Some(2), Some(1)), "a board's keeper hears it from its own host");
@@ -135,7 +159,11 @@ mod tests {
         let forbidden = || bail!("found no CAP_SYS_ADMIN");
         let one = workload(&[], &[("a", "micro"), ("b", "")]);
         let network = Network::allowed(&one, forbidden).unwrap();
-        assert!(network.hosts().is_empty() && network.boards().is_empty() && network.missing().unwrap().contains("CAP_SYS_ADMIN"));
+        assert!(
+            network.hosts().is_empty()
+                && network.boards().is_empty()
+                && network.missing().unwrap().contains("CAP_SYS_ADMIN")
+        );
         assert_eq!(network.board(&one.nodes[0], Path::new("i"), false).unwrap().address, USER_ADDRESS);
         assert_eq!(network.address(&one.nodes[1]).unwrap(), None);
         let two = workload(&[], &[("a", "micro"), ("b", "micro")]);

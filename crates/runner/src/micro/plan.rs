@@ -54,15 +54,19 @@ pub fn told(plan: &NodePlan, at_once: bool) -> Result<Told> {
     };
     let mut rows = Vec::new();
     for (subscription, input) in node.subscribes.iter().zip(&plan.inputs) {
-        rows.push((subscription.qos, !subscription.latest && own_timer.is_none(), Row {
-            topic: subscription.topic.clone(),
-            reads: true,
-            expected: input.publishers,
-            size_bytes: input.size_bytes,
-            publisher_id: 0,
-            depth: subscription.qos.depth,
-            timer: None,
-        }));
+        rows.push((
+            subscription.qos,
+            !subscription.latest && own_timer.is_none(),
+            Row {
+                topic: subscription.topic.clone(),
+                reads: true,
+                expected: input.publishers,
+                size_bytes: input.size_bytes,
+                publisher_id: 0,
+                depth: subscription.qos.depth,
+                timer: None,
+            },
+        ));
     }
     for (publication, output) in node.publishes.iter().zip(&plan.outputs) {
         let timer = match publication.rate_hz {
@@ -72,18 +76,27 @@ pub fn told(plan: &NodePlan, at_once: bool) -> Result<Told> {
             }
             None => own_timer,
         };
-        rows.push((publication.qos, false, Row {
-            topic: publication.topic.clone(),
-            reads: false,
-            expected: output.subscribers,
-            size_bytes: publication.size_bytes,
-            publisher_id: output.publisher_id,
-            depth: publication.qos.depth,
-            timer,
-        }));
+        rows.push((
+            publication.qos,
+            false,
+            Row {
+                topic: publication.topic.clone(),
+                reads: false,
+                expected: output.subscribers,
+                size_bytes: publication.size_bytes,
+                publisher_id: output.publisher_id,
+                depth: publication.qos.depth,
+                timer,
+            },
+        ));
     }
     if rows.len() > ROWS || timers.len() > TIMERS {
-        bail!("node {}: {} endpoints and {} timers on a board; expected at most {ROWS} and {TIMERS}", node.name, rows.len(), timers.len());
+        bail!(
+            "node {}: {} endpoints and {} timers on a board; expected at most {ROWS} and {TIMERS}",
+            node.name,
+            rows.len(),
+            timers.len()
+        );
     }
     if node.name.len() >= NAME {
         bail!("node {}: a name of {} bytes on a board; expected less than {NAME}", node.name, node.name.len());
@@ -146,9 +159,19 @@ mod tests {
 
     fn plan() -> NodePlan {
         let subscription = Subscription { topic: "/in".into(), qos: Qos::default(), latest: false };
-        let publication = |topic: &str, rate_hz| Publication { topic: topic.into(), size_bytes: 64, rate_hz, ..Publication::default() };
+        let publication = |topic: &str, rate_hz| Publication {
+            topic: topic.into(),
+            size_bytes: 64,
+            rate_hz,
+            ..Publication::default()
+        };
         NodePlan {
-            node: Node { name: "board".into(), subscribes: vec![subscription], publishes: vec![publication("/answer", None), publication("/beat", Some(12.5))], ..Node::default() },
+            node: Node {
+                name: "board".into(),
+                subscribes: vec![subscription],
+                publishes: vec![publication("/answer", None), publication("/beat", Some(12.5))],
+                ..Node::default()
+            },
             phase: 0.25,
             seed: 0,
             cpus: vec![],
@@ -158,7 +181,8 @@ mod tests {
         }
     }
 
-    /// The structures of the header, with the C compiler's offsets worked out by hand in its order: no padding is needed.
+    /// The structures of the header, with the C compiler's offsets worked out by hand in its order: no padding is
+    /// needed.
     #[test]
     fn the_bytes_stand_where_the_board_reads_them() {
         let told = told(&plan(), false).unwrap();

@@ -1,5 +1,5 @@
-//! The clock inside the node: what it reads at the first and last line of each callback and at each message, kept in memory and
-//! written in the end. The independent answer that the recorder is tested against.
+//! The clock inside the node: what it reads at the first and last line of each callback and at each message, kept in
+//! memory and written in the end. The independent answer that the recorder is tested against.
 
 use std::fmt::Write;
 use std::io;

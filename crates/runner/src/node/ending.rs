@@ -1,9 +1,11 @@
-//! When a node ends: at the end of its window, later while messages of the window still come, at once when it is stopped.
+//! When a node ends: at the end of its window, later while messages of the window still come, at once when it is
+//! stopped.
 
 use crate::instant::StopTime;
 use std::sync::Arc;
 
-/// A node goes on for this long behind the last message that came and was sent while sources ran: one that is still under way is not lost.
+/// A node goes on for this long behind the last message that came and was sent while sources ran: one that is still
+/// under way is not lost.
 const LINGERING_NS: i64 = 200_000_000;
 /// At most for this long behind its end, however much comes.
 const LONGEST_LINGERING_NS: i64 = 2_000_000_000;
@@ -51,7 +53,8 @@ impl Ending {
         self.end_ns.max(lingers_to_ns).min(self.stop.ns())
     }
 
-    /// Whether somebody [interrupts](crate::node::signal::Interrupt) it when its time has come: it was not stopped, and does not linger.
+    /// Whether somebody [interrupts](crate::node::signal::Interrupt) it when its time has come: it was not stopped, and
+    /// does not linger.
     pub fn is_awaited(&self, now_ns: i64) -> bool {
         now_ns < self.end_ns && !self.is_stopped(now_ns)
     }

@@ -1,15 +1,15 @@
 //! What a node is made of: subscriptions, publishers, a timer; each knows how rclcpp would trace it.
 
+use crate::node::refusals::Refusals;
 use crate::node::signal::{Available, Signal};
 use crate::node::trace::Trace;
-use crate::node::work::Draws;
-use crate::node::refusals::Refusals;
 use crate::protocol::{Input, NodePlan, Output};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use tacho_middleware::{Endpoint, Error, NodeHandle, Publisher, Session, Subscription};
 use tacho_workload::model::Publication;
+use tacho_workload::random::Draws;
 
 /// An address that nothing else has for as long as the process runs; what stands for an object of the client library.
 pub fn address() -> u64 {
@@ -83,8 +83,8 @@ pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHan
     Ok(node)
 }
 
-/// A subscription that raises `signal` when data is there; where that has a descriptor, the kernel tells instead, and there is no thread
-/// that could record when a message arrived.
+/// A subscription that raises `signal` when data is there; where that has a descriptor, the kernel tells instead, and
+/// there is no thread that could record when a message arrived.
 pub fn subscription(
     session: &Session,
     node: &NodeHandle,
@@ -135,7 +135,16 @@ pub fn subscription(
         trace.node_data_available(raw);
     }
     let topic = of_workload.topic.clone();
-    Ok(NodeSubscription { subscription, handle: raw, callback, latest, available, expected: input.publishers, topic, taken: 0 })
+    Ok(NodeSubscription {
+        subscription,
+        handle: raw,
+        callback,
+        latest,
+        available,
+        expected: input.publishers,
+        topic,
+        taken: 0,
+    })
 }
 
 /// A publisher.
@@ -144,7 +153,7 @@ pub fn publisher(
     node: &NodeHandle,
     of_workload: &Publication,
     output: &Output,
-    draws: &mut Draws,
+    payload: &mut Draws,
     trace: &Trace,
 ) -> Result<NodePublisher, Error> {
     let endpoint = Endpoint {
@@ -161,7 +170,7 @@ pub fn publisher(
         trace.rcl_publisher_init(handle, node.handle.0, handle, &topic, depth);
     }
     // Now, so that the first message costs what the others do.
-    draws.fill(publisher.borrow()?.data);
+    payload.fill(publisher.borrow()?.data);
     Ok(NodePublisher {
         publisher,
         handle,

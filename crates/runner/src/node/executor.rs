@@ -1,16 +1,18 @@
 //! When callbacks run: on arrival, at a spin rate, on a timer; and what a callback does.
 
+use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
 use crate::node::ending::Ending;
 use crate::node::entities::{self, NodePublisher, NodeSubscription, Timer};
-use crate::instant::{cpu_ns, now_ns, sleep_until, Grid, StopTime};
 use crate::node::signal::{Interrupt, Poll, Signal};
 use crate::node::trace::Trace;
-use crate::node::work::{compute, Draws};
+use crate::node::work::compute;
 use crate::protocol::{NodeFigures, NodePlan, OutputFigures};
 use std::sync::Arc;
 use tacho_middleware::{Error, Handle, Header, Received, Session, NO_LIMIT};
+use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::model::{Executor, Work};
+use tacho_workload::random::{mix, Draws};
 
 /// How long a thread may sleep where nobody wakes it for a stop, such as ^C.
 const LONGEST_SLEEP_NS: i64 = 200_000_000;
@@ -29,7 +31,8 @@ pub struct NodeExecutor {
     /// Timers of the node and the publishers that each serves; under spin the one of the wakes.
     timers: Vec<(Timer, Vec<usize>)>,
     signal: Arc<Signal>,
-    /// Whether the thread waits inside the middleware: that can, and nothing but one subscription's messages is waited for.
+    /// Whether the thread waits inside the middleware: that can, and nothing but one subscription's messages is waited
+    /// for.
     waits_inside: bool,
     /// Whether that wait ends when somebody interrupts it, and needs no limit.
     is_interruptible: bool,
@@ -40,11 +43,12 @@ pub struct NodeExecutor {
     figures: NodeFigures,
 }
 
-/// The first line of a callback. When that is, where somebody asks, is read before anything else is done with the message.
+/// The first line of a callback. When that is, where somebody asks, is read before anything else is done with the
+/// message.
 fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: &Received) -> (Header, i64) {
     trace.rclcpp_take(message.handle().0);
     trace.callback_start(callback, false);
-    let start_ns = if clocked { now_ns() } else { 0 };
+    let start_ns = if clocked { monotonic_ns() } else { 0 };
     let header = message.header();
     trace.node_take(subscription, header.publisher, header.sequence, header.stamp_ns);
     (header, start_ns)
@@ -63,23 +67,41 @@ pub struct Unmatched {
 
 impl NodeExecutor {
     /// Makes the node and its entities.
-    pub fn new(session: &Session, plan: &NodePlan, stop: Arc<StopTime>, trace: Trace, log: bool) -> anyhow::Result<NodeExecutor> {
+    pub fn new(
+        session: &Session,
+        plan: &NodePlan,
+        stop: Arc<StopTime>,
+        trace: Trace,
+        log: bool,
+    ) -> anyhow::Result<NodeExecutor> {
         let handle = entities::node(session, plan, &trace)?;
         // A spinning node is not woken by messages, and must know when they arrived.
-        let polls = session.middleware().has_descriptors() && !matches!(plan.node.executor, Executor::Spin { .. }) && !plan.inputs.is_empty();
+        let polls = session.middleware().has_descriptors()
+            && !matches!(plan.node.executor, Executor::Spin { .. })
+            && !plan.inputs.is_empty();
         let signal = Arc::new(if polls { Signal::descriptor()? } else { Signal::condition() });
         let on_timer = matches!(plan.node.executor, Executor::Timer { .. });
-        let subscriptions = plan.node.subscribes.iter().zip(&plan.inputs)
+        let subscriptions = plan
+            .node
+            .subscribes
+            .iter()
+            .zip(&plan.inputs)
             .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
             .collect::<Result<Vec<_>, Error>>()?;
-        let mut draws = Draws::new(plan.seed);
-        let publishers = plan.node.publishes.iter().zip(&plan.outputs)
-            .map(|(p, output)| entities::publisher(session, &handle, p, output, &mut draws, &trace))
+        // Not of the draws of its work, which are the same whatever its messages carry.
+        let mut payload = Draws::new(mix(plan.seed));
+        let publishers = plan
+            .node
+            .publishes
+            .iter()
+            .zip(&plan.outputs)
+            .map(|(p, output)| entities::publisher(session, &handle, p, output, &mut payload, &trace))
             .collect::<Result<Vec<_>, Error>>()?;
         let all = || (0..publishers.len()).collect::<Vec<_>>();
         let timers = match plan.node.executor {
             Executor::Timer { hz } => vec![(entities::timer(&handle, hz, "timer", &trace), all())],
-            // A spinning node that messages trigger has no timer: what it does at a wake are its subscriptions' callbacks.
+            // A spinning node that messages trigger has no timer: what it does at a wake are its subscriptions'
+            // callbacks.
             Executor::Spin { hz } if !plan.node.is_triggered() && !plan.node.computes_only_when_due() => {
                 vec![(entities::timer(&handle, hz, "spin", &trace), all())]
             }
@@ -88,11 +110,17 @@ impl NodeExecutor {
                 Some(hz) => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
                 None => vec![],
             },
-            Executor::Arrival => publishers.iter().enumerate()
-                .filter_map(|(i, p)| Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i])))
+            Executor::Arrival => publishers
+                .iter()
+                .enumerate()
+                .filter_map(|(i, p)| {
+                    Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i]))
+                })
                 .collect(),
         };
-        let waits_inside = matches!(plan.node.executor, Executor::Arrival) && timers.is_empty() && subscriptions.len() == 1
+        let waits_inside = matches!(plan.node.executor, Executor::Arrival)
+            && timers.is_empty()
+            && subscriptions.len() == 1
             && session.middleware().has_call_within();
         Ok(NodeExecutor {
             name: plan.node.name.clone(),
@@ -101,7 +129,7 @@ impl NodeExecutor {
             executor: plan.node.executor,
             phase: plan.phase,
             work: plan.node.work.clone(),
-            draws,
+            draws: Draws::new(plan.seed),
             subscriptions,
             publishers,
             timers,
@@ -144,12 +172,12 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns` and [longer](Ending) where messages still come; or
-    /// until stopped.
+    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns` and [longer](Ending) where
+    /// messages still come; or until stopped.
     pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> Result<NodeFigures, Error> {
         self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
         sleep_until(start_ns.min(self.ending.ns()));
-        let cpu_before = cpu_ns();
+        let cpu_before = thread_cpu_ns();
         match self.executor {
             Executor::Spin { hz } => self.spin(Grid::new(start_ns, self.phase, hz))?,
             Executor::Timer { hz } => self.on_arrival(vec![Grid::new(start_ns, self.phase, hz)])?,
@@ -159,8 +187,10 @@ impl NodeExecutor {
                 self.on_arrival(grids)?
             }
         }
-        self.figures.cpu_ns = cpu_ns() - cpu_before;
-        self.figures.outputs = self.publishers.iter()
+        self.figures.cpu_ns = thread_cpu_ns() - cpu_before;
+        self.figures.outputs = self
+            .publishers
+            .iter()
             .map(|p| OutputFigures {
                 topic: p.topic.clone(),
                 sent: p.sequence - p.refusals.count(),
@@ -186,7 +216,9 @@ impl NodeExecutor {
     fn spin(&mut self, wakes: Grid) -> Result<(), Error> {
         let triggered = self.subscriptions.iter().any(|s| !s.latest);
         // When each publisher is due: at its rate, else at every wake of a node that nothing triggers.
-        let due: Vec<Option<Grid>> = self.publishers.iter()
+        let due: Vec<Option<Grid>> = self
+            .publishers
+            .iter()
             .map(|p| match p.rate_hz {
                 Some(hz) => Some(Grid::from_first(wakes.first_ns(), hz)),
                 None => (!triggered).then_some(wakes),
@@ -207,7 +239,7 @@ impl NodeExecutor {
             for index in 0..self.subscriptions.len() {
                 self.take_one(index)?;
             }
-            self.ending.at(now_ns());
+            self.ending.at(monotonic_ns());
             let mut now_due = Vec::new();
             for (index, grid) in due.iter().enumerate() {
                 let Some(grid) = grid else { continue };
@@ -223,7 +255,7 @@ impl NodeExecutor {
                 let timer = self.timers[0].0;
                 self.timer_callback(0, timer, &now_due)?;
             }
-            wake = (wake + 1).max(wakes.due_by(now_ns()));
+            wake = (wake + 1).max(wakes.due_by(monotonic_ns()));
         }
         // Due are those that a wake before the end would have sent.
         if let Some(last) = wakes.due_by(self.ending.ns() - 1).checked_sub(1) {
@@ -242,12 +274,12 @@ impl NodeExecutor {
         let mut poll = self.poll()?;
         let (mut due, mut publishers) = (Vec::with_capacity(grids.len()), Vec::new());
         loop {
-            let now = now_ns();
+            let now = monotonic_ns();
             if now >= self.ending.at(now) && !self.hears_late(now)? {
                 break;
             }
-            // When something is due again is known before callbacks run: what a source does after its message keeps a receiver on its CPU
-            // waiting.
+            // When something is due again is known before callbacks run: what a source does after its message keeps a
+            // receiver on its CPU waiting.
             let mut next = self.ending.ns();
             for (index, grid) in grids.iter().enumerate() {
                 let (count, before) = (grid.due_by(now), served[index]);
@@ -290,14 +322,16 @@ impl NodeExecutor {
     /// What is waited for where the kernel tells that messages are there.
     fn poll(&mut self) -> Result<Option<Poll>, Error> {
         let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
-        let descriptors = self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
+        let descriptors =
+            self.subscriptions.iter_mut().map(|s| s.subscription.descriptor()).collect::<Result<Vec<_>, Error>>()?;
         Ok(Some(Poll::new(&descriptors, event)))
     }
 
-    /// Waits inside the middleware for a message of the one subscription, whose callback runs there, as a plain program's would. As in
-    /// [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was there.
+    /// Waits inside the middleware for a message of the one subscription, whose callback runs there, as a plain
+    /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was
+    /// there.
     fn wait_inside(&mut self) -> Result<(), Error> {
-        let now = now_ns();
+        let now = monotonic_ns();
         let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
         let limit_ns = if is_limited { (self.ending.ns() - now).clamp(1, LONGEST_SLEEP_NS) } else { NO_LIMIT };
         let (trace, clocked) = (self.trace, self.is_clocked());
@@ -319,15 +353,19 @@ impl NodeExecutor {
         called.and(result)
     }
 
-    /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an event itself: its end
-    /// is when the message was there (docs/figures.md).
+    /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an
+    /// event itself: its end is when the message was there (docs/figures.md).
     fn wait_until(&self, ns: i64, poll: &mut Option<Poll>) {
         match (&*self.signal, poll) {
             (Signal::Descriptor(event), Some(poll)) => {
-                let timeout_ns = (ns - now_ns()).max(0);
+                let timeout_ns = (ns - monotonic_ns()).max(0);
                 self.trace.rclcpp_executor_wait_for_work(timeout_ns);
                 poll.wait(timeout_ns, event);
-                self.subscriptions.iter().enumerate().filter(|(index, _)| poll.readable(*index)).for_each(|(_, s)| s.available.set());
+                self.subscriptions
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| poll.readable(*index))
+                    .for_each(|(_, s)| s.available.set());
             }
             (signal, _) => signal.wait_until(ns),
         }
@@ -341,8 +379,8 @@ impl NodeExecutor {
         }
     }
 
-    /// Takes a message, if the middleware said that one is there, and runs its callback; whether there was. The order of events is
-    /// rclcpp's: execute, takes of the layers below, take, start.
+    /// Takes a message, if the middleware said that one is there, and runs its callback; whether there was. The order
+    /// of events is rclcpp's: execute, takes of the layers below, take, start.
     fn take_one(&mut self, index: usize) -> Result<bool, Error> {
         let (trace, clocked) = (self.trace, self.is_clocked());
         let input = &mut self.subscriptions[index];
@@ -367,7 +405,14 @@ impl NodeExecutor {
     }
 
     /// What the callback of a subscription does from its second line on.
-    fn subscription_callback(&mut self, index: usize, callback: u64, latest: bool, header: Header, start_ns: i64) -> Result<(), Error> {
+    fn subscription_callback(
+        &mut self,
+        index: usize,
+        callback: u64,
+        latest: bool,
+        header: Header,
+        start_ns: i64,
+    ) -> Result<(), Error> {
         self.ending.hear(header.stamp_ns);
         self.figures.first_message_ns.get_or_insert(start_ns);
         if !latest {
@@ -375,7 +420,7 @@ impl NodeExecutor {
         }
         if let Some(log) = &mut self.log {
             log.message(header.publisher, header.sequence, header.stamp_ns, start_ns);
-            log.callback(false, index as u32, start_ns, now_ns());
+            log.callback(false, index as u32, start_ns, monotonic_ns());
         }
         self.figures.callbacks += 1;
         self.trace.callback_end(callback);
@@ -386,7 +431,7 @@ impl NodeExecutor {
     fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Error> {
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
-        let start_ns = if self.log.is_some() { now_ns() } else { 0 };
+        let start_ns = if self.log.is_some() { monotonic_ns() } else { 0 };
         compute(self.draws.work_ns(&self.work));
         for (index, due_ns) in publishers {
             let output = &self.publishers[*index];
@@ -394,7 +439,7 @@ impl NodeExecutor {
             self.publish(*index)?;
         }
         if let Some(log) = &mut self.log {
-            log.callback(true, number as u32, start_ns, now_ns());
+            log.callback(true, number as u32, start_ns, monotonic_ns());
         }
         self.figures.callbacks += 1;
         self.trace.callback_end(timer.callback);
@@ -426,7 +471,7 @@ impl NodeExecutor {
             self.draws.fill(buffer.data);
         }
         let message = buffer.message.0;
-        let header = Header { sequence, stamp_ns: now_ns(), publisher: output.id, ..Default::default() };
+        let header = Header { sequence, stamp_ns: monotonic_ns(), publisher: output.id, ..Default::default() };
         self.trace.node_publish(output.handle, output.id, sequence, output.size);
         self.trace.rclcpp_publish(output.handle, message);
         if !self.traced {

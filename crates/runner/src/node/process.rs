@@ -1,12 +1,12 @@
 //! A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
 
+use crate::instant::StopTime;
 use crate::micro;
 use crate::node::executor::NodeExecutor;
-use crate::instant::{now_ns, StopTime};
-use crate::scheduling;
 use crate::node::signal::Interrupt;
 use crate::node::trace::Trace;
 use crate::protocol::{Answer, Command, Plan};
+use crate::scheduling;
 use anyhow::{anyhow, Context, Result};
 use std::fs::File;
 use std::io::{self, BufRead, Write};
@@ -15,6 +15,7 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::Arc;
 use std::time::Duration;
 use tacho_middleware::Middleware;
+use tacho_recording::clock::monotonic_ns;
 
 /// How often peers are counted until all are there.
 const MATCHING_PERIOD: Duration = Duration::from_millis(10);
@@ -33,7 +34,8 @@ pub fn run(main_ns: i64) -> bool {
     served.inspect_err(|error| eprintln!("tacho-node: {error:#}")).is_ok()
 }
 
-/// Who listens on stdout. What a library prints there goes to stderr instead, which is the log, so that it cannot garble an answer.
+/// Who listens on stdout. What a library prints there goes to stderr instead, which is the log, so that it cannot
+/// garble an answer.
 struct Runner(File);
 
 impl Runner {
@@ -71,20 +73,30 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
     let session = middleware.open(plan.domain, &plan.transport, &plan.address)?;
     let trace = Trace::find();
-    let mut nodes = plan.nodes.iter()
+    let mut nodes = plan
+        .nodes
+        .iter()
         .map(|node| NodeExecutor::new(&session, node, stop.clone(), trace, plan.clock.is_some()))
         .collect::<Result<Vec<_>>>()?;
-    let ready_ns = now_ns();
-    runner.say(&Answer::Ready { version: middleware.version()?, main_ns: Some(main_ns), ready_ns: Some(ready_ns) })?;
+    let ready_ns = monotonic_ns();
+    runner.say(&Answer::Ready {
+        version: middleware.version()?,
+        main_ns: Some(main_ns),
+        ready_ns: Some(ready_ns),
+        default_transport: middleware.transports().into_iter().next(),
+    })?;
 
     let Some((start_ns, stop_ns, end_ns)) = wait_for_start(&mut nodes, &commands, runner)? else { return Ok(()) };
     let start_ns = start_ns.max(ready_ns);
     let interrupts: Vec<_> = nodes.iter().map(NodeExecutor::interrupt).collect();
-    let threads: Vec<_> = nodes.into_iter().zip(plan.nodes.clone())
+    let threads: Vec<_> = nodes
+        .into_iter()
+        .zip(plan.nodes.clone())
         .map(|(mut node, plan)| {
             std::thread::Builder::new().name(plan.node.name.clone()).spawn(move || -> Result<_> {
                 scheduling::apply(&plan)?;
-                let figures = node.run(start_ns, stop_ns, end_ns).with_context(|| format!("node {}", plan.node.name))?;
+                let figures =
+                    node.run(start_ns, stop_ns, end_ns).with_context(|| format!("node {}", plan.node.name))?;
                 Ok((node, figures))
             })
         })
@@ -92,21 +104,22 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     let listening = std::thread::spawn(move || {
         let raise_all = || interrupts.iter().for_each(Interrupt::raise);
         let stop_now = || {
-            stop.set(stop.ns().min(now_ns()));
+            stop.set(stop.ns().min(monotonic_ns()));
             raise_all();
         };
-        // At their end, which some wait for without looking at the clock; and again, as a wake-up may need a network that has gone.
+        // At their end, which some wait for without looking at the clock; and again, as a wake-up may need a network
+        // that has gone.
         let mut raise_ns = end_ns;
         loop {
-            match commands.recv_timeout(Duration::from_nanos((raise_ns - now_ns()).max(0) as u64)) {
+            match commands.recv_timeout(Duration::from_nanos((raise_ns - monotonic_ns()).max(0) as u64)) {
                 Ok(Command::Stop) => {
                     stop_now();
-                    raise_ns = now_ns() + RAISED_AGAIN_NS;
+                    raise_ns = monotonic_ns() + RAISED_AGAIN_NS;
                 }
                 Ok(Command::Start { .. }) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     raise_all();
-                    raise_ns = now_ns() + RAISED_AGAIN_NS;
+                    raise_ns = monotonic_ns() + RAISED_AGAIN_NS;
                 }
                 Err(RecvTimeoutError::Disconnected) => return stop_now(), // the runner is gone, or all is said
             }
@@ -131,7 +144,10 @@ fn commands() -> Receiver<Command> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in io::stdin().lines() {
-            let Ok(command) = line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str(&line)?)) else { return };
+            let Ok(command) = line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str(&line)?))
+            else {
+                return;
+            };
             if sender.send(command).is_err() {
                 return;
             }
@@ -140,9 +156,13 @@ fn commands() -> Receiver<Command> {
     receiver
 }
 
-/// Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning; absent where
-/// there will be none.
-fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>, runner: &mut Runner) -> Result<Option<(i64, i64, i64)>> {
+/// Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning;
+/// absent where there will be none.
+fn wait_for_start(
+    nodes: &mut [NodeExecutor],
+    commands: &Receiver<Command>,
+    runner: &mut Runner,
+) -> Result<Option<(i64, i64, i64)>> {
     // A start that is there already waits for no peers.
     match commands.try_recv() {
         Ok(Command::Start { start_ns, stop_ns, end_ns }) => return Ok(Some((start_ns, stop_ns, end_ns))),
@@ -167,7 +187,12 @@ fn wait_for_start(nodes: &mut [NodeExecutor], commands: &Receiver<Command>, runn
                 }
                 lacking if lacking != said => {
                     if let Some((node, u)) = &lacking {
-                        runner.say(&Answer::Unmatched { node: node.clone(), topic: u.topic.clone(), found: u.found, expected: u.expected })?;
+                        runner.say(&Answer::Unmatched {
+                            node: node.clone(),
+                            topic: u.topic.clone(),
+                            found: u.found,
+                            expected: u.expected,
+                        })?;
                     }
                     said = lacking;
                 }

@@ -19,7 +19,8 @@ impl Refusals {
     /// Counts one: its code and reason, that of the first with this code. Any other error is given back.
     pub fn add(&mut self, error: Error) -> Result<(u32, CString), Error> {
         let Error::Refused { code, cause, .. } = error else { return Err(error) };
-        let reason = self.0.entry(code).or_insert_with(|| Reason { words: CString::new(cause).unwrap_or_default(), count: 0 });
+        let reason =
+            self.0.entry(code).or_insert_with(|| Reason { words: CString::new(cause).unwrap_or_default(), count: 0 });
         reason.count += 1;
         Ok((code, reason.words.clone()))
     }
@@ -31,8 +32,13 @@ impl Refusals {
 
     /// Each reason.
     pub fn figures(&self) -> Vec<Refusal> {
-        self.0.iter()
-            .map(|(code, Reason { words, count })| Refusal { code: *code, reason: words.to_string_lossy().into_owned(), count: *count })
+        self.0
+            .iter()
+            .map(|(code, Reason { words, count })| Refusal {
+                code: *code,
+                reason: words.to_string_lossy().into_owned(),
+                count: *count,
+            })
             .collect()
     }
 }

@@ -1,6 +1,5 @@
 //! How a node that waits is woken: by a thread of the middleware, or by the kernel itself.
 
-use crate::instant::now_ns;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
@@ -8,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tacho_middleware::Waker;
+use tacho_recording::clock::monotonic_ns;
 
 /// One node's wake-up: an event that stays until somebody waited for it.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Signal {
         let Signal::Condition { raised, changed } = self else { unreachable!("a descriptor is waited for by Poll") };
         let mut raised = raised.lock().unwrap_or_else(PoisonError::into_inner);
         while !*raised {
-            let left = ns - now_ns();
+            let left = ns - monotonic_ns();
             if left <= 0 {
                 return;
             }
@@ -101,7 +101,8 @@ impl Poll {
     pub fn wait(&mut self, timeout_ns: i64, signal: &File) {
         let timeout = libc::timespec { tv_sec: timeout_ns / 1_000_000_000, tv_nsec: timeout_ns % 1_000_000_000 };
         // SAFETY: all pointers are valid through the call.
-        let count = unsafe { libc::ppoll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, &timeout, std::ptr::null()) };
+        let count =
+            unsafe { libc::ppoll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, &timeout, std::ptr::null()) };
         if count < 0 {
             self.0.iter_mut().for_each(|polled| polled.revents = 0); // EINTR: nothing is known
         }

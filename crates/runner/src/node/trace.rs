@@ -1,16 +1,9 @@
-//! The trace events of a node, in rclcpp's order, through the functions of tracetools that the preloaded recorder defines.
-//! Without a recorder there are none, and nothing is emitted.
+//! The trace events of a node, in rclcpp's order, through the functions of tracetools that the preloaded recorder
+//! defines. Without a recorder there are none, and nothing is emitted.
 
 use std::ffi::{c_char, c_void, CStr, CString};
-
-/// Kinds of native/include/tacho/events.h that nodes of tacho add.
-const NODE_PUBLISH: u32 = 128;
-const NODE_TAKE: u32 = 129;
-const NODE_DATA_AVAILABLE: u32 = 130;
-const NODE_SKIPPED: u32 = 131;
-const NODE_WAKE: u32 = 132;
-const NODE_DUE: u32 = 133;
-const NODE_REFUSED: u32 = 154;
+use std::mem::transmute;
+use tacho_events::number;
 
 /// What an argument is in C: an address is a pointer there, though nobody follows it, and text ends with NUL.
 trait InC {
@@ -39,12 +32,16 @@ in_c! {
     bool => bool, |whether| whether;
 }
 
+/// `tacho_record` and `tacho_record_texts` of events.h.
+type Record = Option<unsafe extern "C" fn(u32, *const u64, u32)>;
+type RecordTexts = Option<unsafe extern "C" fn(u32, *const u64, u32, *const *const c_char, u32)>;
+
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         /// The functions, each absent where no loaded library defines it.
         struct Functions {
-            record: Option<unsafe extern "C" fn(u32, *const u64, u32)>,
-            record_texts: Option<unsafe extern "C" fn(u32, *const u64, u32, *const *const c_char, u32)>,
+            record: Record,
+            record_texts: RecordTexts,
             $($name: Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>,)*
         }
 
@@ -53,11 +50,9 @@ macro_rules! functions {
                 // SAFETY: names and signatures are those of tracetools.h and events.h.
                 unsafe {
                     Functions {
-                        record: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(u32, *const u64, u32)>>(symbol("tacho_record")),
-                        record_texts: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(u32, *const u64, u32, *const *const c_char, u32)>>(
-                            symbol("tacho_record_texts"),
-                        ),
-                        $($name: std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>>(
+                        record: transmute::<*mut c_void, Record>(symbol("tacho_record")),
+                        record_texts: transmute::<*mut c_void, RecordTexts>(symbol("tacho_record_texts")),
+                        $($name: transmute::<*mut c_void, Option<unsafe extern "C" fn($(<$type as InC>::Type),*)>>(
                             symbol(concat!("ros_trace_", stringify!($name))),
                         ),)*
                     }
@@ -118,34 +113,34 @@ impl Trace {
     }
 
     #[inline]
-    fn record(&self, kind: u32, words: &[u64]) {
+    fn record(&self, kind: u16, words: &[u64]) {
         if let Some(record) = self.0.and_then(|functions| functions.record) {
             // SAFETY: the words live through the call.
-            unsafe { record(kind, words.as_ptr(), words.len() as u32) }
+            unsafe { record(kind.into(), words.as_ptr(), words.len() as u32) }
         }
     }
 
     /// Just before the publish call.
     #[inline]
     pub fn node_publish(&self, publisher: u64, publisher_id: u32, sequence: u64, size: u64) {
-        self.record(NODE_PUBLISH, &[publisher, publisher_id.into(), sequence, size]);
+        self.record(number::node_publish, &[publisher, publisher_id.into(), sequence, size]);
     }
 
     /// First line of the callback.
     #[inline]
     pub fn node_take(&self, subscription: u64, publisher_id: u32, sequence: u64, stamp_ns: i64) {
-        self.record(NODE_TAKE, &[subscription, publisher_id.into(), sequence, stamp_ns as u64]);
+        self.record(number::node_take, &[subscription, publisher_id.into(), sequence, stamp_ns as u64]);
     }
 
     /// The middleware says that a message is there.
     #[inline]
     pub fn node_data_available(&self, subscription: u64) {
-        self.record(NODE_DATA_AVAILABLE, &[subscription]);
+        self.record(number::node_data_available, &[subscription]);
     }
 
     /// Sends that were due and did not happen.
     pub fn node_skipped(&self, publisher: u64, count: u64) {
-        self.record(NODE_SKIPPED, &[publisher, count]);
+        self.record(number::node_skipped, &[publisher, count]);
     }
 
     /// The publish call failed.
@@ -153,19 +148,19 @@ impl Trace {
         if let Some(record) = self.0.and_then(|functions| functions.record_texts) {
             let words = [publisher, sequence, code.into()];
             // SAFETY: the words and the text live through the call.
-            unsafe { record(NODE_REFUSED, words.as_ptr(), words.len() as u32, &reason.as_ptr(), 1) }
+            unsafe { record(number::node_refused.into(), words.as_ptr(), words.len() as u32, &reason.as_ptr(), 1) }
         }
     }
 
     /// When the message that is published next was due by the clock.
     #[inline]
     pub fn node_due(&self, publisher: u64, sequence: u64, due_ns: i64) {
-        self.record(NODE_DUE, &[publisher, sequence, due_ns as u64]);
+        self.record(number::node_due, &[publisher, sequence, due_ns as u64]);
     }
 
     /// A spinning node woke.
     #[inline]
     pub fn node_wake(&self, node: u64) {
-        self.record(NODE_WAKE, &[node]);
+        self.record(number::node_wake, &[node]);
     }
 }

@@ -13,7 +13,11 @@ impl Check<'_> {
         let mut told = None;
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
             // All nodes of a generated topology stand at one place.
-            if node.is_on_board() || names().any(|host| host == node.host) || (hosts.is_empty() && node.host.is_empty()) || told == Some(places.host) {
+            if node.is_on_board()
+                || names().any(|host| host == node.host)
+                || (hosts.is_empty() && node.host.is_empty())
+                || told == Some(places.host)
+            {
                 continue;
             }
             told = Some(places.host);

@@ -1,6 +1,6 @@
 //! A tree as YAML again, comments lost.
 
-use super::{Value, Yaml};
+use super::tree::{Value, Yaml};
 use std::fmt::Write;
 
 /// Blocks down to this depth, then one line.
@@ -76,6 +76,18 @@ fn quoted(text: &str) -> String {
     out
 }
 
+/// Names need no quotes, except those that YAML readers take for something else (`on` and `no` by those of YAML 1.1).
+pub(crate) fn scalar(text: &str) -> String {
+    const TAKEN: [&str; 11] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
+    let first = text.chars().next();
+    let plain = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && !text.ends_with(':');
+    if plain && !TAKEN.contains(&text.to_lowercase().as_str()) {
+        text.to_string()
+    } else {
+        format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::parse;
@@ -86,7 +98,9 @@ mod tests {
             Value::Scalar(..) if yaml.is_null() => "null".into(),
             Value::Scalar(text, _) => format!("{text:?}"),
             Value::List(items) => format!("{:?}", items.iter().map(values).collect::<Vec<_>>()),
-            Value::Map(entries) => format!("{:?}", entries.iter().map(|(k, v)| (values(k), values(v))).collect::<Vec<_>>()),
+            Value::Map(entries) => {
+                format!("{:?}", entries.iter().map(|(k, v)| (values(k), values(v))).collect::<Vec<_>>())
+            }
         }
     }
 
@@ -94,7 +108,8 @@ mod tests {
     fn what_is_written_is_read_as_the_same_values() {
         let texts = [
             include_str!("../../../../workloads/autoware-localisation.yaml"),
-            "a: {b: ~, 'c, d': [1, \"x: y\", '# no', '%', -5, 0.5 %, \"\", {}, []]}\n\"e\\n\\u2028\": |\n  two\n  lines\n",
+            "a: {b: ~, 'c, d': [1, \"x: y\", '# no', '%', -5, 0.5 %, \"\", {}, []]}\n\"e\\n\\u2028\": |\n  two\n  \
+             lines\n",
             "[[a, b], {c: {d: {e: {f: g}}}}]",
             "scalar",
         ];

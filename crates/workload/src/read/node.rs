@@ -1,7 +1,6 @@
 //! A node: when it computes, what it takes and publishes.
 
-use super::NodePlaces;
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{did_you_mean, Span};
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form};
 use crate::model::*;
@@ -14,7 +13,32 @@ const MAX_WORK: Duration = Duration::from_secs(3600);
 /// Longest deadline.
 const MAX_DEADLINE: Duration = MAX_WORK;
 
+/// Where the parts of a node stand.
+pub(crate) struct NodePlaces {
+    pub name: Span,
+    pub process: Span,
+    pub host: Span,
+    pub work: Span,
+    pub subscribes: Vec<Span>,
+    pub publishes: Vec<Span>,
+    /// False where its executor, a rate or its work could not be read.
+    pub whole: bool,
+}
+
 impl Reader<'_, '_> {
+    /// A plugin and its transport, empty where none is said.
+    pub(super) fn middleware(&mut self, yaml: &Yaml) -> Option<(String, String)> {
+        let Value::Map(entries) = &yaml.value else {
+            return Some((self.named_in(yaml, Form::Middleware)?, String::new()));
+        };
+        let [(plugin, transport)] = entries.as_slice() else {
+            self.wrong(yaml, Form::Middleware);
+            return None;
+        };
+        let (plugin, transport) = (self.word(plugin), self.word(transport));
+        Some((plugin?, transport?))
+    }
+
     pub(super) fn node(&mut self, name: String, key: &Yaml, yaml: &Yaml) -> (Node, NodePlaces) {
         let errors_before = self.report.errors.len();
         let fields = self.fields(yaml, &grammar::NODE).unwrap_or_default();
@@ -67,7 +91,7 @@ impl Reader<'_, '_> {
                     );
                 }
                 let latest = latest.unwrap_or(false) || matches!(node.executor, Executor::Timer { .. });
-                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields), latest });
+                node.subscribes.push(Subscription { topic: name, qos: self.qos(&fields, Qos::default()), latest });
                 places.subscribes.push(topic.span);
             }
         }
@@ -93,7 +117,7 @@ impl Reader<'_, '_> {
             message_type,
             rate_hz: fields.get("rate").and_then(|y| self.frequency(y)),
             deadline: fields.get("deadline").and_then(|y| self.positive(y, MAX_DEADLINE)),
-            qos: self.qos(fields),
+            qos: self.qos(fields, Qos::default()),
         }
     }
 
@@ -194,12 +218,12 @@ impl Reader<'_, '_> {
         topics
     }
 
-    fn qos(&mut self, fields: &Fields) -> Qos {
-        let default = Qos::default();
+    /// What is not said is that of `unless_said`.
+    pub(super) fn qos(&mut self, fields: &Fields, unless_said: Qos) -> Qos {
         let word = |reader: &mut Self, name, words| fields.get(name).and_then(|y| reader.second_of(y, words));
         let best_effort = word(self, "reliability", &["reliable", "best_effort"]);
         let transient_local = word(self, "durability", &["volatile", "transient_local"]);
-        let keep_all = word(self, "history", &["keep_last", "keep_all"]).unwrap_or(default.keep_all);
+        let keep_all = word(self, "history", &["keep_last", "keep_all"]).unwrap_or(unless_said.keep_all);
         let depth = fields.get("depth").and_then(|y| self.whole_number(y, 1, 1_000_000));
         if let (true, Some(_), Some(yaml)) = (keep_all, depth, fields.get("depth")) {
             self.report.error(
@@ -211,10 +235,10 @@ impl Reader<'_, '_> {
             );
         }
         Qos {
-            reliable: best_effort.map_or(default.reliable, |b| !b),
-            transient_local: transient_local.unwrap_or(default.transient_local),
+            reliable: best_effort.map_or(unless_said.reliable, |b| !b),
+            transient_local: transient_local.unwrap_or(unless_said.transient_local),
             keep_all,
-            depth: depth.filter(|_| !keep_all).map_or(default.depth, |d| d as u32),
+            depth: if keep_all { Qos::default().depth } else { depth.map_or(unless_said.depth, |d| d as u32) },
         }
     }
 }

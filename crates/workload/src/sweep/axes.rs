@@ -1,6 +1,5 @@
 //! Lists where no list is expected.
 
-use super::expand::Choice;
 use super::parameters::text;
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form, Key, Parts};
@@ -12,6 +11,15 @@ pub(crate) struct Axis {
     /// Their keys.
     path: Vec<String>,
     form: Form,
+}
+
+/// A value that a point has of an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    /// Keys to the axis, joined by dots; the name of a parameter of `sweep`.
+    pub path: String,
+    /// The value, as written.
+    pub text: String,
 }
 
 /// A value of an axis: what is chosen, and what then stands there.

@@ -1,17 +1,12 @@
 //! From one document to one for each point.
 
-use super::{axes, parameters, MAX_POINTS};
+use super::axes::{self, Choice};
+use super::parameters;
 use crate::diagnostic::Report;
 use crate::document::Yaml;
 
-/// A value that a point has of an axis.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Choice {
-    /// Keys to the axis, joined by dots; the name of a parameter of `sweep`.
-    pub path: String,
-    /// The value, as written.
-    pub text: String,
-}
+/// Most points of one sweep: a week of runs of a minute.
+pub const MAX_POINTS: usize = 10_000;
 
 /// The document of one point: no axis and no parameter is left in it.
 pub(crate) struct Expanded {
@@ -20,7 +15,8 @@ pub(crate) struct Expanded {
     pub choices: Vec<Choice>,
 }
 
-/// Every point of a document. Mistakes in the axes themselves go into the report, and the points found until then are left.
+/// Every point of a document. Mistakes in the axes themselves go into the report, and the points found until then are
+/// left.
 pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
     let parameters = parameters::read(root, report);
     let mut points = Vec::new();
@@ -40,7 +36,8 @@ pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
         for (digit, size) in digits.iter_mut().zip(&sizes).rev() {
             (*digit, rest) = (rest % size, rest / size);
         }
-        let chosen = parameters.iter().zip(&digits).map(|(parameter, digit)| (parameter.name, &parameter.values[*digit]));
+        let chosen =
+            parameters.iter().zip(&digits).map(|(parameter, digit)| (parameter.name, &parameter.values[*digit]));
         let values: Vec<(&str, &Yaml)> = chosen.clone().map(|(name, (_, value))| (name, *value)).collect();
         let choices = chosen.map(|(name, (text, _))| Choice { path: name.into(), text: text.clone() }).collect();
         let document = Expanded { root: parameters::substitute(root, &values), choices };

@@ -26,7 +26,13 @@ pub(crate) fn read<'y>(root: &'y Yaml, report: &mut Report) -> Vec<Parameter<'y>
         None => vec![],
         Some(Yaml { value: Value::Map(entries), .. }) => declared(entries, report),
         Some(yaml) => {
-            report.error("wrong-value", yaml.span, "not what is expected here", yaml.describe(), Form::Sweep.expected());
+            report.error(
+                "wrong-value",
+                yaml.span,
+                "not what is expected here",
+                yaml.describe(),
+                Form::Sweep.expected(),
+            );
             return vec![];
         }
     };
@@ -56,7 +62,13 @@ fn declared<'y>(entries: &'y [(Yaml, Yaml)], report: &mut Report) -> Vec<Paramet
         };
         if values.is_empty() {
             let expected = "a list of values, or a map of names to values";
-            report.error("wrong-value", value.span, format!("parameter `{name}` has no values"), value.describe(), expected);
+            report.error(
+                "wrong-value",
+                value.span,
+                format!("parameter `{name}` has no values"),
+                value.describe(),
+                expected,
+            );
         }
         duplicates(values.iter().map(|(label, yaml)| (label.as_str(), *yaml)), report);
         parameters.push(Parameter { name, values });
@@ -69,7 +81,13 @@ pub(crate) fn duplicates<'y>(values: impl Iterator<Item = (&'y str, &'y Yaml)>, 
     let mut seen: Vec<&str> = Vec::new();
     for (label, yaml) in values {
         if seen.contains(&label) {
-            report.error("duplicate", yaml.span, "a value stands here a second time", format!("`{label}`"), "each value once");
+            report.error(
+                "duplicate",
+                yaml.span,
+                "a value stands here a second time",
+                format!("`{label}`"),
+                "each value once",
+            );
         }
         seen.push(label);
     }

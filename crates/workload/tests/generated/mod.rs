@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 use tacho_workload::model::*;
+use tacho_workload::random::Draws;
 
-/// SplitMix64: small, known, the same on every machine.
-pub struct Draw(pub u64);
+/// What they are drawn from.
+pub struct Draw(Draws);
 
 impl Draw {
+    pub fn new(seed: u64) -> Draw {
+        Draw(Draws::new(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e3779b97f4a7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d049bb133111eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     pub fn below(&mut self, n: u64) -> u64 {
@@ -88,7 +89,8 @@ impl Draw {
 
     /// Pairs as the rule makes them, or with one thing changed, so that they must be written out.
     pub fn topology(&mut self) -> Workload {
-        let publication = Publication { size_bytes: 1 + self.below(1 << 20), deadline: self.deadline(), ..Default::default() };
+        let publication =
+            Publication { size_bytes: 1 + self.below(1 << 20), deadline: self.deadline(), ..Default::default() };
         let rate = self.hz();
         let mut text = format!(
             "topology: {{kind: {}, nodes: {}, size: {}, rate: {}}}\nrun: {{cpus: {{all: [1]}}}}\n",
@@ -100,8 +102,15 @@ impl Draw {
         if self.chance() {
             text = text.replace("size:", "process: shared, size:");
         } else if self.chance() {
-            let ends = "publishers: {host: a, middleware: micro}, subscribers: {host: b, middleware: {ros2: udp}}, size:";
+            let ends =
+                "publishers: {host: a, middleware: micro}, subscribers: {host: b, middleware: {ros2: udp}}, size:";
             text = text.replace("size:", ends) + "hosts: {a: , b: }\n";
+        } else if self.chance() {
+            let offers = ["depth: 7", "history: keep_all", "durability: transient_local"][self.below(3) as usize];
+            let asks = ["depth: 5", "history: keep_last, depth: 10", "reliability: best_effort, durability: volatile"]
+                [self.below(3) as usize];
+            let ends = format!("publishers: {{{offers}}}, subscribers: {{{asks}}}, size:");
+            text = text.replace("size:", &ends);
         }
         let (mut workload, _) = tacho_workload::parse(&text, "topology.yaml").unwrap_or_else(|e| panic!("{e}"));
         if self.chance() {
@@ -151,7 +160,11 @@ impl Draw {
                 deadline: self.deadline(),
                 qos: self.qos(),
             };
-            let host = if hosts.is_empty() { String::new() } else { hosts[self.below(hosts.len() as u64) as usize].name.clone() };
+            let host = if hosts.is_empty() {
+                String::new()
+            } else {
+                hosts[self.below(hosts.len() as u64) as usize].name.clone()
+            };
             let middleware = self.chance().then(|| {
                 let transport = if self.chance() { "shm".to_string() } else { String::new() };
                 (["micro", "y"][self.below(2) as usize].to_string(), transport)
@@ -200,7 +213,8 @@ impl Draw {
             wire: false,
         };
         let study = self.chance().then(|| "a-dds".to_string());
-        let topology = self.chance().then(|| ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize].to_string());
+        let topology =
+            self.chance().then(|| ["pairs", "one-to-many", "many-to-one"][self.below(3) as usize].to_string());
         let transport = if self.chance() { "udp".into() } else { String::new() };
         Workload { middleware: "ros2".into(), transport, nodes, chains, hosts, topology, study, run }
     }

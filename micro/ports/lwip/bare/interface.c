@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lwIP on a controller of ethernet.h, in place of ports/ip: boards call ip_configure, and everything else goes by itself. */
+ * Runs lwIP on a controller of ethernet.h instead of ports/ip. Boards only need to call ip_configure. */
 #include <string.h>
 
 #include "ip.h"
@@ -23,7 +23,8 @@ static bool receive(struct netif *netif) {
   uint32_t size = ethernet_receive(incoming);
   if (!size) return false;
   struct pbuf *pbuf = pbuf_alloc(PBUF_RAW, (u16_t)(ETH_PAD_SIZE + size), PBUF_POOL);
-  if (pbuf && (pbuf_take(pbuf, incoming, pbuf->tot_len) != ERR_OK || netif->input(pbuf, netif) != ERR_OK)) pbuf_free(pbuf);
+  if (pbuf && (pbuf_take(pbuf, incoming, pbuf->tot_len) != ERR_OK || netif->input(pbuf, netif) != ERR_OK))
+    pbuf_free(pbuf);
   return true;
 }
 

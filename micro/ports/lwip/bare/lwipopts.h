@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lwIP for a ROS 2 node alone: IPv4 and UDP, no operating system, a heap of its own. */
+ * Configures lwIP for one ROS 2 node: IPv4 and UDP, no operating system, a heap of its own. */
 #ifndef LWIPOPTS_H_
 #define LWIPOPTS_H_
 
@@ -18,12 +18,12 @@
 #define LWIP_CHKSUM_ALGORITHM 3
 
 #define MEM_ALIGNMENT 4
-#define MEM_SIZE 4096 /* datagrams to be sent that wait for ARP */
+#define MEM_SIZE 4096 /* for datagrams that wait for ARP */
 #define MEMP_NUM_UDP_PCB 3
 #define MEMP_NUM_SYS_TIMEOUT 6
-#define ETH_PAD_SIZE 2 /* as ethernet.h has frames */
+#define ETH_PAD_SIZE 2 /* the padding of frames in ethernet.h */
 
-/* A frame each; a datagram of discovery takes five, and two may come at once. */
+/* Each buffer holds a frame. A datagram of discovery takes five, and two may come at once. */
 #define PBUF_POOL_BUFSIZE 1536
 #define PBUF_POOL_SIZE 12
 #define IP_REASSEMBLY 1

@@ -15,8 +15,15 @@
 static char error[TACHO_ERROR_SIZE];
 static char text[65536];
 
-#define CHECK(condition, ...) \
-  do { if (!(condition)) { fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); fprintf(stderr, __VA_ARGS__); fprintf(stderr, "\n"); exit(1); } } while (0)
+#define CHECK(condition, ...)                         \
+  do {                                                \
+    if (!(condition)) {                               \
+      fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+      fprintf(stderr, __VA_ARGS__);                   \
+      fprintf(stderr, "\n");                          \
+      exit(1);                                        \
+    }                                                 \
+  } while (0)
 #define CHECK_SAYS(part) CHECK(strstr(text, part), "no %s in what Connext says:\n%s", part, text)
 #define CHECK_SAYS_NO(part) CHECK(!strstr(text, part), "%s in what Connext says:\n%s", part, text)
 
@@ -45,8 +52,8 @@ static void say_participant(const struct connext *connext, enum transport transp
   profile_of_participant(profile, transport, address);
   CHECK(profile_use(connext, profile, error) == 0, "%s", error);
   connext->DDS_DomainParticipantQos_initialize(&qos);
-  CHECK(connext->DDS_DomainParticipantFactory_get_participant_qos_from_profile(connext->DDS_DomainParticipantFactory_get_instance(),
-                                                                               &qos, PROFILE_LIBRARY, PROFILE) == CONNEXT_OK,
+  CHECK(connext->DDS_DomainParticipantFactory_get_participant_qos_from_profile(
+            connext->DDS_DomainParticipantFactory_get_instance(), &qos, PROFILE_LIBRARY, PROFILE) == CONNEXT_OK,
         "not read: %s", profile);
   CHECK(connext->DDS_DomainParticipantQos_to_string(&qos, text, &size, NULL) == CONNEXT_OK, "not said");
   connext->DDS_DomainParticipantQos_finalize(&qos);
@@ -62,9 +69,11 @@ static void say_endpoint(const struct connext *connext, int writes, struct tacho
   CHECK(profile_use(connext, profile, error) == 0, "%s", error);
   (writes ? connext->DDS_DataWriterQos_initialize : connext->DDS_DataReaderQos_initialize)(&qos);
   CHECK((writes ? connext->DDS_DomainParticipantFactory_get_datawriter_qos_from_profile
-                : connext->DDS_DomainParticipantFactory_get_datareader_qos_from_profile)(factory, &qos, PROFILE_LIBRARY, PROFILE) == CONNEXT_OK,
+                : connext->DDS_DomainParticipantFactory_get_datareader_qos_from_profile)(factory, &qos, PROFILE_LIBRARY,
+                                                                                         PROFILE) == CONNEXT_OK,
         "not read: %s", profile);
-  CHECK((writes ? connext->DDS_DataWriterQos_to_string : connext->DDS_DataReaderQos_to_string)(&qos, text, &size, NULL) == CONNEXT_OK,
+  CHECK((writes ? connext->DDS_DataWriterQos_to_string : connext->DDS_DataReaderQos_to_string)(&qos, text, &size,
+                                                                                               NULL) == CONNEXT_OK,
         "not said");
   (writes ? connext->DDS_DataWriterQos_finalize : connext->DDS_DataReaderQos_finalize)(&qos);
   profile_done();
@@ -76,14 +85,21 @@ static void profiles_say_what_was_asked(const struct connext *connext) {
     for (unsigned bits = 0; bits < 8; bits++) {
       struct tacho_qos asked = {bits & 1, bits >> 1 & 1, bits >> 2 & 1, 37};
       say_endpoint(connext, writes, asked, 64);
-      if ((asked.reliability == TACHO_RELIABLE) == writes) CHECK_SAYS_NO("_RELIABILITY_QOS");
-      else if (writes) CHECK_SAYS("BEST_EFFORT_RELIABILITY_QOS");
-      else CHECK_SAYS(">RELIABLE_RELIABILITY_QOS");
-      if (asked.durability == TACHO_TRANSIENT_LOCAL) CHECK_SAYS("TRANSIENT_LOCAL_DURABILITY_QOS");
-      else CHECK_SAYS_NO("_DURABILITY_QOS");
-      if (asked.history == TACHO_KEEP_ALL) CHECK_SAYS("KEEP_ALL_HISTORY_QOS");
-      else CHECK_SAYS("<depth>37</depth>");
-      CHECK_SAYS("<value>88</value>"); // 64 bytes and our header
+      if ((asked.reliability == TACHO_RELIABLE) == writes)
+        CHECK_SAYS_NO("_RELIABILITY_QOS");
+      else if (writes)
+        CHECK_SAYS("BEST_EFFORT_RELIABILITY_QOS");
+      else
+        CHECK_SAYS(">RELIABLE_RELIABILITY_QOS");
+      if (asked.durability == TACHO_TRANSIENT_LOCAL)
+        CHECK_SAYS("TRANSIENT_LOCAL_DURABILITY_QOS");
+      else
+        CHECK_SAYS_NO("_DURABILITY_QOS");
+      if (asked.history == TACHO_KEEP_ALL)
+        CHECK_SAYS("KEEP_ALL_HISTORY_QOS");
+      else
+        CHECK_SAYS("<depth>37</depth>");
+      CHECK_SAYS("<value>88</value>");  // 64 bytes and our header
       CHECK_SAYS_NO("ASYNCHRONOUS_PUBLISH_MODE_QOS");
     }
   say_endpoint(connext, 1, (struct tacho_qos){TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 10}, 2 << 20);
@@ -118,7 +134,8 @@ static void valid_data_is_where_we_look(void) {
   for (int valid = 0; valid < 2; valid++) {
     memset(&info, 0, sizeof info);
     initialize(&info);
-    for (int state = 0; state < 3; state++) ((uint32_t *)(void *)info.room)[state] = 1; // not read, new, alive: else it says nothing
+    for (int state = 0; state < 3; state++)
+      ((uint32_t *)(void *)info.room)[state] = 1;  // not read, new, alive: else it says nothing
     info.room[CONNEXT_VALID_DATA] = (unsigned char)valid;
     uint32_t size = sizeof text;
     CHECK(to_json(&info, text, &size, NULL) == CONNEXT_OK, "not said");

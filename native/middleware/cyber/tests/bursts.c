@@ -17,11 +17,22 @@ enum { BURST = 200, TOPICS = 2 };
 static const struct tacho_qos deep = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 2 * BURST};
 static const struct tacho_middleware *mw;
 
-#define CHECK(condition, ...) \
-  do { if (!(condition)) { fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); fprintf(stderr, __VA_ARGS__); fprintf(stderr, "\n"); exit(1); } } while (0)
-#define WAIT(condition) \
-  ({ time_t until = time(NULL) + 20; int held; \
-     while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); held; })
+#define CHECK(condition, ...)                         \
+  do {                                                \
+    if (!(condition)) {                               \
+      fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+      fprintf(stderr, __VA_ARGS__);                   \
+      fprintf(stderr, "\n");                          \
+      exit(1);                                        \
+    }                                                 \
+  } while (0)
+#define WAIT(condition)                                                                                           \
+  ({                                                                                                              \
+    time_t until = time(NULL) + 20;                                                                               \
+    int held;                                                                                                     \
+    while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); \
+    held;                                                                                                         \
+  })
 
 static void publish(struct tacho_publisher *p, uint64_t sequence) {
   char error[TACHO_ERROR_SIZE] = "";

@@ -22,11 +22,22 @@
 
 enum { SKIPPED = 77, PROCESSES = 4 };
 
-#define CHECK(condition, ...) \
-  do { if (!(condition)) { fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); fprintf(stderr, __VA_ARGS__); fprintf(stderr, "\n"); exit(1); } } while (0)
-#define WAIT(condition) \
-  ({ time_t until = time(NULL) + 30; int held; \
-     while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); held; })
+#define CHECK(condition, ...)                         \
+  do {                                                \
+    if (!(condition)) {                               \
+      fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+      fprintf(stderr, __VA_ARGS__);                   \
+      fprintf(stderr, "\n");                          \
+      exit(1);                                        \
+    }                                                 \
+  } while (0)
+#define WAIT(condition)                                                                                            \
+  ({                                                                                                               \
+    time_t until = time(NULL) + 30;                                                                                \
+    int held;                                                                                                      \
+    while (!(held = !!(condition)) && time(NULL) < until) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); \
+    held;                                                                                                          \
+  })
 
 // Processes with this argument in their command that share our /tmp; the last one's id is in *found.
 static int running(const char *command, pid_t *found) {
@@ -45,7 +56,7 @@ static int running(const char *command, pid_t *found) {
     if (file) fclose(file);
     line[size] = 0;
     int matches = 0;
-    if (!strcmp(line, "timeout")) continue; // before it
+    if (!strcmp(line, "timeout")) continue;  // before it
     for (size_t at = 0; at < size; at += strlen(line + at) + 1) matches |= !strcmp(line + at, command);
     count += matches;
     if (matches && found) *found = (pid_t)atoi(entry->d_name);
@@ -81,7 +92,8 @@ static void hang(pid_t process) {
   for (const struct dirent *entry; (entry = readdir(threads));) {
     pid_t thread = (pid_t)atoi(entry->d_name);
     if (thread == 0) continue;
-    CHECK(ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0, "ptrace: %s", strerror(errno));
+    CHECK(ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0 && ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0,
+          "ptrace: %s", strerror(errno));
     CHECK(waitpid(thread, NULL, __WALL) == thread, "waitpid");
   }
   closedir(threads);
@@ -104,7 +116,7 @@ int main(int count, char **arguments) {
     printf("skipped: no /tmp of its own can be made here: it needs root (CAP_SYS_ADMIN)\n");
     return SKIPPED;
   }
-  unsetenv("XDG_RUNTIME_DIR"); // which is not hidden
+  unsetenv("XDG_RUNTIME_DIR");  // which is not hidden
   unsetenv("TMPDIR");
   int told[2];
   CHECK(pipe(told) == 0, "pipe");
@@ -118,7 +130,8 @@ int main(int count, char **arguments) {
       return SKIPPED;
     }
   }
-  CHECK(running("iox-roudi", NULL) == 1, "%d RouDi run for %d processes, expected 1", running("iox-roudi", NULL), PROCESSES);
+  CHECK(running("iox-roudi", NULL) == 1, "%d RouDi run for %d processes, expected 1", running("iox-roudi", NULL),
+        PROCESSES);
   for (int i = 0; i < PROCESSES - 1; i++) ended(users[i]);
   // The keeper would have to be wrong to end it now; what it waits for is the last one's lock.
   CHECK(running("iox-roudi", NULL) == 1, "RouDi went while one process still needs it");
@@ -132,8 +145,10 @@ int main(int count, char **arguments) {
   CHECK(running("iox-roudi", &roudi) == 1, "no RouDi");
   hang(roudi);
   ended(users[0]);
-  CHECK(WAIT(running("iox-roudi", NULL) == 0), "RouDi hangs, and still runs 30 s after the last process that needed it");
-  while (waitpid(-1, NULL, __WALL) > 0) {} // the threads that were traced
+  CHECK(WAIT(running("iox-roudi", NULL) == 0),
+        "RouDi hangs, and still runs 30 s after the last process that needed it");
+  while (waitpid(-1, NULL, __WALL) > 0) {
+  }  // the threads that were traced
   CHECK(WAIT(running("keeper", NULL) == 0), "the keeper still runs 30 s after RouDi");
 
   users[0] = user(arguments[1], told);

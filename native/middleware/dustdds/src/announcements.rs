@@ -1,9 +1,13 @@
 //! Three things in the announcements of discovery that Dust DDS cannot be told to do otherwise, changed on their way:
 //!
-//! - It announces a lease of 100 s, so a peer that was killed would count as matched for that long, and hold up reliable writers.
-//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) where these announce them, as Fast DDS
-//!   does, and never gets an answer when it asks for more of them. ROS 2 matches by a type's name, as Dust DDS does where there is none.
-//! - It reads the infinite duration of others (RTPS 9.3.2: all bits of the fraction set) as 68 years, which is less than it asks for, and matches
+//! - It announces a lease of 100 s, so a peer that was killed would count as matched for that long, and hold up
+//!   reliable writers.
+//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) where these
+//!   announce them, as Fast DDS
+//!   does, and never gets an answer when it asks for more of them. ROS 2 matches by a type's name, as Dust DDS does
+//!   where there is none.
+//! - It reads the infinite duration of others (RTPS 9.3.2: all bits of the fraction set) as 68 years, which is less
+//!   than it asks for, and matches
 //!   nobody who says infinite for a deadline or a lease, as Fast DDS does. What is not said is infinite.
 
 /// Seconds, as ROS 2's Fast DDS and Cyclone DDS have it within a factor of two.
@@ -41,7 +45,8 @@ pub fn shorten_lease(datagram: &mut [u8]) {
     }
 }
 
-/// Of an incoming datagram: where it announces endpoints, without the descriptions of their types, and without infinite durations.
+/// Of an incoming datagram: where it announces endpoints, without the descriptions of their types, and without infinite
+/// durations.
 pub fn leave_out_what_misleads(datagram: &mut [u8]) {
     let mut found = Vec::new();
     parameters(datagram, |writer, pid, at, size| {
@@ -65,8 +70,9 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes.get(at..at + 2)?.first_chunk()?))
 }
 
-/// Tells of each parameter: its writer, number, where it begins, and the size of its value, all of which is there. Little endian alone:
-/// Dust DDS sends nothing else, and of others that did, nothing would be changed. Ends where lengths make no sense.
+/// Tells of each parameter: its writer, number, where it begins, and the size of its value, all of which is there.
+/// Little endian alone: Dust DDS sends nothing else, and of others that did, nothing would be changed. Ends where
+/// lengths make no sense.
 fn parameters(datagram: &[u8], mut tell: impl FnMut(&[u8; 4], u16, usize, usize)) {
     let mut at = 20; // behind the header
     while let (Some(&[id, flags]), Some(size)) = (datagram.get(at..at + 2).and_then(<[u8]>::first_chunk), u16_at(datagram, at + 2)) {

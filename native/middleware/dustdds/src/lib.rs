@@ -1,8 +1,9 @@
-//! The dustdds plugin: Dust DDS, a DDS in Rust, with the topics, types and graph of ROS 2, so that its nodes and those of other DDS
-//! middlewares hear each other.
+//! The dustdds plugin: Dust DDS, a DDS in Rust, with the topics, types and graph of ROS 2, so that its nodes and those
+//! of other DDS middlewares hear each other.
 //!
-//! Dust DDS brings its own UDP transport and executor, which take all interfaces of a machine and never end their threads; it lets its user
-//! replace both (transport.rs, runtime.rs). All of RTPS, discovery, QoS and serialisation is Dust DDS's.
+//! Dust DDS brings its own UDP transport and executor, which take all interfaces of a machine and never end their
+//! threads; it lets its user replace both (transport.rs, runtime.rs). All of RTPS, discovery, QoS and serialisation is
+//! Dust DDS's.
 
 mod announcements;
 mod graph;
@@ -77,4 +78,4 @@ impl Middleware for DustDds {
     }
 }
 
-tacho_seam::export!(DustDds);
+tacho_seam::export!(DustDds, "../facts");

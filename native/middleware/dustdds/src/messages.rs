@@ -1,7 +1,7 @@
 //! ROS 2's messages in Dust DDS's type system, filled in as by the ros2 plugin.
 //!
-//! Types with a byte array hold our header in its first bytes, ahead of the data. TwistStamped has no such array: its stamp is the
-//! header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
+//! Types with a byte array hold our header in its first bytes, ahead of the data. TwistStamped has no such array: its
+//! stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
 
 use dust_dds::infrastructure::type_support::DdsType;
 use dust_dds::xtypes::type_support::TypeSupport;

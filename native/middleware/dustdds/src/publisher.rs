@@ -1,4 +1,5 @@
-//! Publishing: Dust DDS takes the message away from its user and serialises it, so every message is made anew, outside of publish().
+//! Publishing: Dust DDS takes the message away from its user and serialises it, so every message is made anew, outside
+//! of publish().
 
 use crate::messages::Ros;
 use crate::session::{failed, Session};

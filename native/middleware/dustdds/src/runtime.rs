@@ -1,4 +1,5 @@
-//! What Dust DDS runs on: one thread of tokio's, which ends with it. Its own executor never ends the thread that it starts.
+//! What Dust DDS runs on: one thread of tokio's, which ends with it. Its own executor never ends the thread that it
+//! starts.
 
 use dust_dds::runtime::{DdsRuntime, Spawner, TaskHandle, Timer};
 use dust_dds::std_runtime::StdClock;
@@ -12,7 +13,8 @@ use tokio::runtime::Handle;
 #[derive(Clone)]
 pub struct OnTokio(pub Handle);
 
-/// Ends the process when a task of Dust DDS panics: its participant would be deaf from then on, and what it misses look like loss.
+/// Ends the process when a task of Dust DDS panics: its participant would be deaf from then on, and what it misses look
+/// like loss.
 struct Whole;
 
 impl Drop for Whole {

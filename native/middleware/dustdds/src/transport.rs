@@ -1,5 +1,5 @@
-//! RTPS over UDP on one interface (RTPS 2.5, 9.6): Dust DDS's own transport sends discovery on all interfaces of the machine, and never
-//! ends the threads that receive.
+//! RTPS over UDP on one interface (RTPS 2.5, 9.6): Dust DDS's own transport sends discovery on all interfaces of the
+//! machine, and never ends the threads that receive.
 
 use crate::announcements;
 use dust_dds::transport::interface::{
@@ -151,7 +151,8 @@ impl WriteMessage for Sender {
         for locator in locators.iter().filter(|locator| locator.kind() == LOCATOR_KIND_UDP_V4) {
             let [.., a, b, c, d] = locator.address();
             let Ok(port) = u16::try_from(locator.port()) else { continue };
-            // A peer offers all its addresses, and some cannot be reached from this interface; RTPS sends again what is not acknowledged.
+            // A peer offers all its addresses, and some cannot be reached from this interface; RTPS sends again what is
+            // not acknowledged.
             let _ = self.socket.send_to(datagram, SocketAddr::from(([a, b, c, d], port)));
         }
     }

@@ -1,4 +1,5 @@
-//! How many messages fit where. iceoryx2 reserves all shared memory of a publisher when it is made, and writes zeros to it.
+//! How many messages fit where. iceoryx2 reserves all shared memory of a publisher when it is made, and writes zeros to
+//! it.
 
 use tacho_seam::{Qos, MIB};
 
@@ -14,14 +15,15 @@ const RESERVE: usize = 32 * MIB;
 /// Bytes that the queue of a keep-all subscription may stand for.
 const KEEP_ALL: usize = 256 * MIB;
 
-/// Messages that the queue of a subscription holds: its depth, or the resource limit of keep all, which is not endless in shared
-/// memory. A reliable publisher waits where a queue that keeps all is full.
+/// Messages that the queue of a subscription holds: its depth, or the resource limit of keep all, which is not endless
+/// in shared memory. A reliable publisher waits where a queue that keeps all is full.
 pub fn queue(qos: &Qos, size: usize) -> usize {
     if qos.keep_all { (KEEP_ALL / size.max(1)).clamp(16, LONGEST_QUEUE) } else { qos.depth }
 }
 
-/// Chunks of a publisher: what the queues hold, which are the same newest messages in all of them; the one that is being filled;
-/// and those that subscriptions have taken and not given back, as far as memory allows: a publisher waits where they are more.
+/// Chunks of a publisher: what the queues hold, which are the same newest messages in all of them; the one that is
+/// being filled; and those that subscriptions have taken and not given back, as far as memory allows: a publisher waits
+/// where they are more.
 pub fn chunks(qos: &Qos, size: usize) -> usize {
     queue(qos, size) + 1 + (RESERVE / size.max(1)).clamp(8, PEERS)
 }

@@ -48,7 +48,8 @@ impl Publisher {
         let late_joiners = if endpoint.qos.transient_local {
             let joined = topic.joined(node, domain, endpoint)?;
             let listener = joined.listener_builder().create().say(|| format!("{}: late joiners", topic.name))?;
-            // SAFETY: the listener, and with it the descriptor, lives in the closure, which is dropped when the thread has ended.
+            // SAFETY: the listener, and with it the descriptor, lives in the closure, which is dropped when the thread
+            // has ended.
             let descriptor = unsafe { listener.file_descriptor().native_handle() };
             let port = port.clone();
             Some(Watch::new("tacho-iox-join", &[descriptor], move || {
@@ -67,7 +68,8 @@ impl Publisher {
         let begin = Instant::now();
         loop {
             match self.port.loan_slice_uninit(self.size + 1) {
-                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it was made: whatever they are, they are bytes.
+                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it was made: whatever they are, they
+                // are bytes.
                 Ok(chunk) => return Ok(unsafe { chunk.assume_init() }),
                 Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => std::thread::sleep(Duration::from_micros(50)),
                 Err(error) => {
@@ -105,7 +107,8 @@ impl tacho_seam::Publisher for Publisher {
         };
         let chunk = self.lent.insert(chunk);
         let message = chunk.payload().as_ptr().cast();
-        // One byte behind the data says whether the chunk was filled: it is zero in fresh memory, and only this publisher writes.
+        // One byte behind the data says whether the chunk was filled: it is zero in fresh memory, and only this
+        // publisher writes.
         let (data, filled) = chunk.payload_mut().split_at_mut(self.size);
         let kept = std::mem::replace(&mut filled[0], 1) == 1;
         Ok(Loan { data, kept, message })

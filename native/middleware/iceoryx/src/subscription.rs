@@ -107,7 +107,8 @@ impl tacho_seam::Subscription for Subscription {
 
     fn take(&mut self) -> Result<Option<Message<'_>>> {
         if !self.receive()? {
-            // News is read only where the queues are empty, and they are looked at again: what is readable then is about a later message.
+            // News is read only where the queues are empty, and they are looked at again: what is readable then is
+            // about a later message.
             let Some(waited_on) = &mut self.waited_on else { return Ok(None) };
             waited_on.first = None;
             read_empty(&waited_on.listeners);

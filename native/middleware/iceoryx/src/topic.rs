@@ -1,8 +1,9 @@
-//! A topic is two services of iceoryx2: the messages, and the news that there is one; and a third where late joiners get history.
+//! A topic is two services of iceoryx2: the messages, and the news that there is one; and a third where late joiners
+//! get history.
 //!
-//! What DDS matches by QoS, iceoryx2 fixes by whoever makes the service first: so the offered reliability is part of the service's
-//! name (a best-effort subscription joins both, a reliable one only the reliable), and where durability, history or type differ,
-//! the second end is refused.
+//! What DDS matches by QoS, iceoryx2 fixes by whoever makes the service first: so the offered reliability is part of
+//! the service's name (a best-effort subscription joins both, a reliable one only the reliable), and where durability,
+//! history or type differ, the second end is refused.
 
 use crate::memory::{queue, LONGEST_QUEUE, PEERS};
 use crate::Ipc;
@@ -67,8 +68,8 @@ impl Topic {
         Ok(Self { name: name.into(), messages, news, cleaned: Mutex::new(Instant::now()) })
     }
 
-    /// The event by which a late joiner of a transient-local topic asks for its history: publishers of iceoryx2 hand it over
-    /// only when they look.
+    /// The event by which a late joiner of a transient-local topic asks for its history: publishers of iceoryx2 hand it
+    /// over only when they look.
     pub fn joined(&self, node: &Node<Ipc>, domain: u32, endpoint: &Endpoint) -> Result<Event> {
         event(node, &service_name(domain, endpoint, "joined")?).say(|| format!("{}: late joiners", self.name))
     }

@@ -57,7 +57,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Calls `ready` whenever one of them is readable; it must read them empty. They must stay open until this is dropped.
+    /// Calls `ready` whenever one of them is readable; it must read them empty. They must stay open until this is
+    /// dropped.
     pub fn new(name: &str, descriptors: &[RawFd], ready: impl Fn() + Send + 'static) -> Result<Self> {
         // SAFETY: no addresses; the descriptor is new and owned from here on.
         let stop = unsafe { OwnedFd::from_raw_fd(checked("eventfd", libc::eventfd(0, libc::EFD_CLOEXEC))?) };

@@ -1,8 +1,8 @@
 //! What is refused by every middleware alike.
 
-use crate::abi::{RawEndpointConfig, RawQos};
 use crate::{Endpoint, Error, Middleware, Qos, Result};
 use std::ffi::{c_char, CStr};
+use tacho_abi::{EndpointConfig as RawEndpointConfig, Qos as RawQos};
 
 /// A text of the caller's.
 ///

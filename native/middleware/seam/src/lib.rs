@@ -1,21 +1,19 @@
 //! The plugin's side of the middleware seam (`native/include/tacho/middleware.h`), for plugins in Rust.
 //!
-//! A plugin implements [`Middleware`], [`Publisher`] and [`Subscription`] in safe Rust and says [`export!`] once. Everything that
-//! crosses as C happens here: addresses, texts, panics, and the checks that are the same for all: that the node was made, that
-//! topic, type, transport and QoS are known, that a buffer is borrowed before it is published, and a message given back before
-//! the next is taken.
+//! A plugin implements [`Middleware`], [`Publisher`] and [`Subscription`] in safe Rust and says [`export!`] once.
+//! Everything that crosses as C happens here: addresses, texts, panics, and the checks that are the same for all: that
+//! the node was made, that topic, type, transport and QoS are known, that a buffer is borrowed before it is published,
+//! and a message given back before the next is taken.
 
-mod abi;
 mod check;
 mod error;
 mod message;
 mod table;
 
-pub use abi::Header;
-pub use abi::Table;
 pub use error::{Error, Result, Say};
-pub use message::{ros_type, MessageType, RosType, HEADER_SIZE, MESSAGE_TYPES, MIB};
+pub use message::{ros_type, MessageType, RosType, MESSAGE_TYPES, MIB};
 pub use table::table;
+pub use tacho_abi::{Header, Table, HEADER_SIZE};
 
 use std::ffi::c_void;
 use std::os::fd::RawFd;
@@ -82,7 +80,8 @@ pub trait Subscription: 'static {
     fn take(&mut self) -> Result<Option<Message<'_>>>;
     /// The message that was taken last is no longer read.
     fn give_back(&mut self);
-    /// A descriptor that poll() finds readable while a message may be there (only asked for where [`Middleware::DESCRIPTOR`]).
+    /// A descriptor that poll() finds readable while a message may be there (only asked for where
+    /// [`Middleware::DESCRIPTOR`]).
     fn descriptor(&mut self) -> Result<RawFd> {
         Err(Error::new("no descriptor to wait on"))
     }
@@ -177,14 +176,26 @@ unsafe impl Sync for OnData {}
 impl OnData {
     /// A message is there.
     pub fn call(&self) {
-        // SAFETY: the caller of subscribe() keeps `context` until the session is closed, and endpoints are dropped before that.
+        // SAFETY: the caller of subscribe() keeps `context` until the session is closed, and endpoints are dropped
+        // before that.
         unsafe { (self.function)(self.context) }
     }
 }
 
-/// Exports `tacho_middleware()` for an implementation of [`Middleware`].
+/// Exports `tacho_middleware()` for an implementation of [`Middleware`], and `tacho_facts` from the file that is named.
 #[macro_export]
 macro_rules! export {
+    ($middleware:ty, $facts:literal) => {
+        $crate::export!($middleware);
+        const FACTS: &str = concat!(include_str!($facts), "\0");
+        /// What is known of the plugin before it is loaded (middleware.h).
+        #[no_mangle]
+        #[allow(non_upper_case_globals)]
+        pub static tacho_facts: [u8; FACTS.len()] = match FACTS.as_bytes().first_chunk() {
+            Some(bytes) => *bytes,
+            None => unreachable!(),
+        };
+    };
     ($middleware:ty) => {
         /// The plugin's table (middleware.h).
         #[no_mangle]

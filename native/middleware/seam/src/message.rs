@@ -1,12 +1,7 @@
-//! Message types by name, and the header as bytes.
-
-use crate::abi::Header;
+//! Message types by name.
 
 /// Bytes in a mebibyte.
 pub const MIB: usize = 1024 * 1024;
-
-/// Bytes of a header.
-pub const HEADER_SIZE: usize = std::mem::size_of::<Header>();
 
 /// A message type that a plugin carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +21,8 @@ pub const MESSAGE_TYPES: &[MessageType] = &[
     MessageType { name: "TwistStamped", only_size: Some(48) },
 ];
 
-/// A type's name and hash in ROS 2, which topics of DDS and keys of zenoh hold (REP 2011; `type_hashes` in the share folders of the messages).
+/// A type's name and hash in ROS 2, which topics of DDS and keys of zenoh hold (REP 2011; `type_hashes` in the share
+/// folders of the messages).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RosType {
     /// On DDS.
@@ -56,44 +52,4 @@ pub fn ros_type(name: &str) -> RosType {
         ),
     };
     RosType { name, hash }
-}
-
-impl Header {
-    /// As it lies in memory.
-    pub fn to_bytes(self) -> [u8; HEADER_SIZE] {
-        let mut bytes = [0; HEADER_SIZE];
-        bytes[..8].copy_from_slice(&self.sequence.to_ne_bytes());
-        bytes[8..16].copy_from_slice(&self.stamp_ns.to_ne_bytes());
-        bytes[16..20].copy_from_slice(&self.publisher.to_ne_bytes());
-        bytes[20..].copy_from_slice(&self.reserved.to_ne_bytes());
-        bytes
-    }
-
-    /// From the first bytes of a message; absent where there are too few.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; HEADER_SIZE] = bytes.first_chunk()?;
-        let part = |from: usize| <[u8; 4]>::try_from(&bytes[from..from + 4]).ok();
-        let whole = |from: usize| <[u8; 8]>::try_from(&bytes[from..from + 8]).ok();
-        Some(Self {
-            sequence: u64::from_ne_bytes(whole(0)?),
-            stamp_ns: i64::from_ne_bytes(whole(8)?),
-            publisher: u32::from_ne_bytes(part(16)?),
-            reserved: u32::from_ne_bytes(part(20)?),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_in_bytes_is_the_header_in_memory() {
-        let header = Header { sequence: 1 << 40, stamp_ns: -5, publisher: 0xfedc_ba98, reserved: 7 };
-        // SAFETY: 24 bytes without padding.
-        let memory = unsafe { std::mem::transmute::<Header, [u8; HEADER_SIZE]>(header) };
-        assert_eq!(header.to_bytes(), memory);
-        assert_eq!(Header::from_bytes(&memory), Some(header));
-        assert_eq!(Header::from_bytes(&memory[1..]), None);
-    }
 }

@@ -1,11 +1,14 @@
 //! The functions behind the table: each finds its object, calls the plugin, and turns errors and panics into texts.
 
-use crate::abi::{self, Header, RawEndpointConfig, RawMessage, RawOnData, RawSessionConfig, Table};
 use crate::{check, Error, Middleware, OnData, Publisher, Result, SessionConfig, Subscription};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tacho_abi::{
+    self as abi, EndpointConfig as RawEndpointConfig, Header, Message as RawMessage, OnData as RawOnData,
+    SessionConfig as RawSessionConfig, Table,
+};
 
 /// What a session's address points to.
 struct Session<M: Middleware> {
@@ -32,7 +35,8 @@ struct SubscriptionOf<M: Middleware> {
 /// Owned by the session, used by the caller until it closes the session.
 struct Address<T>(*mut T);
 
-// SAFETY: the session only frees it, when nobody else uses it any more; middleware.h allows endpoints to change threads.
+// SAFETY: the session only frees it, when nobody else uses it any more; middleware.h allows endpoints to change
+// threads.
 unsafe impl<T> Send for Address<T> {}
 
 impl<T> Address<T> {

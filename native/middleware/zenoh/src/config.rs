@@ -17,9 +17,10 @@ const SCOUTING_PORT: u32 = 17_446;
 /// As zenoh's default.
 const SCOUTING_GROUP: &str = "224.0.0.224";
 
-/// The user's own configuration, where there is one: then it stands alone, but for shared memory. Else ours, which differs from
-/// rmw_zenoh_cpp's default in three things: there is no router, so that peers look for each other by multicast; one that a reliable
-/// publisher waits for is never given up; and only the transport "shm" has shared memory.
+/// The user's own configuration, where there is one: then it stands alone, but for shared memory. Else ours, which
+/// differs from rmw_zenoh_cpp's default in three things: there is no router, so that peers look for each other by
+/// multicast; one that a reliable publisher waits for is never given up; and only the transport "shm" has shared
+/// memory.
 pub fn config(session: &SessionConfig) -> Result<Config> {
     let users = std::env::var(USERS).unwrap_or_default();
     let mut config = if users.is_empty() {

@@ -1,12 +1,13 @@
 //! Zenoh's keys, as rmw_zenoh_cpp of ROS 2 forms them (its docs/design.md and liveliness_utils.cpp).
 //!
-//! Messages go to `<domain>/<topic>/<type>/<type hash>`. Each node, publisher and subscription is told to all by a liveliness token
-//! `@ros2_lv/<domain>/<session>/<node>/<entity>/<kind>/<enclave>/<namespace>/<node name>/<topic>/<type>/<type hash>/<qos>`, with `%`
-//! for each slash in a part.
+//! Messages go to `<domain>/<topic>/<type>/<type hash>`. Each node, publisher and subscription is told to all by a
+//! liveliness token `@ros2_lv/<domain>/<session>/<node>/<entity>/<kind>/<enclave>/<namespace>/<node
+//! name>/<topic>/<type>/<type hash>/<qos>`, with `%` for each slash in a part.
 
 use tacho_seam::{Qos, RosType};
 
-/// rmw_zenoh_cpp leaves a policy out of the token where it has this value: reliable, volatile, keep last and this depth.
+/// rmw_zenoh_cpp leaves a policy out of the token where it has this value: reliable, volatile, keep last and this
+/// depth.
 const DEFAULT_DEPTH: usize = 42;
 
 /// What an endpoint's token stands for.
@@ -94,8 +95,8 @@ impl Entity {
         Some(Self { kind, topic: topic.replace('%', "/"), message_type: message_type.into(), reliable, transient_local })
     }
 
-    /// Whether a publisher and a subscription match: topic and type are the same, and what is offered is at least what is
-    /// requested (DDS 1.4, 2.2.3).
+    /// Whether a publisher and a subscription match: topic and type are the same, and what is offered is at least what
+    /// is requested (DDS 1.4, 2.2.3).
     pub fn matches(&self, other: &Self) -> bool {
         let (publisher, subscription) = match (self.kind, other.kind) {
             (Kind::Publisher, Kind::Subscription) => (self, other),

@@ -1,7 +1,8 @@
-//! The zenoh plugin: Eclipse Zenoh with the keys, tokens, attachments and messages of ROS 2, as rmw_zenoh_cpp forms them.
+//! The zenoh plugin: Eclipse Zenoh with the keys, tokens, attachments and messages of ROS 2, as rmw_zenoh_cpp forms
+//! them.
 //!
-//! A message is filled in as ROS 2's type, serialised as CDR at the publish call, and deserialised at the take, so that what is
-//! measured is what a ROS 2 program would wait for, without rcl and rmw.
+//! A message is filled in as ROS 2's type, serialised as CDR at the publish call, and deserialised at the take, so that
+//! what is measured is what a ROS 2 program would wait for, without rcl and rmw.
 
 mod config;
 mod graph;

@@ -1,7 +1,7 @@
 //! ROS 2's messages, as the ros2 plugin fills them, serialised as CDR.
 //!
-//! Types with a byte array hold our header in its first bytes, ahead of the data. TwistStamped has no such array: its stamp is the
-//! header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
+//! Types with a byte array hold our header in its first bytes, ahead of the data. TwistStamped has no such array: its
+//! stamp is the header's stamp, its frame_id the other header fields in hexadecimal, its six numbers the data.
 
 use cdr::{CdrLe, Infinite};
 use serde::{Deserialize, Serialize};

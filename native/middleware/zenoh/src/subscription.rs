@@ -104,7 +104,8 @@ impl Subscription {
             )));
         }
         let message = Ros::deserialize(self.message_type, sample.payload().reader()).say(|| topic.clone());
-        // Zenoh takes memory back from a reader that did not say in time that it lives. Then what was read may be another message.
+        // Zenoh takes memory back from a reader that did not say in time that it lives. Then what was read may be
+        // another message.
         if memory.is_some_and(|memory| !memory.is_valid()) {
             return Ok(None);
         }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <thread>
@@ -23,19 +22,20 @@ std::unique_ptr<rclcpp::Executor> executor_of(const std::string &name) {
                 "\" is not known; expected an executor: \"single-threaded\", \"multi-threaded\" or \"events\"");
 }
 
-int64_t ns_of(const Json &duration) { return duration.at("secs").get<int64_t>() * 1'000'000'000 + duration.at("nanos").get<int64_t>(); }
+int64_t ns_of(const Json &duration) {
+  return duration.at("secs").get<int64_t>() * 1'000'000'000 + duration.at("nanos").get<int64_t>();
+}
 
 // CPU time of one activation.
-int64_t draw_ns(const Json &work, std::mt19937_64 &random) {
+int64_t draw_ns(const Json &work, Draws &draws) {
   if (work == "none") return 0;
   if (work.contains("fixed")) return ns_of(work.at("fixed"));
   if (work.contains("uniform")) {
     const Json &of = work.at("uniform");
-    return std::uniform_int_distribution<int64_t>(ns_of(of.at("min")), ns_of(of.at("max")))(random);
+    return draws.uniform_ns(ns_of(of.at("min")), ns_of(of.at("max")));
   }
-  const double mean = static_cast<double>(ns_of(work.at("normal").at("mean")));
-  const double std = static_cast<double>(ns_of(work.at("normal").at("std")));
-  return static_cast<int64_t>(std::clamp(std::normal_distribution<>(mean, std)(random), 0.0, mean + 4 * std));
+  const Json &of = work.at("normal");
+  return draws.normal_ns(ns_of(of.at("mean")), ns_of(of.at("std")));
 }
 
 void pin(const Json &plan) {
@@ -44,7 +44,8 @@ void pin(const Json &plan) {
   CPU_ZERO(&set);
   for (const size_t cpu : plan.at("cpus")) CPU_SET(cpu, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0)
-    throw Refused("node " + plan.at("node").at("name").get<std::string>() + ": these CPUs are not there: " + plan.at("cpus").dump());
+    throw Refused("node " + plan.at("node").at("name").get<std::string>() +
+                  ": these CPUs are not there: " + plan.at("cpus").dump());
 }
 
 void schedule(const Json &plan) {
@@ -56,7 +57,8 @@ void schedule(const Json &plan) {
   parameter.sched_priority = kind == "nice" ? 0 : value.get<int>();
   const int policy = kind == "fifo" ? SCHED_FIFO : SCHED_RR;
   errno = 0;
-  const bool done = kind == "nice" ? nice(value.get<int>()) != -1 || errno == 0 : sched_setscheduler(0, policy, &parameter) == 0;
+  const bool done =
+      kind == "nice" ? nice(value.get<int>()) != -1 || errno == 0 : sched_setscheduler(0, policy, &parameter) == 0;
   if (!done)
     throw Refused("node " + plan.at("node").at("name").get<std::string>() + ": " + kind + " " + value.dump() +
                   " is not permitted; expected root, CAP_SYS_NICE, or `ulimit -r` and `ulimit -e`");
@@ -64,9 +66,13 @@ void schedule(const Json &plan) {
 
 }  // namespace
 
-BenchTimer::BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications, rclcpp::CallbackGroup::SharedPtr group,
-                       std::function<bool()> begins, std::function<void()> computes)
-    : hz(hz), period_ns(std::llround(1e9 / hz)), publications(std::move(publications)), begins(std::move(begins)),
+BenchTimer::BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications,
+                       rclcpp::CallbackGroup::SharedPtr group, std::function<bool()> begins,
+                       std::function<void()> computes)
+    : hz(hz),
+      period_ns(std::llround(1e9 / hz)),
+      publications(std::move(publications)),
+      begins(std::move(begins)),
       computes(std::move(computes)) {
   timer = node.create_wall_timer(std::chrono::nanoseconds(period_ns), [this] { call(); }, group, false);
 }
@@ -83,7 +89,7 @@ int64_t BenchTimer::advance() {
 
 void BenchTimer::start(const Grid &grid) {
   const int64_t now = now_ns();
-  reached = grid.due_by(now); // this process was started too late for these
+  reached = grid.due_by(now);  // this process was started too late for these
   for (Publication *publication : publications) publication->skip(reached);
   // Reset sets the next call one period ahead; the period from then on is set after it.
   int64_t before = 0;
@@ -98,7 +104,7 @@ void BenchTimer::start(const Grid &grid) {
 }
 
 void BenchTimer::call() {
-  if (!begins()) return; // end() counts what was due before
+  if (!begins()) return;  // end() counts what was due before
   const int64_t periods = advance();
   const int64_t last_due_ns = next_due_ns - period_ns;
   for (Publication *publication : publications) publication->skip(std::max<int64_t>(0, periods - 1));
@@ -113,24 +119,28 @@ void BenchTimer::end(int64_t end_ns) {
   const int64_t after = next_due_ns - end_ns;
   const int64_t due = reached - (after >= 0 ? after / period_ns : -((-after + period_ns - 1) / period_ns));
   for (Publication *publication : publications)
-    publication->skip(std::max<int64_t>(0, due - static_cast<int64_t>(publication->sent + publication->refused) - publication->skipped.value_or(0)));
+    publication->skip(std::max<int64_t>(
+        0, due - static_cast<int64_t>(publication->sent + publication->refused) - publication->skipped.value_or(0)));
 }
 
 BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool clock)
-    : plan(plan), taken(plan.at("node").at("subscribes").size()) {
+    : plan(plan), draws(plan.at("seed").get<uint64_t>()), taken(plan.at("node").at("subscribes").size()) {
   const Json &of = plan.at("node");
   name = of.at("name");
   has_inputs = !of.at("subscribes").empty();
-  if (clock) throw Refused("rclcpp: node " + name + ": there is no in-node clock on rclcpp; expected in_node_clock: false");
+  if (clock)
+    throw Refused("rclcpp: node " + name + ": there is no in-node clock on rclcpp; expected in_node_clock: false");
   const Json &when = of.at("executor");
   const double timer_hz = when.is_object() && when.contains("timer") ? when.at("timer").at("hz").get<double>() : 0;
   spin_hz = when.is_object() && when.contains("spin") ? when.at("spin").at("hz").get<double>() : 0;
   if (spin_hz > 0 && !executor_name.empty() && executor_name != "single-threaded")
     throw Refused("rclcpp: node " + name + ": spin on \"" + executor_name + "\"; expected \"single-threaded\"");
   // Services and topics that no workload names would be traffic beside it.
-  node = std::make_shared<rclcpp::Node>(
-      name, rclcpp::NodeOptions().enable_rosout(false).start_parameter_services(false).start_parameter_event_publisher(false)
-                .parameter_overrides({{"start_type_description_service", false}}));
+  node = std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()
+                                                  .enable_rosout(false)
+                                                  .start_parameter_services(false)
+                                                  .start_parameter_event_publisher(false)
+                                                  .parameter_overrides({{"start_type_description_service", false}}));
   // Where there are threads each callback has a group of its own, else nothing would run beside anything.
   const auto group = [&]() -> rclcpp::CallbackGroup::SharedPtr {
     if (executor_name != "multi-threaded") return nullptr;
@@ -144,8 +154,8 @@ BenchNode::BenchNode(const Json &plan, const std::string &executor_name, bool cl
   for (size_t i = 0; i < of.at("publishes").size(); i++)
     publications.push_back(publication(*node, of.at("publishes")[i], plan.at("outputs")[i]));
   const auto timer = [&](double hz, std::vector<Publication *> serves) {
-    timers.push_back(std::make_unique<BenchTimer>(*node, hz, std::move(serves), group(), [this] { return now_ns() < end_ns; },
-                                                  [this] { compute(); }));
+    timers.push_back(std::make_unique<BenchTimer>(
+        *node, hz, std::move(serves), group(), [this] { return now_ns() < end_ns; }, [this] { compute(); }));
   };
   if (timer_hz > 0) {
     std::vector<Publication *> all;
@@ -174,7 +184,8 @@ Json BenchNode::unmatched() const {
 
 void BenchNode::on_message(size_t index, const tacho_header &header) {
   const Subscription &input = *subscriptions[index];
-  record(TACHO_NODE_TAKE, {word(input.handle), header.publisher, header.sequence, static_cast<uint64_t>(header.stamp_ns)});
+  record(TACHO_NODE_TAKE,
+         {word(input.handle), header.publisher, header.sequence, static_cast<uint64_t>(header.stamp_ns)});
   int64_t none = 0;
   if (first_message_ns == 0) first_message_ns.compare_exchange_strong(none, now_ns());
   taken[index]++;
@@ -185,8 +196,11 @@ void BenchNode::on_message(size_t index, const tacho_header &header) {
 }
 
 void BenchNode::compute() {
-  thread_local std::mt19937_64 random(plan.at("seed").get<uint64_t>());
-  const int64_t ns = draw_ns(plan.at("node").at("work"), random);
+  int64_t ns = 0;
+  {
+    std::lock_guard<std::mutex> lock(drawing);
+    ns = draw_ns(plan.at("node").at("work"), draws);
+  }
   if (ns == 0) return;
   const int64_t until = cpu_ns() + ns;
   volatile uint64_t state = 1;
@@ -196,7 +210,8 @@ void BenchNode::compute() {
 
 // Study E: wake, take at most one message of each queue, sleep. spin_some waits once and runs what was ready then, once each.
 void BenchNode::spin(const Grid &grid) {
-  const bool triggered = std::any_of(subscriptions.begin(), subscriptions.end(), [](const auto &s) { return !s->latest; });
+  const bool triggered =
+      std::any_of(subscriptions.begin(), subscriptions.end(), [](const auto &s) { return !s->latest; });
   const void *handle = node->get_node_base_interface()->get_rcl_node_handle();
   std::vector<int64_t> served(publications.size());
   const auto due_by = [&](size_t i, int64_t at) -> int64_t {
@@ -227,7 +242,8 @@ void BenchNode::spin(const Grid &grid) {
   // Due are those that a wake before the end would have sent.
   const int64_t last = grid.due_by(end_ns - 1);
   for (size_t i = 0; last > 0 && i < publications.size(); i++)
-    if (publications[i]->rate_hz || !triggered) publications[i]->skip(std::max<int64_t>(0, due_by(i, grid.due_ns(last - 1)) - served[i]));
+    if (publications[i]->rate_hz || !triggered)
+      publications[i]->skip(std::max<int64_t>(0, due_by(i, grid.due_ns(last - 1)) - served[i]));
 }
 
 Json BenchNode::run(int64_t start_ns) {
@@ -253,15 +269,16 @@ Json BenchNode::run(int64_t start_ns) {
   }
   for (const auto &one : timers) callbacks += one->calls;
   // Of this thread; those of a multi-threaded executor have ended with spin() and are counted with their process.
-  Json figures{{"node", name}, {"cpu_ns", cpu_ns() - cpu_before}, {"wakes", wakes}, {"callbacks", callbacks}, {"outputs", outputs},
-               {"taken", inputs}};
+  Json figures{{"node", name},       {"cpu_ns", cpu_ns() - cpu_before},
+               {"wakes", wakes},     {"callbacks", callbacks},
+               {"outputs", outputs}, {"taken", inputs}};
   if (first_message_ns != 0) figures["first_message_ns"] = first_message_ns.load();
   return figures;
 }
 
 void BenchNode::end() {
   ended = true;
-  while (!over && spin_hz <= 0) { // a cancel before spin() has begun is forgotten by it
+  while (!over && spin_hz <= 0) {  // a cancel before spin() has begun is forgotten by it
     executor->cancel();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

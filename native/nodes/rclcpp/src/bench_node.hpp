@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <rclcpp/executor.hpp>
 #include <rclcpp/timer.hpp>
 #include <string>
 #include <vector>
 
+#include "draws.hpp"
 #include "endpoints.hpp"
 #include "instant.hpp"
 
@@ -17,8 +19,8 @@
 // the sends skipped (study A).
 class BenchTimer {
  public:
-  BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications, rclcpp::CallbackGroup::SharedPtr group,
-             std::function<bool()> begins, std::function<void()> computes);
+  BenchTimer(rclcpp::Node &node, double hz, std::vector<Publication *> publications,
+             rclcpp::CallbackGroup::SharedPtr group, std::function<bool()> begins, std::function<void()> computes);
   void start(const Grid &grid);
   // Counts the due times before `end_ns` that were not served.
   void end(int64_t end_ns);
@@ -28,8 +30,8 @@ class BenchTimer {
 
  private:
   void call();
-  int64_t due_ns() const; // of the next call, CLOCK_MONOTONIC as far as reading two clocks goes
-  int64_t advance();      // periods since it was last asked
+  int64_t due_ns() const;  // of the next call, CLOCK_MONOTONIC as far as reading two clocks goes
+  int64_t advance();       // periods since it was last asked
 
   int64_t period_ns, reached = 0, next_due_ns = 0;
   std::vector<Publication *> publications;
@@ -57,8 +59,10 @@ class BenchNode {
   void compute();
 
   Json plan;
+  std::mutex drawing;  // an executor of several threads draws what one of a single thread does
+  Draws draws;
   rclcpp::Node::SharedPtr node;
-  std::vector<rclcpp::CallbackGroup::SharedPtr> groups; // a node does not keep them
+  std::vector<rclcpp::CallbackGroup::SharedPtr> groups;  // a node does not keep them
   std::unique_ptr<rclcpp::Executor> executor;
   std::vector<std::unique_ptr<Subscription>> subscriptions;
   std::vector<std::unique_ptr<Publication>> publications;

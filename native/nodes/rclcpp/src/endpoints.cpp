@@ -25,12 +25,13 @@ constexpr size_t HEADER = sizeof(tacho_header), TWIST = 48;
 std::vector<uint8_t> bytes(size_t size) {
   std::vector<uint8_t> data(HEADER + size);
   uint64_t i = 0;
-  std::generate(data.begin() + HEADER, data.end(), [&] { return static_cast<uint8_t>((i++ * 2654435761u) >> 24); }); // not all alike
+  std::generate(data.begin() + HEADER, data.end(),
+                [&] { return static_cast<uint8_t>((i++ * 2654435761u) >> 24); });  // not all alike
   return data;
 }
 
 void make(UInt8MultiArray &message, size_t size) { message.data = bytes(size); }
-void make(PointCloud2 &message, size_t size) { // one row of one-byte points
+void make(PointCloud2 &message, size_t size) {  // one row of one-byte points
   message.header.frame_id = "lidar";
   message.fields.resize(1);
   message.fields[0].name = "intensity";
@@ -40,7 +41,7 @@ void make(PointCloud2 &message, size_t size) { // one row of one-byte points
   message.data = bytes(size);
   message.width = message.row_step = static_cast<uint32_t>(message.data.size());
 }
-void make(Image &message, size_t size) { // one row of mono8
+void make(Image &message, size_t size) {  // one row of mono8
   message.header.frame_id = "camera";
   message.encoding = "mono8";
   message.height = 1;
@@ -49,21 +50,25 @@ void make(Image &message, size_t size) { // one row of mono8
 }
 void make(TwistStamped &message, size_t) { message.twist.linear.x = 1; }
 
-template <class Message> void stamp(Message &message, const tacho_header &header) {
+template <class Message>
+void stamp(Message &message, const tacho_header &header) {
   std::memcpy(message.data.data(), &header, HEADER);
 }
 void stamp(TwistStamped &message, const tacho_header &header) {
   char text[48];
-  std::snprintf(text, sizeof text, "%016llx.%08x.%08x", static_cast<unsigned long long>(header.sequence), header.publisher,
-                header.reserved);
+  std::snprintf(text, sizeof text, "%016llx.%08x.%08x", static_cast<unsigned long long>(header.sequence),
+                header.publisher, header.reserved);
   message.header.stamp.sec = static_cast<int32_t>(header.stamp_ns / 1'000'000'000);
   message.header.stamp.nanosec = static_cast<uint32_t>(header.stamp_ns % 1'000'000'000);
   message.header.frame_id = text;
 }
 
-[[noreturn]] void foreign() { throw std::runtime_error("a message without our header in it: somebody else publishes here"); }
+[[noreturn]] void foreign() {
+  throw std::runtime_error("a message without our header in it: somebody else publishes here");
+}
 
-template <class Message> tacho_header header_of(const Message &message) {
+template <class Message>
+tacho_header header_of(const Message &message) {
   tacho_header header;
   if (message.data.size() < HEADER) foreign();
   std::memcpy(&header, message.data.data(), HEADER);
@@ -72,13 +77,16 @@ template <class Message> tacho_header header_of(const Message &message) {
 tacho_header header_of(const TwistStamped &message) {
   tacho_header header{};
   unsigned long long sequence;
-  if (std::sscanf(message.header.frame_id.c_str(), "%16llx.%8x.%8x", &sequence, &header.publisher, &header.reserved) != 3) foreign();
+  if (std::sscanf(message.header.frame_id.c_str(), "%16llx.%8x.%8x", &sequence, &header.publisher, &header.reserved) !=
+      3)
+    foreign();
   header.sequence = sequence;
   header.stamp_ns = message.header.stamp.sec * 1'000'000'000ll + message.header.stamp.nanosec;
   return header;
 }
 
-template <class Message> struct PublicationOf : Publication {
+template <class Message>
+struct PublicationOf : Publication {
   PublicationOf(rclcpp::Node &node, const Json &of, const Json &output) {
     topic = of.at("topic");
     rate_hz = rate_of(of);
@@ -98,8 +106,10 @@ template <class Message> struct PublicationOf : Publication {
   typename rclcpp::Publisher<Message>::SharedPtr publisher;
 };
 
-template <class Message> struct SubscriptionOf : Subscription {
-  SubscriptionOf(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header, rclcpp::CallbackGroup::SharedPtr group) {
+template <class Message>
+struct SubscriptionOf : Subscription {
+  SubscriptionOf(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
+                 rclcpp::CallbackGroup::SharedPtr group) {
     topic = of.at("topic");
     latest = of.at("latest");
     expected = input.at("publishers");
@@ -114,11 +124,13 @@ template <class Message> struct SubscriptionOf : Subscription {
 };
 
 template <template <class> class Endpoint, class Base, class... Arguments>
-std::unique_ptr<Base> of_type(const std::string &asked, const std::string &topic, size_t size, bool exact, Arguments &&...arguments) {
+std::unique_ptr<Base> of_type(const std::string &asked, const std::string &topic, size_t size, bool exact,
+                              Arguments &&...arguments) {
   const std::string name = !asked.empty() ? asked : size < 4096 ? "Bytes" : "PointCloud2";
   const size_t only = name == "PointCloud1m" ? 1 << 20 : name == "TwistStamped" ? TWIST : size;
   if (exact && size != only)
-    throw Refused("rclcpp: " + topic + ": " + name + " carries " + std::to_string(only) + " bytes of data, not " + std::to_string(size));
+    throw Refused("rclcpp: " + topic + ": " + name + " carries " + std::to_string(only) + " bytes of data, not " +
+                  std::to_string(size));
   if (name == "Bytes") return std::make_unique<Endpoint<UInt8MultiArray>>(arguments...);
   if (name == "PointCloud2" || name == "PointCloud1m") return std::make_unique<Endpoint<PointCloud2>>(arguments...);
   if (name == "Image") return std::make_unique<Endpoint<Image>>(arguments...);
@@ -131,7 +143,7 @@ std::unique_ptr<Base> of_type(const std::string &asked, const std::string &topic
 
 void Publication::publish(std::optional<int64_t> due_ns) {
   const std::lock_guard lock(one_at_a_time);
-  const uint64_t sequence = sent + refused; // what was refused keeps its number
+  const uint64_t sequence = sent + refused;  // what was refused keeps its number
   if (due_ns) record(TACHO_NODE_DUE, {word(handle), sequence, static_cast<uint64_t>(*due_ns)});
   const tacho_header header{sequence, now_ns(), id, 0};
   record(TACHO_NODE_PUBLISH, {word(handle), id, sequence, size});
@@ -147,8 +159,10 @@ void Publication::refuse(uint64_t sequence, int32_t code, const std::string &rea
   refused++;
   record(TACHO_NODE_REFUSED, {word(handle), sequence, static_cast<uint64_t>(code)}, reason.c_str());
   const auto alike = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal &of) { return of.code == code; });
-  if (alike == refusals.end()) refusals.push_back({code, reason, 1});
-  else alike->count++;
+  if (alike == refusals.end())
+    refusals.push_back({code, reason, 1});
+  else
+    alike->count++;
 }
 
 void Publication::skip(int64_t count) {
@@ -159,16 +173,18 @@ void Publication::skip(int64_t count) {
 Json Publication::figures() const {
   Json figures{{"topic", topic}, {"sent", sent}};
   if (skipped) figures["skipped"] = *skipped;
-  for (const Refusal &of : refusals) figures["refused"].push_back({{"code", of.code}, {"reason", of.reason}, {"count", of.count}});
+  for (const Refusal &of : refusals)
+    figures["refused"].push_back({{"code", of.code}, {"reason", of.reason}, {"count", of.count}});
   return figures;
 }
 
 std::unique_ptr<Publication> publication(rclcpp::Node &node, const Json &of, const Json &output) {
-  return of_type<PublicationOf, Publication>(of.at("message_type"), of.at("topic"), of.at("size_bytes"), true, node, of, output);
+  return of_type<PublicationOf, Publication>(of.at("message_type"), of.at("topic"), of.at("size_bytes"), true, node, of,
+                                             output);
 }
 
 std::unique_ptr<Subscription> subscription(rclcpp::Node &node, const Json &of, const Json &input, OnHeader on_header,
                                            rclcpp::CallbackGroup::SharedPtr group) {
-  return of_type<SubscriptionOf, Subscription>(input.at("message_type"), of.at("topic"), input.at("size_bytes"), false, node, of, input,
-                                               on_header, group);
+  return of_type<SubscriptionOf, Subscription>(input.at("message_type"), of.at("topic"), input.at("size_bytes"), false,
+                                               node, of, input, on_header, group);
 }

@@ -26,7 +26,7 @@ class Publication {
   std::optional<double> rate_hz;
   size_t expected = 0;
   uint64_t sent = 0;
-  uint64_t refused = 0; // publish calls that failed
+  uint64_t refused = 0;  // publish calls that failed
   std::optional<int64_t> skipped;
 
  protected:
@@ -45,7 +45,7 @@ class Publication {
   void refuse(uint64_t sequence, int32_t code, const std::string &reason);
 
   std::vector<Refusal> refusals;
-  std::mutex one_at_a_time; // callbacks of several threads may publish it
+  std::mutex one_at_a_time;  // callbacks of several threads may publish it
 };
 
 class Subscription {

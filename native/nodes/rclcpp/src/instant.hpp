@@ -27,7 +27,9 @@ struct Grid {
   int64_t first_ns;
   double hz;
 
-  static Grid of_phase(int64_t start_ns, double phase, double hz) { return {start_ns + std::llround(phase * 1e9 / hz), hz}; }
+  static Grid of_phase(int64_t start_ns, double phase, double hz) {
+    return {start_ns + std::llround(phase * 1e9 / hz), hz};
+  }
   int64_t due_ns(int64_t k) const { return first_ns + std::llround(static_cast<double>(k) * 1e9 / hz); }
   // How many are due at or before an instant.
   int64_t due_by(int64_t ns) const {

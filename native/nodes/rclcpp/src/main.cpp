@@ -42,7 +42,7 @@ class Runner {
     const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(until_ns)};
     if (!changed.wait_until(lock, until, [this] { return !commands.empty(); })) return std::nullopt;
     Json first = commands.front();
-    if (!first.is_null()) commands.pop_front(); // a closed stdin stays closed
+    if (!first.is_null()) commands.pop_front();  // a closed stdin stays closed
     return first;
   }
 
@@ -71,14 +71,17 @@ Json wait_for_start(Runner &runner, const std::vector<std::unique_ptr<BenchNode>
     for (const auto &node : nodes)
       if (lacking.is_null()) lacking = node->unmatched();
     matched = lacking.is_null();
-    if (matched) runner.say("matched");
-    else if (lacking != said) runner.say({{"unmatched", lacking}});
+    if (matched)
+      runner.say("matched");
+    else if (lacking != said)
+      runner.say({{"unmatched", lacking}});
     said = lacking;
   }
   return command->is_object() && command->contains("start") ? command->at("start") : Json();
 }
 
-Json run_nodes(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &nodes, const Json &window, int64_t ready_ns) {
+Json run_nodes(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &nodes, const Json &window,
+               int64_t ready_ns) {
   std::vector<Json> figures(nodes.size());
   std::vector<std::string> failures(nodes.size());
   std::vector<std::thread> threads;
@@ -98,7 +101,7 @@ Json run_nodes(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &no
   for (const auto &node : nodes) left.push_back(node.get());
   std::sort(left.begin(), left.end(), [](auto *a, auto *b) { return a->end_ns > b->end_ns; });
   while (!left.empty()) {
-    if (runner.command(left.back()->end_ns)) { // told to stop, or the runner is gone
+    if (runner.command(left.back()->end_ns)) {  // told to stop, or the runner is gone
       for (BenchNode *node : left) node->end_ns = std::min<int64_t>(node->end_ns, now_ns());
       for (BenchNode *node : left) node->end();
       break;
@@ -115,9 +118,10 @@ Json run_nodes(Runner &runner, const std::vector<std::unique_ptr<BenchNode>> &no
 void serve(Runner &runner, int64_t main_ns) {
   const Json plan = runner.plan();
   if (!plan.value("address", "").empty())
-    throw Refused("rclcpp: address " + plan.at("address").get<std::string>() + ": nodes on rclcpp use the network as ROS 2 is configured; "
+    throw Refused("rclcpp: address " + plan.at("address").get<std::string>() +
+                  ": nodes on rclcpp use the network as ROS 2 is configured; "
                   "expected nodes on this machine alone");
-  setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1); // a measurement must not disturb a vehicle network
+  setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);  // a measurement must not disturb a vehicle network
   rclcpp::InitOptions options;
   options.set_domain_id(plan.at("domain"));
   rclcpp::init(0, nullptr, options, rclcpp::SignalHandlerOptions::None);
@@ -126,7 +130,10 @@ void serve(Runner &runner, int64_t main_ns) {
     nodes.push_back(std::make_unique<BenchNode>(node, plan.at("transport"), !plan.at("clock").is_null()));
   const int64_t ready_ns = now_ns();
   const std::string version = "rclcpp " RCLCPP_VERSION_STR;
-  runner.say({{"ready", {{"version", version + ", rmw " + rmw_get_implementation_identifier()}, {"main_ns", main_ns}, {"ready_ns", ready_ns}}}});
+  runner.say({{"ready",
+               {{"version", version + ", rmw " + rmw_get_implementation_identifier()},
+                {"main_ns", main_ns},
+                {"ready_ns", ready_ns}}}});
   const Json window = wait_for_start(runner, nodes);
   if (!window.is_null()) {
     runner.say({{"done", {{"nodes", run_nodes(runner, nodes, window, ready_ns)}}}});
@@ -141,7 +148,7 @@ void serve(Runner &runner, int64_t main_ns) {
 
 int main() {
   const int64_t main_ns = now_ns();
-  Runner &runner = *new Runner; // never deleted: the thread that reads stdin goes on to the very end
+  Runner &runner = *new Runner;  // never deleted: the thread that reads stdin goes on to the very end
   try {
     serve(runner, main_ns);
   } catch (const std::exception &error) {

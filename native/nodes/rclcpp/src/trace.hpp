@@ -10,7 +10,8 @@
 #include <cstring>
 #include <initializer_list>
 
-template <class Function> Function of_recorder(const char *name) {
+template <class Function>
+Function of_recorder(const char *name) {
   void *symbol = dlsym(RTLD_DEFAULT, name);
   Function found = nullptr;
   std::memcpy(&found, &symbol, sizeof found);

@@ -35,7 +35,7 @@ PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 class Network:
-    """"": discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network; else
+    """ "": discovery and traffic stay on this machine: a measurement must not disturb, nor be disturbed by, a vehicle network; else
     the one interface of that IPv4 address. The user's own configuration of Fast DDS stands alone where there is one."""
 
     def __init__(self, address: str):
@@ -44,7 +44,9 @@ class Network:
         rmw = rclpy.get_rmw_implementation_identifier()
         if address and (users or rmw != FAST_DDS):
             found = f"{users} is set, which says its own" if users else f"it is not known how to give one to {rmw}"
-            raise Refused(f"rclpy: address {address}: {found}; expected {FAST_DDS} with {' and '.join(USERS_OWN)} unset")
+            raise Refused(
+                f"rclpy: address {address}: {found}; expected {FAST_DDS} with {' and '.join(USERS_OWN)} unset"
+            )
         if users or rmw != FAST_DDS:
             os.environ[RANGE] = "LOCALHOST"
             return

@@ -1,5 +1,6 @@
 """A node: its entities, what its callbacks do, and how it runs."""
 
+import os
 import threading
 import time
 
@@ -34,7 +35,9 @@ def _qos(asked: dict) -> QoSProfile:
 def _type(topic: str, name: str, size: int, exact: bool):
     found = messages.type_of(name, size)
     if found is None:
-        raise Refused(f'rclpy: {topic}: message type "{name}" is not known; expected one of {", ".join(messages.TYPES)}')
+        raise Refused(
+            f'rclpy: {topic}: message type "{name}" is not known; expected one of {", ".join(messages.TYPES)}'
+        )
     if exact and found.only_size not in (None, size):
         raise Refused(f"rclpy: {topic}: {found.name} carries {found.only_size} bytes of data, not {size}")
     return found
@@ -49,7 +52,7 @@ class Publication:
         self.type = _type(self.topic, of["message_type"], self.size, exact=True)
         self.publisher = node.ros.create_publisher(self.type.ros_type, self.topic, _qos(of["qos"]))
         self.handle = self.publisher.handle.pointer
-        self.message = self.type.make(node.work.fill(self.size))
+        self.message = self.type.make(os.urandom(self.size))  # not by seed: that is of the work alone
         self.sent = 0
         self.refused = 0
         self.reason = ""
@@ -134,7 +137,9 @@ class Timer:
         self.calls = 0
         self._reached = 0  # due times before the next one
         self._next_due_ns = 0  # on the timer's clock
-        self._timer = node.ros.create_timer(1 / hz, self.on_time, callback_group=group, clock=self._clock, autostart=False)
+        self._timer = node.ros.create_timer(
+            1 / hz, self.on_time, callback_group=group, clock=self._clock, autostart=False
+        )
         self.callback = trace.timer(self._timer.handle.pointer, node.handle, self.period_ns, f"{node.name}::{what}")
 
     def start(self, grid: Grid):
@@ -193,8 +198,10 @@ class BenchNode:
         kind, value = (of["executor"], {}) if of["executor"] == "arrival" else next(iter(of["executor"].items()))
         self.spin_hz = value["hz"] if kind == "spin" else None
         if self.spin_hz and executor != executors.SINGLE:
-            raise Refused(f'rclpy: node {self.name}: spin on "{executor}"; expected "{executors.SINGLE}": spin_once of the others '
-                          "does not take one message of a queue and return")
+            raise Refused(
+                f'rclpy: node {self.name}: spin on "{executor}"; expected "{executors.SINGLE}": spin_once of the others '
+                "does not take one message of a queue and return"
+            )
         self.log = ClockLog() if clock else None
         self.work = Work(of["work"], plan["seed"])
         self.ros = Node(
@@ -212,7 +219,9 @@ class BenchNode:
             return self.once_a_wake or executors.group_of(executor)
 
         inputs = enumerate(zip(of["subscribes"], plan["inputs"], strict=True))
-        self.subscriptions = [Subscription(self, i, s, of_it, s["latest"] or on_timer, group()) for i, (s, of_it) in inputs]
+        self.subscriptions = [
+            Subscription(self, i, s, of_it, s["latest"] or on_timer, group()) for i, (s, of_it) in inputs
+        ]
         self.publications = [Publication(self, p, o) for p, o in zip(of["publishes"], plan["outputs"], strict=True)]
         self.answers = [p for p in self.publications if p.rate_hz is None]
         """Published by the callbacks of messages."""
@@ -269,7 +278,8 @@ class BenchNode:
             "node": self.name,
             "cpu_ns": cpu_ns,
             "wakes": self.spinner.wakes if self.spinner else 0,
-            "callbacks": sum(s.taken for s in self.subscriptions) + sum(t.calls for t in self.timers)
+            "callbacks": sum(s.taken for s in self.subscriptions)
+            + sum(t.calls for t in self.timers)
             + (self.spinner.calls if self.spinner else 0),
             "outputs": [p.figures() for p in self.publications],
             "taken": [s.taken for s in self.subscriptions],

@@ -15,7 +15,9 @@ def schedule(plan: dict):
         try:
             os.sched_setaffinity(0, plan["cpus"])
         except OSError as error:
-            raise Refused(f"node {name}: CPUs {plan['cpus']}: {error.strerror}; expected some of {sorted(os.sched_getaffinity(0))}")
+            raise Refused(
+                f"node {name}: CPUs {plan['cpus']}: {error.strerror}; expected some of {sorted(os.sched_getaffinity(0))}"
+            )
     if scheduling := plan.get("scheduling"):
         kind, value = next(iter(scheduling.items()))
         try:
@@ -24,5 +26,7 @@ def schedule(plan: dict):
             else:
                 os.sched_setscheduler(0, POLICIES[kind], os.sched_param(value))
         except OSError as error:
-            raise Refused(f"node {name}: {kind} {value}: {error.strerror}; real-time and negative nice values need root, "
-                          "CAP_SYS_NICE, or `ulimit -r` and `ulimit -e`")
+            raise Refused(
+                f"node {name}: {kind} {value}: {error.strerror}; real-time and negative nice values need root, "
+                "CAP_SYS_NICE, or `ulimit -r` and `ulimit -e`"
+            )

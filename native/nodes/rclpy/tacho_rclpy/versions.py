@@ -28,7 +28,7 @@ def _version(package: str, inside: Path) -> str:
 
 
 def found() -> str:
-    """"rclpy 9.1.2, rcl 10.1.3, rmw_fastrtps_cpp 9.3.3"."""
+    """ "rclpy 9.1.2, rcl 10.1.3, rmw_fastrtps_cpp 9.3.3"."""
     rmw = rclpy.get_rmw_implementation_identifier()
     libraries = [_version(name, _loaded(name)) for name in ("rcl", rmw)]
     return ", ".join([_version("rclpy", Path(rclpy.__file__)), *libraries])

@@ -1,7 +1,9 @@
 """Computation of a callback: burns CPU time of the calling thread in Python, so it holds the interpreter as Python code does."""
 
-import random
+import threading
 import time
+
+from tacho_rclpy.draws import Draws
 
 
 def _ns(duration: dict) -> int:
@@ -12,9 +14,12 @@ class Work:
     """CPU time of one activation, drawn by seed. `of` is a workload's `work`, as the model is serialised."""
 
     def __init__(self, of: str | dict, seed: int):
-        self._random = random.Random(seed)
+        self._draws = Draws(seed)
+        self._one_at_a_time = threading.Lock()  # callbacks of several threads draw
         kind, value = ("none", None) if of == "none" else next(iter(of.items()))
-        self.draw_ns = {"none": self._none, "fixed": self._fixed, "uniform": self._uniform, "normal": self._normal}[kind]
+        self.draw_ns = {"none": self._none, "fixed": self._fixed, "uniform": self._uniform, "normal": self._normal}[
+            kind
+        ]
         if kind == "fixed":
             self._fixed_ns = _ns(value)
         elif kind == "uniform":
@@ -29,22 +34,18 @@ class Work:
         return self._fixed_ns
 
     def _uniform(self) -> int:
-        return int(self._random.uniform(*self._bounds))
+        return self._draws.uniform_ns(*self._bounds)
 
     def _normal(self) -> int:
-        """Cut at zero and at mean + 4 std."""
-        return int(min(max(self._random.normalvariate(self._mean, self._std), 0), self._mean + 4 * self._std))
+        return self._draws.normal_ns(self._mean, self._std)
 
     def compute(self):
         """Computes until the thread has used as much CPU time as one activation takes."""
-        ns = self.draw_ns()
+        with self._one_at_a_time:
+            ns = self.draw_ns()
         if ns == 0:
             return
         clock = time.thread_time_ns
         end = clock() + ns
         while clock() < end:
             pass
-
-    def fill(self, size: int) -> bytes:
-        """Random data."""
-        return self._random.randbytes(size)

@@ -44,7 +44,9 @@ int main(int argc, char **argv) {
     if (!client->wait_for_action_server(std::chrono::seconds(60))) return 1;
     for (uint64_t i = 0; i < count; i++) {
       rclcpp_action::Client<Fibonacci>::SendGoalOptions options;
-      options.feedback_callback = [i](ClientGoal::SharedPtr, std::shared_ptr<const Fibonacci::Feedback>) { const Inside inside("on_feedback", i); };
+      options.feedback_callback = [i](ClientGoal::SharedPtr, std::shared_ptr<const Fibonacci::Feedback>) {
+        const Inside inside("on_feedback", i);
+      };
       options.result_callback = [i](const ClientGoal::WrappedResult &) { const Inside inside("on_result", i); };
       Fibonacci::Goal goal;
       goal.order = static_cast<int32_t>(i);

@@ -37,7 +37,8 @@ int main(int argc, char **argv) {
       stamps.add("answered", static_cast<uint64_t>(kept.number), before, now_ns());
     };
     const auto service = serving->create_service<AddTwoInts>(
-        "ask", [&](std::shared_ptr<Service> of, std::shared_ptr<rmw_request_id_t> id, std::shared_ptr<AddTwoInts::Request> request) {
+        "ask", [&](std::shared_ptr<Service> of, std::shared_ptr<rmw_request_id_t> id,
+                   std::shared_ptr<AddTwoInts::Request> request) {
           const Inside inside("on_request", static_cast<uint64_t>(request->a));
           Kept kept{of, *id, request->a};
           if (request->a % 2 == 0) {

@@ -57,7 +57,9 @@ class Relay : public rclcpp::Node {
 
 class Server : public rclcpp::Node {
  public:
-  Server() : Node("server") { service = create_service<AddTwoInts>("ask", &Server::on_request, rclcpp::ServicesQoS().keep_last(count)); }
+  Server() : Node("server") {
+    service = create_service<AddTwoInts>("ask", &Server::on_request, rclcpp::ServicesQoS().keep_last(count));
+  }
 
  private:
   static void on_request(AddTwoInts::Request::SharedPtr request, AddTwoInts::Response::SharedPtr response) {
@@ -134,9 +136,9 @@ int main(int argc, char **argv) {
     await_match([&] { return copier->publisher->get_subscription_count(); }, 1);
     await_match([&] { return static_cast<size_t>(sink->client->service_is_ready()); }, 1);
     source->goes = true;
-    for (const rclcpp::Node::SharedPtr &node : {rclcpp::Node::SharedPtr(source), rclcpp::Node::SharedPtr(relay),
-                                                rclcpp::Node::SharedPtr(server), rclcpp::Node::SharedPtr(sink),
-                                                rclcpp::Node::SharedPtr(copier), rclcpp::Node::SharedPtr(reader)})
+    for (const rclcpp::Node::SharedPtr &node :
+         {rclcpp::Node::SharedPtr(source), rclcpp::Node::SharedPtr(relay), rclcpp::Node::SharedPtr(server),
+          rclcpp::Node::SharedPtr(sink), rclcpp::Node::SharedPtr(copier), rclcpp::Node::SharedPtr(reader)})
       executor->add_node(node);
     std::thread spinning([&] { executor->spin(); });
     stamps.await("on_response", count);

@@ -37,7 +37,8 @@ class Worker : public rclcpp::Node {
     const auto exclusive = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
     subscribe("slow", "on_slow", 30, exclusive);
     subscribe("wanted", "on_wanted", 1, exclusive);
-    for (const auto &[topic, name, ms] : {std::tuple("first", "on_first", 30), {"second", "on_second", 40}, {"third", "on_third", 1}})
+    for (const auto &[topic, name, ms] :
+         {std::tuple("first", "on_first", 30), {"second", "on_second", 40}, {"third", "on_third", 1}})
       subscribe(topic, name, ms, create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
     subscribe("shared", "on_shared", 20, create_callback_group(rclcpp::CallbackGroupType::Reentrant));
   }
@@ -63,7 +64,8 @@ class Driver : public rclcpp::Node {
   explicit Driver(Begun &begun) : Node("driver"), begun(begun) {
     for (const char *topic : {"slow", "wanted", "first", "second", "third", "shared"})
       publishers[topic] = create_publisher<PointStamped>(topic, 10);
-    for (const auto &[_, publisher] : publishers) await_match([p = publisher] { return p->get_subscription_count(); }, 1);
+    for (const auto &[_, publisher] : publishers)
+      await_match([p = publisher] { return p->get_subscription_count(); }, 1);
   }
   void publish(const char *topic, uint64_t sequence) {
     PointStamped message;

@@ -55,11 +55,16 @@ class Source : public rclcpp::Node {
   rclcpp::TimerBase::SharedPtr timer;
 };
 
-template <class Policy> class Fusion : public rclcpp::Node {
+template <class Policy>
+class Fusion : public rclcpp::Node {
  public:
   Fusion(const char *name, const char *output, const char *callback)
-      : Node(name), output(std::string("/") + output), callback(callback), left(this, "left", rmw_qos_profile_default),
-        right(this, "right", rmw_qos_profile_default), both(Policy(10), left, right) {
+      : Node(name),
+        output(std::string("/") + output),
+        callback(callback),
+        left(this, "left", rmw_qos_profile_default),
+        right(this, "right", rmw_qos_profile_default),
+        both(Policy(10), left, right) {
     publisher = create_publisher<PointStamped>(output, 10);
     both.registerCallback(std::bind(&Fusion::on_both, this, std::placeholders::_1, std::placeholders::_2));
   }
@@ -108,7 +113,8 @@ class Polling : public rclcpp::Node {
     // In a group of no executor, so that nobody else takes it.
     rclcpp::SubscriptionOptions options;
     options.callback_group = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
-    subscription = create_subscription<PointStamped>("left", 1, [](PointStamped::ConstSharedPtr) { std::_Exit(4); }, options);
+    subscription =
+        create_subscription<PointStamped>("left", 1, [](PointStamped::ConstSharedPtr) { std::_Exit(4); }, options);
     timer = create_wall_timer(std::chrono::milliseconds(50), [this] {
       PointStamped message;
       rclcpp::MessageInfo info;
@@ -129,9 +135,10 @@ class Sink : public rclcpp::Node {
  public:
   Sink() : Node("sink") {
     for (const char *topic : {"both", "about", "now", "polled"})
-      subscriptions.push_back(create_subscription<PointStamped>(topic, 10, [name = std::string("sunk /") + topic](const PointStamped &message) {
-        const Inside inside(name.c_str(), sequence_of(message));
-      }));
+      subscriptions.push_back(create_subscription<PointStamped>(
+          topic, 10, [name = std::string("sunk /") + topic](const PointStamped &message) {
+            const Inside inside(name.c_str(), sequence_of(message));
+          }));
   }
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
 };
@@ -156,16 +163,18 @@ int main(int argc, char **argv) {
     const auto sink = std::make_shared<Sink>();
     await_match([&] { return left->publisher->get_subscription_count(); }, 4);
     await_match([&] { return right->publisher->get_subscription_count(); }, 2);
-    for (const auto &subscription : sink->subscriptions) await_match([&] { return subscription->get_publisher_count(); }, 1);
+    for (const auto &subscription : sink->subscriptions)
+      await_match([&] { return subscription->get_publisher_count(); }, 1);
     left->goes = right->goes = true;
     const auto executor = executor_of(argv[1]);
     for (const rclcpp::Node::SharedPtr &node :
-         {rclcpp::Node::SharedPtr(left), rclcpp::Node::SharedPtr(right), rclcpp::Node::SharedPtr(exact), rclcpp::Node::SharedPtr(near),
-          rclcpp::Node::SharedPtr(latest), rclcpp::Node::SharedPtr(polling), rclcpp::Node::SharedPtr(sink)})
+         {rclcpp::Node::SharedPtr(left), rclcpp::Node::SharedPtr(right), rclcpp::Node::SharedPtr(exact),
+          rclcpp::Node::SharedPtr(near), rclcpp::Node::SharedPtr(latest), rclcpp::Node::SharedPtr(polling),
+          rclcpp::Node::SharedPtr(sink)})
       executor->add_node(node);
     std::thread spinning([&] { executor->spin(); });
     stamps.await("sunk /both", count);
-    stamps.await("sunk /about", count - 1); // the last set waits for what comes after it
+    stamps.await("sunk /about", count - 1);  // the last set waits for what comes after it
     stamps.await("sunk /polled", 2);
     executor->cancel();
     spinning.join();

@@ -41,9 +41,8 @@ int main(int argc, char **argv) {
     const auto filter = std::make_shared<Filter>();
     const auto source = std::make_shared<rclcpp::Node>("source"), sink = std::make_shared<rclcpp::Node>("sink");
     const auto publisher = source->create_publisher<UInt64>("raw", 10);
-    const auto subscription = sink->create_subscription<UInt64>("smooth", 10, [](const UInt64 &message) {
-      const Inside inside("on_smooth", message.data);
-    });
+    const auto subscription = sink->create_subscription<UInt64>(
+        "smooth", 10, [](const UInt64 &message) { const Inside inside("on_smooth", message.data); });
     filter->configure();
     await_match([&] { return publisher->get_subscription_count(); }, 1);
     await_match([&] { return subscription->get_publisher_count(); }, 1);

@@ -34,7 +34,8 @@ class Detector : public rclcpp::Node {
  public:
   explicit Detector(const rclcpp::NodeOptions &options) : Node("detector", options) {
     publisher = create_publisher<PointStamped>("objects", 10);
-    subscription = create_subscription<PointStamped>("image", 10, std::bind(&Detector::on_image, this, std::placeholders::_1));
+    subscription =
+        create_subscription<PointStamped>("image", 10, std::bind(&Detector::on_image, this, std::placeholders::_1));
   }
 
  private:

@@ -16,7 +16,9 @@
 #include <thread>
 #include <vector>
 
-inline int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+inline int64_t now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // Uses its thread for that long.
 inline void work_ms(int64_t ms) {
@@ -89,7 +91,8 @@ inline void publishes(const char *topic, uint64_t sequence) {
 
 inline std::unique_ptr<rclcpp::Executor> executor_of(const std::string &name, size_t threads = 2) {
   if (name == "single") return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
-  if (name == "multi") return std::make_unique<rclcpp::executors::MultiThreadedExecutor>(rclcpp::ExecutorOptions(), threads);
+  if (name == "multi")
+    return std::make_unique<rclcpp::executors::MultiThreadedExecutor>(rclcpp::ExecutorOptions(), threads);
   if (name == "static") return std::make_unique<rclcpp::executors::StaticSingleThreadedExecutor>();
   if (name == "events") return std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
   std::fprintf(stderr, "executor \"%s\": expected single, static, multi or events\n", name.c_str());
@@ -97,10 +100,12 @@ inline std::unique_ptr<rclcpp::Executor> executor_of(const std::string &name, si
 }
 
 // Until as many endpoints as that found each other; ends the program where they do not.
-template <class Count> void await_match(Count count, size_t expected) {
+template <class Count>
+void await_match(Count count, size_t expected) {
   for (int64_t until = now_ns() + 60'000'000'000; count() < expected;) {
     if (now_ns() > until) {
-      std::fprintf(stderr, "expected %zu matched endpoints within 60 s, found %zu\n", expected, static_cast<size_t>(count()));
+      std::fprintf(stderr, "expected %zu matched endpoints within 60 s, found %zu\n", expected,
+                   static_cast<size_t>(count()));
       std::_Exit(1);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

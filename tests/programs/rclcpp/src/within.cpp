@@ -52,7 +52,8 @@ class Source : public rclcpp::Node {
 class Sink : public rclcpp::Node {
  public:
   explicit Sink(const char *name, bool is_within = true) : Node(name, within(is_within)) {}
-  template <class Pointer> void subscribe(const char *topic, const char *callback, size_t depth) {
+  template <class Pointer>
+  void subscribe(const char *topic, const char *callback, size_t depth) {
     subscriptions.push_back(create_subscription<PointStamped>(topic, depth, [callback](Pointer message) {
       const Inside inside(callback, static_cast<uint64_t>(message->point.x));
     }));
@@ -71,7 +72,8 @@ int main(int argc, char **argv) {
   rclcpp::init(argc, argv);
   {
     const auto source = std::make_shared<Source>();
-    const auto one = std::make_shared<Sink>("one"), other = std::make_shared<Sink>("other"), outside = std::make_shared<Sink>("outside", false);
+    const auto one = std::make_shared<Sink>("one"), other = std::make_shared<Sink>("other"),
+               outside = std::make_shared<Sink>("outside", false);
     one->subscribe<PointStamped::UniquePtr>("moved", "on_moved", count);
     one->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared", count);
     other->subscribe<PointStamped::ConstSharedPtr>("shared", "on_shared_too", count);
@@ -80,11 +82,12 @@ int main(int argc, char **argv) {
     await_match([&] { return source->shared->get_subscription_count(); }, 3);
     source->goes = true;
     const auto executor = executor_of(argv[1]);
-    for (const rclcpp::Node::SharedPtr &node :
-         {rclcpp::Node::SharedPtr(source), rclcpp::Node::SharedPtr(one), rclcpp::Node::SharedPtr(other), rclcpp::Node::SharedPtr(outside)})
+    for (const rclcpp::Node::SharedPtr &node : {rclcpp::Node::SharedPtr(source), rclcpp::Node::SharedPtr(one),
+                                                rclcpp::Node::SharedPtr(other), rclcpp::Node::SharedPtr(outside)})
       executor->add_node(node);
     std::thread spinning([&] { executor->spin(); });
-    for (const char *callback : {"on_moved", "on_shared", "on_shared_too", "on_shared_outside", "on_burst"}) stamps.await(callback, count);
+    for (const char *callback : {"on_moved", "on_shared", "on_shared_too", "on_shared_outside", "on_burst"})
+      stamps.await(callback, count);
     executor->cancel();
     spinning.join();
   }

@@ -5,39 +5,45 @@ use crate::observe::handles::NOBODY;
 use crate::observe::{PublicationSeen, RefusalSeen, INTERNAL};
 use std::collections::HashMap;
 use tacho_events::Handle;
+use tacho_tables::row::Row;
+use tacho_tables::Process;
 
 impl Collector {
     /// The publish call of this number, which was seen just before, failed: nothing was sent.
-    pub(super) fn refused(&mut self, process: u32, publisher: Handle, sequence: u64, code: u64, reason: &str) {
-        self.seen.ours[process as usize] = true;
-        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
+    pub(super) fn refused(&mut self, process: Row<Process>, publisher: Handle, sequence: u64, code: u64, reason: &str) {
+        self.seen.ours[process] = true;
+        let endpoint = self.handles[process].publishers.get(&publisher).copied().filter(|e| *e != INTERNAL);
         if endpoint.is_none() {
             return;
         }
         let of = |row: &PublicationSeen| row.endpoint == endpoint && row.id.is_some_and(|id| id.1 == sequence);
         // The last of its publisher, so close to the end.
-        if let Some(publication) = (0..self.seen.publications.len()).rev().find(|row| of(&self.seen.publications[*row])) {
+        let last = self.seen.publications.numbered().rev().find(|(_, row)| of(row)).map(|found| found.0);
+        if let Some(publication) = last {
             let row = &mut self.seen.publications[publication];
             (row.endpoint, row.refused_to, row.id) = (Some(INTERNAL), endpoint, None);
-            self.seen.refusals.push(RefusalSeen { publication: publication as u32, code, reason: reason.to_owned() });
+            self.seen.refusals.push(RefusalSeen { publication, code, reason: reason.to_owned() });
         }
     }
 
-    /// Publish calls that the client library began and rcl did not take, behind the last one of their process that it took, sent nothing: rcl
-    /// refuses them once their context is shut down. Before rcl's own event it looks whether the publisher is valid.
+    /// Publish calls that the client library began and rcl did not take, behind the last one of their process that it
+    /// took, sent nothing: rcl refuses them once their context is shut down. Before rcl's own event it looks whether
+    /// the publisher is valid.
     pub(super) fn leave_refused_by_rcl(&mut self) {
         let seen = &mut self.seen;
-        let mut last_taken: HashMap<u32, usize> = HashMap::new();
-        for (index, row) in seen.publications.iter().enumerate().filter(|(_, row)| row.from_client_library && row.reached_rcl) {
+        let mut last_taken: HashMap<Row<Process>, Row<PublicationSeen>> = HashMap::new();
+        for (index, row) in seen.publications.numbered().filter(|(_, row)| row.from_client_library && row.reached_rcl) {
             last_taken.insert(row.process, index);
         }
-        let is_refused = |(index, row): &(usize, &PublicationSeen)| {
+        let is_refused = |(index, row): &(Row<PublicationSeen>, &PublicationSeen)| {
             let untaken = row.from_client_library && !row.reached_rcl && row.endpoint != Some(INTERNAL);
-            untaken && seen.processes[row.process as usize].dropped_events == 0
+            untaken
+                && seen.processes[row.process].dropped_events == 0
                 && last_taken.get(&row.process).is_some_and(|last| last < index)
                 && !seen.lacks(row.time, row.time)
         };
-        let refused: Vec<usize> = seen.publications.iter().enumerate().filter(is_refused).map(|(index, _)| index).collect();
+        let refused: Vec<Row<PublicationSeen>> =
+            seen.publications.numbered().filter(is_refused).map(|(index, _)| index).collect();
         seen.counters.after_shutdown += refused.len() as u64;
         for index in refused {
             let row = &mut seen.publications[index];
@@ -48,14 +54,14 @@ impl Collector {
     /// One more sight of a publish call, or the first of a new one.
     pub(super) fn publish(
         &mut self,
-        process: u32,
+        process: Row<Process>,
         stream: usize,
         depth: Depth,
         publisher: Handle,
         message: Handle,
         now: i64,
-    ) -> u32 {
-        let endpoint = self.handles[process as usize].publishers.get(&publisher).copied();
+    ) -> Row<PublicationSeen> {
+        let endpoint = self.handles[process].publishers.get(&publisher).copied();
         let same = |a: Handle, b: Handle| a == NOBODY || b == NOBODY || a == b;
         let thread = &mut self.threads[stream];
         let joined = thread.publishing.filter(|p| {
@@ -68,11 +74,10 @@ impl Collector {
             Some(publishing) => publishing.publication,
             None => {
                 let execution = thread.running.last().copied();
-                self.seen.publications.push(PublicationSeen::new(now, process, execution));
-                self.seen.publications.len() as u32 - 1
+                self.seen.publications.add(PublicationSeen::new(now, process, execution))
             }
         };
-        let row = &mut self.seen.publications[publication as usize];
+        let row = &mut self.seen.publications[publication];
         row.endpoint = row.endpoint.or(endpoint);
         row.from_client_library |= joined.is_none() && depth == Depth::ClientLibrary;
         row.reached_rcl |= depth >= Depth::Rcl;
@@ -84,14 +89,14 @@ impl Collector {
 
     pub(super) fn rmw_publish(
         &mut self,
-        process: u32,
+        process: Row<Process>,
         stream: usize,
         publisher: Handle,
         message: Handle,
         timestamp: i64,
         now: i64,
     ) {
-        let endpoint = self.handles[process as usize].rmw_publishers.get(&publisher).copied();
+        let endpoint = self.handles[process].rmw_publishers.get(&publisher).copied();
         let thread = &mut self.threads[stream];
         let fits = |p: &Publishing| p.message == NOBODY || message == NOBODY || p.message == message;
         let publication = match thread.publishing.take().filter(fits) {
@@ -103,7 +108,7 @@ impl Collector {
         self.threads[stream].publishing = None;
         self.threads[stream].written = Some(publication);
         self.threads[stream].last = Some(Last::Published(publication));
-        let row = &mut self.seen.publications[publication as usize];
+        let row = &mut self.seen.publications[publication];
         row.endpoint = row.endpoint.or(endpoint);
         row.source_timestamp = timestamp;
         row.rmw_ns = Some(now);
@@ -116,7 +121,7 @@ impl Collector {
         let inside = thread.publishing.filter(|p| message == NOBODY || p.message == NOBODY || p.message == message);
         // Each call writes once; what is written next is of the middleware's own.
         if let Some(publication) = thread.written.take().or(inside.map(|p| p.publication)) {
-            let row = &mut self.seen.publications[publication as usize];
+            let row = &mut self.seen.publications[publication];
             if row.source_timestamp == 0 {
                 row.source_timestamp = timestamp;
             }

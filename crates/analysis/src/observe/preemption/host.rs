@@ -1,9 +1,10 @@
 //! The threads and CPUs of one host, as the kernel's events tell of them.
 
 use crate::observe::interrupts::{Served, Taken};
-use crate::tables::{Execution, Name, OffCpu, Preemption};
 use std::collections::HashMap;
 use tacho_events::{Text, Texts};
+use tacho_tables::row::Row;
+use tacho_tables::{Execution, Name, OffCpu, Preemption};
 
 #[derive(Default)]
 pub(super) struct Host {
@@ -70,6 +71,8 @@ pub(crate) struct Sums {
     pub blocked_ns: i64,
     pub voluntary: u64,
     pub involuntary: u64,
+    /// Where a switch is missing: in none of the states.
+    pub unknown_ns: i64,
 }
 
 impl Host {
@@ -173,12 +176,13 @@ impl Host {
         &mut self.cpus.entry(cpu).or_default().served
     }
 
-    /// The row of time that an interrupt took from a callback; `None`: the CPU was nobody's, or its thread was in no callback.
+    /// The row of time that an interrupt took from a callback; `None`: the CPU was nobody's, or its thread was in no
+    /// callback.
     pub(super) fn interrupted<'a>(
         &self,
         cpu: u32,
         (interrupt, from, to): Taken,
-        running: impl Fn(u32) -> &'a [u32],
+        running: impl Fn(u32) -> &'a [Row<Execution>],
         executions: &[Execution],
         texts: &Texts,
     ) -> Option<(u32, Preemption)> {
@@ -187,10 +191,19 @@ impl Host {
         let State::On(since) = thread.state else { return None };
         let (stream, from) = (thread.stream?, from.max(since));
         let execution = *running(stream).last()?;
-        let from = from.max(executions[execution as usize].start_ns);
+        let from = from.max(executions[execution].start_ns);
         let (by_tid, by_comm) = (None, Some(Name::from(interrupt.words(texts).as_str())));
         let row = Preemption {
-            process: 0, tid, execution: Some(execution), from_ns: from, to_ns: to, state: OffCpu::Interrupted, woken: false, cpu, by_tid, by_comm,
+            process: Row::new(0),
+            tid,
+            execution: Some(execution),
+            from_ns: from,
+            to_ns: to,
+            state: OffCpu::Interrupted,
+            woken: false,
+            cpu,
+            by_tid,
+            by_comm,
         };
         (from < to).then_some((stream, row))
     }
@@ -218,7 +231,8 @@ impl Host {
     }
 }
 
-/// Adds a gap that ends no earlier than those before; those inside it are one with it, so that begins and ends stand in order.
+/// Adds a gap that ends no earlier than those before; those inside it are one with it, so that begins and ends stand in
+/// order.
 pub(super) fn add(gaps: &mut Vec<(i64, i64)>, gap: (i64, i64)) {
     while gaps.last().is_some_and(|last| last.0 >= gap.0) {
         gaps.pop();
@@ -241,6 +255,9 @@ mod tests {
         [(10, 15), (100, 110), (20, 120), (130, 140)].into_iter().for_each(|gap| add(&mut gaps, gap));
         assert_eq!(gaps, [(10, 15), (20, 120), (130, 140)]);
         let touched: Vec<i64> = (0..150).step_by(5).filter(|at| overlap(&gaps, *at, at + 1)).collect();
-        assert_eq!(touched, (0..150).step_by(5).filter(|at| gaps.iter().any(|g| g.0 <= at + 1 && *at <= g.1)).collect::<Vec<_>>());
+        assert_eq!(
+            touched,
+            (0..150).step_by(5).filter(|at| gaps.iter().any(|g| g.0 <= at + 1 && *at <= g.1)).collect::<Vec<_>>()
+        );
     }
 }

@@ -1,12 +1,17 @@
 //! What came of the kernel's events: rows, CPU time, sums.
 
-use super::host::{overlap, Sums};
+use super::host::{overlap, Sums, Thread};
 use super::Scheduler;
-use crate::rows::grouped::Grouped;
-use crate::observe::Observed;
-use crate::rows::{far_apart, Rows};
-use crate::tables::{Note, OffCpu, Preemption};
+use crate::observe::{Seen, StreamSeen};
 use std::collections::HashMap;
+use tacho_tables::row::Row;
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::rows::{far_apart, Rows};
+use tacho_tables::{Execution, Note, OffCpu, Preemption};
+
+/// Part of a thread's time in which its state may be unknown, since single switches are missing, for its sums to be
+/// told.
+const UNKNOWN: f64 = 0.01;
 
 /// What came of it, by execution and by stream.
 #[derive(Default)]
@@ -16,7 +21,7 @@ pub(crate) struct Scheduled {
     /// Whether all that happened to its thread is known, by execution; empty without kernel events.
     known: Rows<bool>,
     /// Intervals in which each stream was runnable and had no CPU, in order, and such time before each.
-    runnable: Grouped<(i64, i64, i64)>,
+    runnable: Grouped<StreamSeen, (i64, i64, i64)>,
     /// Off the CPU between first and last event, by stream; only where all of it is known.
     pub sums: HashMap<u32, Sums>,
     pub notes: Vec<Note>,
@@ -24,7 +29,7 @@ pub(crate) struct Scheduled {
 
 impl Scheduler {
     /// Tables of it; gives executions of which all is known their CPU time.
-    pub fn finish(self, seen: &mut Observed) -> Scheduled {
+    pub fn finish(self, seen: &mut Seen) -> Scheduled {
         let mut scheduled = Scheduled::default();
         if self.hosts.iter().all(|host| host.last_ns.is_none()) {
             return scheduled;
@@ -35,18 +40,32 @@ impl Scheduler {
             Some((host, &host.threads[thread as usize]))
         };
         // A thread that acted off the CPU to the end, too: it should have come back by now.
-        let trusted = |stream: u32| place(stream).is_some_and(|(_, thread)| {
-            thread.stream == Some(stream) && !thread.contradicted && thread.acted_off.is_none()
-        });
-        let whole = |stream: u32, from: i64, to: i64| place(stream).is_some_and(|(host, thread)| {
-            from >= host.first_ns && !overlap(&host.gaps, from, to) && !overlap(&thread.holes, from, to) && host.last_ns.is_some_and(|last| to <= last)
-        });
+        let trusted = |stream: u32| {
+            place(stream).is_some_and(|(_, thread)| {
+                thread.stream == Some(stream) && !thread.contradicted && thread.acted_off.is_none()
+            })
+        };
+        let within = |stream: u32, from: i64, to: i64| {
+            place(stream).is_some_and(|(host, _)| {
+                from >= host.first_ns && !overlap(&host.gaps, from, to) && host.last_ns.is_some_and(|last| to <= last)
+            })
+        };
+        let whole = |stream: u32, from: i64, to: i64| {
+            within(stream, from, to) && place(stream).is_some_and(|(_, thread)| !overlap(&thread.holes, from, to))
+        };
+        let (from_ns, to_ns) =
+            (self.options.measured_from_ns.unwrap_or(i64::MIN), self.options.measured_to_ns.unwrap_or(i64::MAX));
+        let unknown_ns = |thread: &Thread, from: i64, to: i64| -> i64 {
+            thread.holes.iter().map(|hole| (hole.1.min(to) - hole.0.max(from)).max(0)).sum()
+        };
 
         for index in far_apart(0..seen.executions.len()) {
             let execution = &mut seen.executions[index];
             let stream = seen.execution_stream[index];
             let began_known = self.known_at_start.get(index).copied().unwrap_or(false);
-            let end = execution.end_ns.filter(|end| began_known && trusted(stream) && whole(stream, execution.start_ns, *end));
+            let end = execution
+                .end_ns
+                .filter(|end| began_known && trusted(stream) && whole(stream, execution.start_ns, *end));
             scheduled.known.push(end.is_some());
             if let Some(end) = end {
                 execution.cpu_ns = Some(end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0));
@@ -69,32 +88,42 @@ impl Scheduler {
                 let so_far = &mut before[*stream as usize];
                 let span = (*from, *to, *so_far);
                 *so_far += to - from;
-                (*stream, span)
+                (Row::new(*stream), span)
             })
         });
         let place_of = |row: &Preemption| (row.from_ns, row.process, row.tid);
-        scheduled.preemptions = std::mem::take(&mut scheduled.preemptions).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
+        scheduled.preemptions =
+            std::mem::take(&mut scheduled.preemptions).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
         for (index, stream) in seen.streams.iter().enumerate() {
             let index = index as u32;
             let Some((_, thread)) = place(index).filter(|_| !stream.executions.is_empty()) else { continue };
-            if let (Some(first), true) = (thread.at_first, trusted(index) && whole(index, stream.first_ns, stream.last_ns)) {
+            let (from, to) = (stream.first_ns.max(from_ns), stream.last_ns.min(to_ns));
+            let unknown_ns = unknown_ns(thread, from, to);
+            let known = within(index, stream.first_ns, stream.last_ns)
+                && unknown_ns as f64 <= UNKNOWN * to.saturating_sub(from) as f64;
+            if let (Some(first), true) = (thread.at_first, trusted(index) && known) {
                 let last = thread.at_last;
-                scheduled.sums.insert(index, Sums {
-                    runnable_ns: last.runnable_ns - first.runnable_ns,
-                    blocked_ns: last.blocked_ns - first.blocked_ns,
-                    voluntary: last.voluntary - first.voluntary,
-                    involuntary: last.involuntary - first.involuntary,
-                });
+                scheduled.sums.insert(
+                    index,
+                    Sums {
+                        runnable_ns: last.runnable_ns - first.runnable_ns,
+                        blocked_ns: last.blocked_ns - first.blocked_ns,
+                        voluntary: last.voluntary - first.voluntary,
+                        involuntary: last.involuntary - first.involuntary,
+                        unknown_ns,
+                    },
+                );
             }
         }
         scheduled.notes = self.notes(seen, &scheduled, trusted);
         scheduled
     }
 
-    fn notes(&self, seen: &Observed, scheduled: &Scheduled, trusted: impl Fn(u32) -> bool) -> Vec<Note> {
+    fn notes(&self, seen: &Seen, scheduled: &Scheduled, trusted: impl Fn(u32) -> bool) -> Vec<Note> {
         let mut notes = Vec::new();
         let lost: u64 = self.hosts.iter().map(|host| host.gaps.len() as u64).sum();
-        let unknown = scheduled.known.iter().zip(&seen.executions).filter(|(known, e)| !**known && e.end_ns.is_some()).count();
+        let unknown =
+            scheduled.known.iter().zip(&seen.executions).filter(|(known, e)| !**known && e.end_ns.is_some()).count();
         if lost > 0 {
             let text = format!(
                 "times at which the kernel had no room for its scheduler events: CPU time and preemption of callbacks that overlap one are not \
@@ -103,7 +132,13 @@ impl Scheduler {
             notes.push(Note { name: "kernel-events-lost".into(), count: lost, text });
         }
         let missing: u64 = (0..seen.streams.len() as u32)
-            .filter_map(|s| self.threads.get(s as usize).copied().flatten().filter(|_| !seen.streams[s as usize].executions.is_empty()))
+            .filter_map(|s| {
+                self.threads
+                    .get(s as usize)
+                    .copied()
+                    .flatten()
+                    .filter(|_| !seen.streams[s as usize].executions.is_empty())
+            })
             .map(|(host, thread)| self.hosts[host as usize].threads[thread as usize].holes.len() as u64)
             .sum();
         if missing > 0 {
@@ -111,7 +146,11 @@ impl Scheduler {
             notes.push(Note { name: "kernel-switches-missing".into(), count: missing, text: text.into() });
         }
         let strange = (0..seen.streams.len() as u32)
-            .filter(|s| !seen.streams[*s as usize].executions.is_empty() && self.threads.get(*s as usize).copied().flatten().is_some() && !trusted(*s))
+            .filter(|s| {
+                !seen.streams[*s as usize].executions.is_empty()
+                    && self.threads.get(*s as usize).copied().flatten().is_some()
+                    && !trusted(*s)
+            })
             .count();
         if strange > 0 {
             let text = "threads that acted while the kernel had them off the CPU: their ids are those of another pid namespace (a container), or \
@@ -124,11 +163,11 @@ impl Scheduler {
 
 impl Scheduled {
     /// Of the time from `from` to `to`, inside an execution: its thread was runnable and had no CPU. `None`: not known.
-    pub fn preempted_ns(&self, execution: u32, stream: u32, from: i64, to: i64) -> Option<i64> {
-        if !self.known.get(execution as usize).copied().unwrap_or(false) {
+    pub fn preempted_ns(&self, execution: Row<Execution>, stream: u32, from: i64, to: i64) -> Option<i64> {
+        if !self.known.get(execution.index()).copied().unwrap_or(false) {
             return None;
         }
-        let spans = self.runnable.of(stream as usize);
+        let spans = self.runnable.of(Row::new(stream));
         let until = |instant: i64| match spans.partition_point(|span| span.0 <= instant).checked_sub(1) {
             Some(last) => spans[last].2 + (instant.min(spans[last].1) - spans[last].0),
             None => 0,

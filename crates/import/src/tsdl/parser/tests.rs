@@ -1,4 +1,6 @@
+use super::type_specifiers::DEPTH_MAX;
 use super::*;
+use std::sync::Arc;
 
 fn fields(text: &str) -> Vec<Field> {
     let (found, faults) = parse(text);
@@ -20,7 +22,8 @@ fn every_kind_of_field_is_read() {
          event { name = \"e\"; id = 3; fields := struct {
              enum kind k; variant either <k> v; signed int list[2][3]; five_t n; string { encoding = UTF8; } names[n];
              floating_point { exp_dig = 8; mant_dig = 24; align = 8; } f; struct pair p;
-         }; };");
+         }; };",
+    );
     let integer = Integer { bits: 32, align: 8, signed: true, order: ByteOrder::Big, clock: None };
     let names: Vec<&str> = found.iter().map(|f| &*f.name).collect();
     assert_eq!(names, ["k", "v", "list", "n", "names", "f", "p"]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What lwIP asks of the compiler. */
+ * Defines what lwIP needs from the compiler. */
 #ifndef TACHO_MICRO_LWIP_CC_H_
 #define TACHO_MICRO_LWIP_CC_H_
 

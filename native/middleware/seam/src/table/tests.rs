@@ -1,9 +1,9 @@
 //! A middleware that misbehaves on demand, used through its table as C does.
 
 use super::*;
-use crate::abi::RawQos;
 use crate::{Endpoint, Loan, Message};
 use std::ffi::CStr;
+use tacho_abi::Qos as RawQos;
 
 struct Echo;
 struct Out(Vec<u8>);
@@ -67,7 +67,11 @@ fn opened(transport: &CStr, address: &CStr) -> std::result::Result<*mut c_void, 
     let config = RawSessionConfig { domain: 1, transport: transport.as_ptr(), address: address.as_ptr() };
     // SAFETY: everything is alive through the call.
     let session = unsafe { (table::<Echo>().open)(&config, error.as_mut_ptr()) };
-    if session.is_null() { Err(text(&error)) } else { Ok(session) }
+    if session.is_null() {
+        Err(text(&error))
+    } else {
+        Ok(session)
+    }
 }
 
 fn text(error: &[c_char]) -> String {
@@ -160,4 +164,14 @@ fn a_buffer_is_borrowed_before_and_a_message_given_back_after() {
         assert_eq!((table.take)(subscription, &mut taken, words), 0);
         (table.close)(session);
     }
+}
+
+crate::export!(Echo, "../../../dustdds/facts");
+
+#[test]
+fn a_plugin_exports_its_table_and_the_text_of_its_facts() {
+    // SAFETY: made once, for as long as the process lives.
+    assert_eq!(unsafe { (*tacho_middleware()).abi }, abi::ABI);
+    let facts = CStr::from_bytes_with_nul(&tacho_facts).unwrap().to_str().unwrap();
+    assert!(facts.lines().any(|line| line == "ros-on-dds"), "{facts}");
 }

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults, each planted into a healthy system with its truth: which callback, of which node, or which topic, is to be named, and as what."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from systems import Callback, Node, Stall, System
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a diagnosis must name. `words`: any one of them says the kind of fault."""
+
+    kind: str
+    node: str
+    culprit: str  # function, topic, or command
+    words: tuple[str, ...]
+
+
+def rare_block(system: System, draw: random.Random) -> Truth:
+    """A callback that seldom blocks, beside the chain's on one executor."""
+    node = draw.choice([node for node in system.nodes[1:] if node.name != "controller"])
+    ms = draw.choice([120, 200, 300])
+    node.callbacks.append(Callback("reload_map", period_ms=3000, work_ms=0.5, stall=Stall(1, ms, "sleep")))
+    return Truth("rare-block", node.name, "reload_map", ("starved-callback", "executor busy"))
+
+
+def slow_callback(system: System, draw: random.Random) -> Truth:
+    """A stage of the chain whose work exceeds the interval of its messages."""
+    node = stage(system, draw)
+    period = system.nodes[0].callbacks[0].period_ms
+    node.callbacks[0].work_ms = period * draw.uniform(1.2, 1.6)
+    return Truth("slow-callback", node.name, node.callbacks[0].name, ("callback-exceeds-period", "computation"))
+
+
+def blocked_service_call(system: System, draw: random.Random) -> Truth:
+    """A stage of the chain waits for the answer of a slow service."""
+    node = stage(system, draw)
+    system.nodes.append(
+        Node(
+            "map_server",
+            [Callback("look_up", service="look_up", work_ms=1.0, stall=Stall(5, draw.choice([80, 150]), "sleep"))],
+        )
+    )
+    node.threads = 2
+    node.callbacks[0].calls = "look_up"
+    return Truth("blocked-service-call", "map_server", "look_up", ("service", "blocked"))
+
+
+def mutual_exclusion(system: System, draw: random.Random) -> Truth:
+    """Two threads, but the chain's callback shares a mutually exclusive group with a long one."""
+    node = system.node("planner")
+    node.threads = 2
+    node.callbacks.append(
+        Callback("rebuild_costs", period_ms=700, work_ms=0.5, stall=Stall(1, draw.choice([150, 250]), "sleep"))
+    )
+    return Truth("mutual-exclusion", "planner", "rebuild_costs", ("callback group", "group busy", "starved-callback"))
+
+
+def thread_starvation(system: System, draw: random.Random) -> Truth:
+    """Groups of their own, but long callbacks hold all threads of the executor."""
+    node = system.node("planner")
+    node.threads = 2
+    for name in ("upload_log", "download_tiles"):
+        node.callbacks.append(Callback(name, period_ms=1000, work_ms=0.5, group=name, stall=Stall(1, 300, "sleep")))
+    for callback in node.callbacks[:2]:
+        callback.group = callback.name
+    return Truth(
+        "thread-starvation",
+        "planner",
+        draw.choice(["upload_log", "download_tiles"]),
+        ("executor busy", "starved-callback"),
+    )
+
+
+def queue_too_short(system: System, draw: random.Random) -> Truth:
+    """A queue of one message before a callback that sometimes takes several periods."""
+    node = stage(system, draw)
+    callback = node.callbacks[0]
+    period = system.nodes[0].callbacks[0].period_ms
+    callback.stall = Stall(20, period * 4, "sleep")
+    system.depth[callback.topic] = 1
+    return Truth("queue-too-short", node.name, callback.topic, ("queue-too-short", "overwritten"))
+
+
+def qos_mismatch(system: System, draw: random.Random) -> Truth:
+    """A publisher offers best effort to a subscription that asks for reliable."""
+    node = stage(system, draw)
+    system.best_effort.add(node.callbacks[0].topic)
+    return Truth("qos-mismatch", node.name, node.callbacks[0].topic, ("never-received", "qos"))
+
+
+def cpu_clash(system: System, draw: random.Random) -> Truth:
+    """A stage and a program that computes share one CPU."""
+    node = stage(system, draw)
+    node.cpus = "1"
+    system.burners.append("taskset -c 1")
+    return Truth("cpu-clash", node.name, "burner", ("preempted", "off-cpu", "kept from its CPU"))
+
+
+def background_load(system: System, draw: random.Random) -> Truth:
+    """Programs that compute on every CPU."""
+    system.burners += [""] * 6
+    return Truth("background-load", "", "burner", ("busy-machine", "preempted", "kept from its CPU"))
+
+
+def real_time_preemption(system: System, draw: random.Random) -> Truth:
+    """A real-time thread takes the CPU of a stage away."""
+    node = stage(system, draw)
+    node.cpus = "1"
+    system.burners.append("taskset -c 1 chrt -f 40 pulse")
+    return Truth("real-time-preemption", node.name, "burner", ("preempted",))
+
+
+def lock(system: System, draw: random.Random) -> Truth:
+    """A stage waits for a lock that another thread of its process holds."""
+    node = stage(system, draw)
+    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "lock")
+    return Truth(
+        "lock", node.name, node.callbacks[0].name, ("off the cpu", "blocked", "callback-exceeds-period", "computation")
+    )
+
+
+def disk_stall(system: System, draw: random.Random) -> Truth:
+    """A stage waits for the disk."""
+    node = stage(system, draw)
+    node.callbacks[0].stall = Stall(10, draw.choice([100, 200]), "write")
+    return Truth(
+        "disk-stall",
+        node.name,
+        node.callbacks[0].name,
+        ("off the cpu", "blocked", "callback-exceeds-period", "computation"),
+    )
+
+
+def slow_producer(system: System, draw: random.Random) -> Truth:
+    """The sensor's own timer overruns its period."""
+    node = system.nodes[0]
+    node.callbacks[0].work_ms = node.callbacks[0].period_ms * draw.uniform(1.3, 2.0)
+    return Truth(
+        "slow-producer", node.name, node.callbacks[0].name, ("callback-exceeds-period", "publisher-behind", "timer")
+    )
+
+
+def stale_input(system: System, draw: random.Random) -> Truth:
+    """The planner's timer is faster than its input comes: the same input is used again and again."""
+    planner = system.node("planner")
+    system.nodes[0].callbacks[0].period_ms = 400
+    return Truth("stale-input", "planner", planner.callback("plan").uses[0], ("stale", "used again"))
+
+
+def late_joiner(system: System, draw: random.Random) -> Truth:
+    """A stage starts seconds after the others."""
+    node = stage(system, draw)
+    node.start_after_s = 4.0
+    return Truth("late-joiner", node.name, node.callbacks[0].topic, ("late", "unmatched", "before it was matched"))
+
+
+def stage(system: System, draw: random.Random) -> Node:
+    """A node of the chain that works on arrival."""
+    return draw.choice(system.nodes[1 : [node.name for node in system.nodes].index("planner")])
+
+
+FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {
+    fault.__name__.replace("_", "-"): fault
+    for fault in (
+        rare_block,
+        slow_callback,
+        blocked_service_call,
+        mutual_exclusion,
+        thread_starvation,
+        queue_too_short,
+        qos_mismatch,
+        cpu_clash,
+        background_load,
+        real_time_preemption,
+        lock,
+        disk_stall,
+        slow_producer,
+        stale_input,
+        late_joiner,
+    )
+}

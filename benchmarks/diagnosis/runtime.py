@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the nodes that programs.py writes stand on."""
+
+import os
+import tempfile
+import threading
+import time
+
+import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image
+
+LOCK = threading.Lock()
+
+
+def compute(ms):
+    """Uses so much CPU time of its thread."""
+    until = time.thread_time_ns() + int(ms * 1e6)
+    while time.thread_time_ns() < until:
+        pass
+
+
+def write(ms):
+    """Writes to the disk and waits for it, again and again for so long."""
+    until = time.monotonic_ns() + int(ms * 1e6)
+    with tempfile.NamedTemporaryFile(dir=".") as file:
+        while time.monotonic_ns() < until:
+            os.pwrite(file.fileno(), bytes(4096), 0)
+            os.fsync(file.fileno())
+
+
+def wait_for_lock(ms):
+    """Waits for a lock that another thread of this process holds for so long."""
+    held = threading.Event()
+
+    def hold():
+        with LOCK:
+            held.set()
+            time.sleep(ms / 1e3)
+
+    threading.Thread(target=hold).start()
+    held.wait()
+    with LOCK:
+        pass
+
+
+def block(ms):
+    time.sleep(ms / 1e3)
+
+
+class MeasuredNode(Node):
+    """A node whose callbacks are made by name, in groups of their own name."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.kept, self.groups, self.counts = {}, {}, {}
+
+    def group(self, name):
+        return self.groups.setdefault(name, MutuallyExclusiveCallbackGroup())
+
+    def every(self, ms, callback, group):
+        self.create_timer(ms / 1e3, callback, callback_group=self.group(group))
+
+    def takes(self, topic, callback, depth, group):
+        self.create_subscription(Image, topic, callback, depth, callback_group=self.group(group))
+
+    def gives(self, topic, reliable):
+        reliability = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        return self.create_publisher(Image, topic, QoSProfile(depth=10, reliability=reliability))
+
+    def serves(self, service, callback, group):
+        self.create_service(GetParameters, service, callback, callback_group=self.group(group))
+
+    def client(self, service):
+        made = self.create_client(GetParameters, service, callback_group=self.group(f"client of {service}"))
+        made.wait_for_service()
+        return made
+
+    def each(self, name, every):
+        """Whether this is the `every`-th call of this name."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+        return self.counts[name] % every == 0
+
+
+def image(size, stamp=None):
+    made = Image(data=bytes(size))
+    if stamp is not None:
+        made.header.stamp = stamp
+    return made
+
+
+def spin(make, threads):
+    rclpy.init()
+    node = make()
+    executor = SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(threads)
+    executor.add_node(node)
+    try:
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass

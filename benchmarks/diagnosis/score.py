@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in a diagnosis the truth stands."""
+
+from faults import Truth
+
+
+def accusations(explained: dict) -> list[str]:
+    """What `tacho explain --json` blames, in the order in which a reader meets it: the verdict's culprits, then cases of findings, the worst of
+    each first."""
+    texts = [
+        " ".join(str(value) for value in culprit.values())
+        for culprit in explained.get("verdict", {}).get("culprits", [])
+    ]
+    findings = explained.get("findings", [])
+    most = max((len(finding["cases"]) for finding in findings), default=0)
+    for place in range(most):
+        for finding in findings:
+            if place < len(finding["cases"]):
+                case = finding["cases"][place]
+                texts.append(" ".join([finding["lint"], case["subject"], case["evidence"], case["cost"], case["next"]]))
+    return texts
+
+
+def place(truth: Truth, explained: dict) -> int | None:
+    """The place, from 1, of the first accusation that names the node and the culprit, and says the kind; None: none does."""
+    for number, text in enumerate(accusations(explained), 1):
+        lower = text.lower()
+        named = truth.node in text and (truth.culprit == "burner" or truth.culprit in text)
+        if named and any(word.lower() in lower for word in truth.words):
+            return number
+    return None

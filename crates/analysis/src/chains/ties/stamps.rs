@@ -1,0 +1,61 @@
+//! Outputs that carry the stamp of an input in their header.
+
+use super::{Output, Ties};
+use crate::observe::{PublicationSeen, TakeSeen, Topic};
+use std::collections::{HashMap, HashSet};
+use tacho_tables::row::Row;
+use tacho_tables::rows::far_apart;
+use tacho_tables::Node;
+
+/// Part of the outputs that must have an input of the same stamp: the first may be made of inputs from before the recording.
+const STAMPED: f64 = 0.95;
+/// Different stamps that inputs and outputs must have in common: fewer may be chance.
+const STAMPS: usize = 3;
+
+impl Ties<'_> {
+    /// The latest input before each output that carries the output's stamp.
+    pub(super) fn by_stamp(
+        &self,
+        node: Row<Node>,
+        input: Row<Topic>,
+        outputs: &[Output],
+    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
+        let seen = self.seen;
+        let mut takes: HashMap<i64, Vec<Row<TakeSeen>>> = HashMap::new();
+        for take in far_apart(self.usage.takes(node, input).iter()) {
+            let stamp = seen.takes[*take].header_stamp;
+            if stamp != 0 {
+                takes.entry(stamp).or_default().push(*take);
+            }
+        }
+        let latest = |output: &Output| {
+            let stamp = seen.publications[output.publication].header_stamp;
+            let take = takes.get(&stamp)?.iter().rfind(|take| seen.takes[**take].time <= output.time)?;
+            Some((output.publication, *take))
+        };
+        far_apart(outputs.iter()).filter_map(latest).collect()
+    }
+
+    /// Whether the node hands on the stamps of an input, and a stamp says something else, or more, than that the callback
+    /// which took the input published the output.
+    pub(super) fn hands_on_stamps(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
+        let seen = self.seen;
+        let first = self.usage.takes(node, input).first().map_or(i64::MAX, |t| seen.takes[*t].time);
+        let since = &outputs[outputs.partition_point(|o| o.time < first)..];
+        let found = self.by_stamp(node, input, since);
+        let stamps: HashSet<i64> = found.values().map(|take| seen.takes[*take].header_stamp).collect();
+        if stamps.len() < STAMPS || (found.len() as f64) < STAMPED * since.len() as f64 {
+            return false;
+        }
+        let own = |o: &Output| self.usage.taken_in(seen, o.execution, node, input, o.time);
+        !far_apart(since.iter()).all(|o| own(o).is_some() && own(o) == found.get(&o.publication).copied())
+    }
+
+    /// Whether outputs carry the stamp of another input, and not of this one.
+    pub(super) fn stamped_by_another(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
+        let carry =
+            |input: Row<Topic>| self.by_stamp(node, input, outputs).len() as f64 >= STAMPED * outputs.len() as f64;
+        let mut others = self.usage.inputs(node).into_iter().filter(|other| *other != input);
+        outputs.len() >= STAMPS && !carry(input) && others.any(carry)
+    }
+}

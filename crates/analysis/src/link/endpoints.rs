@@ -1,0 +1,28 @@
+//! Rows of publishers and subscriptions.
+
+use super::{due, refused, Matched, Messages};
+use crate::observe::{EndpointSeen, Seen};
+use crate::Options;
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{Endpoint, EndpointKind};
+
+/// One row each, with what went through it in the measured window.
+pub(crate) fn endpoints(seen: &Seen, matched: &Matched, messages: &Messages, options: &Options) -> Vec<Endpoint> {
+    let mut counts: Column<Endpoint, u64> = Column::of(vec![0; seen.endpoints.len()]);
+    messages.publications.iter().for_each(|p| counts[p.publisher] += 1);
+    let taken = messages.messages.iter().filter(|m| m.take_ns.is_some());
+    taken.for_each(|m| counts[m.subscription] += 1);
+    let (skipped, refused) = (due::skipped(seen, options), refused::counts(seen, options));
+    let row = |(row, e): (Row<Endpoint>, &EndpointSeen)| Endpoint {
+        node: e.node,
+        kind: e.kind,
+        topic: seen.topics.names[e.topic].clone(),
+        depth: e.depth,
+        created_ns: e.created_ns,
+        count: counts[row],
+        skipped: skipped[row],
+        refused: refused[row],
+        linked: (e.kind == EndpointKind::Subscription).then(|| !matched.doubts.has(row)),
+    };
+    seen.endpoints.numbered().map(row).collect()
+}

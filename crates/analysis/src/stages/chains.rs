@@ -1,0 +1,80 @@
+//! Last stage: the instances of chains, what made them late, and the tables of all.
+
+use super::linked::Carried;
+use super::{Paths, Ways};
+use crate::chains::causes::causes;
+use crate::chains::states::executors;
+use crate::chains::usage::Usage;
+use crate::chains::{Traced, Tracer};
+use crate::link::fate::Fates;
+use crate::link::Messages;
+use crate::notes::Place;
+use crate::observe::Seen;
+use tacho_tables::{Cause, ExecutorThread, HostClock, Note, Tables};
+use tacho_workload::links::Links;
+use tacho_workload::model::Workload;
+
+/// All that is known of a run.
+pub(crate) struct Chains {
+    ways: Ways,
+    traced: Traced,
+    causes: Vec<Cause>,
+    executors: Vec<ExecutorThread>,
+}
+
+impl Chains {
+    /// Follows each path over the whole run, and explains what is late and lost.
+    pub fn of(paths: Paths, workload: Option<&Workload>, stated: &Links) -> Chains {
+        let Paths { mut ways, paths } = paths;
+        let usage = Usage::new(&ways);
+        let mut tracer = Tracer::new(&ways, &usage, workload, stated);
+        let mut traced = tracer.trace(paths);
+        let causes = causes(&tracer, &traced, &Fates::new(&ways));
+        let executors = executors(&ways, &tracer.busy);
+        drop(tracer);
+        let lost_events = lost_events(&ways, traced.left_out);
+        ways.notes.add(Place::LostEvents, lost_events);
+        ways.notes.add(Place::Chains, std::mem::take(&mut traced.notes));
+        Chains { ways, traced, causes, executors }
+    }
+
+    /// The tables of the run. `clocks`: of its hosts.
+    pub fn into_tables(self, clocks: Vec<HostClock>) -> Tables {
+        let Chains { ways, traced, causes, executors } = self;
+        let Ways { seen, scheduled, carried, services, goals, notes, .. } = ways;
+        let Carried { messages: Messages { publications, messages, .. }, layers, endpoints } = carried;
+        Tables {
+            processes: seen.processes,
+            nodes: seen.nodes,
+            endpoints,
+            callbacks: seen.callbacks,
+            executions: seen.executions,
+            publications,
+            messages,
+            layers,
+            services,
+            goals,
+            states: seen.lifecycle.states,
+            chains: traced.chains,
+            instances: traced.instances,
+            hops: traced.hops,
+            links: traced.links,
+            inputs: traced.inputs,
+            causes,
+            preemptions: scheduled.preemptions,
+            executors,
+            clocks,
+            notes: notes.into_rows(),
+            ..Tables::default()
+        }
+    }
+}
+
+/// What lost events touch, where it is known when they were lost.
+fn lost_events(seen: &Seen, instances: u64) -> Option<Note> {
+    let executions = seen.executions.iter().filter(|e| e.end_ns.is_some_and(|end| seen.lacks(e.start_ns, end))).count();
+    let times = seen.gaps.len() as u64;
+    let text = format!(
+        "stretches of time in which events were lost (gaps in run.json): counts there are too low; left out are {executions} callback times and {instances} instances of chains that reach into them, and losses of messages sent in them; lost is not told");
+    (times > 0).then(|| Note { name: "lost-events".into(), count: times, text })
+}

@@ -1,0 +1,68 @@
+//! Fifth stage: the paths of nodes and topics whose instances can be followed.
+
+use super::Ways;
+use crate::graph::{self, Path};
+use crate::notes::Place;
+use crate::observe::Seen;
+use crate::observe::{PublicationSeen, INTERNAL};
+use tacho_tables::row::{Column, Row};
+use tacho_tables::{CallbackKind, Endpoint, Node, Note, Process};
+use tacho_workload::links::Links;
+use tacho_workload::model::Workload;
+
+/// Paths, named ones first, and what they run over.
+pub(crate) struct Paths {
+    pub(super) ways: Ways,
+    pub(super) paths: Vec<Path>,
+}
+
+impl Paths {
+    /// Finds the paths that a workload or a links file names, and all others from a source to a sink.
+    pub fn of(mut ways: Ways, workload: Option<&Workload>, stated: &Links) -> Paths {
+        let (mut paths, notes) = graph::paths(&ways, workload, stated);
+        ways.notes.add(Place::Paths, notes);
+        let silent = without_callbacks(&ways);
+        let notes: Vec<Note> = silent.iter().map(|process| no_callbacks(&ways, *process)).collect();
+        ways.notes.add(Place::NoCallbacks, notes);
+        paths.retain(|path| can_be_followed(&ways, path, &silent));
+        Paths { ways, paths }
+    }
+}
+
+/// Whether the events tell what becomes of an input on a path. `silent`: processes without callbacks.
+fn can_be_followed(ways: &Ways, path: &Path, silent: &[Row<Process>]) -> bool {
+    let process = |node: Row<Node>| ways.nodes[node].process;
+    // What a chain's node does with its input is not to be seen without callbacks: no figures, not figures of zero.
+    let shown = path.nodes[1..].iter().all(|node| !silent.contains(&process(*node)));
+    // Nor is it known what became of an input on its way to a subscription whose messages are not linked.
+    let linked = path.topics.iter().zip(&path.nodes[1..]).all(|(topic, node)| {
+        let doubtful = |s: &Row<Endpoint>| ways.endpoints[*s].node == *node && ways.doubts.has(*s);
+        !ways.by_topic[*topic].subscriptions.iter().any(doubtful)
+    });
+    // Between clocks that nothing relates no time is known, so no instance either.
+    let related = || path.nodes.windows(2).all(|pair| ways.related(process(pair[0]), process(pair[1])));
+    shown && linked && related()
+}
+
+/// Processes that take or publish messages and never show a callback: rclpy has no callback events of its own.
+fn without_callbacks(seen: &Seen) -> Vec<Row<Process>> {
+    let mut works: Column<Process, bool> = Column::of(vec![false; seen.processes.len()]);
+    let mut calls_back: Column<Process, bool> = Column::of(vec![false; seen.processes.len()]);
+    let named = |p: &&PublicationSeen| p.endpoint.is_some_and(|e| e != INTERNAL);
+    seen.takes.iter().for_each(|t| works[seen.process_of(t.endpoint)] = true);
+    seen.publications.iter().filter(named).for_each(|p| works[p.process] = true);
+    seen.executions.iter().for_each(|e| calls_back[seen.callbacks[e.callback].process] = true);
+    seen.callbacks.iter().filter(|c| c.kind != CallbackKind::Unknown).for_each(|c| calls_back[c.process] = true);
+    seen.rclpy.told().for_each(|p| calls_back[p] = true);
+    seen.roscpp.processes.iter().for_each(|p| calls_back[*p] = true);
+    works.rows().filter(|p| works[*p] && !calls_back[*p]).collect()
+}
+
+fn no_callbacks(seen: &Seen, process: Row<Process>) -> Note {
+    let process = &seen.processes[process];
+    let text = format!(
+        "process {} ({}) shows no callback events, as rclpy by itself does not: callback times, chains and their parts, and queueing \
+         cannot be had; topics, publishers, subscriptions, rates, and latency from publish call to take can",
+        process.pid, process.executable);
+    Note { name: "no-callback-events".into(), count: 1, text }
+}

@@ -1,0 +1,257 @@
+//! The one loop: runs in their order, each analysed and only then finished. What is finished is never run again.
+
+use crate::finished::is_finished;
+use crate::lock::RunLock;
+use crate::order::Item;
+use crate::subject::Subject;
+use crate::whole::Whole;
+use anyhow::{anyhow, Context, Result};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_runner::bench::Ran;
+use tacho_tables::store;
+
+/// When runs are analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Analysis {
+    /// Each after it ran: only such runs can be finished, and kept by a later attempt.
+    OfEach,
+    /// Not by the campaign: its caller does it after all have run, and shows how far that is.
+    Later,
+}
+
+/// What a run that fails ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The campaign.
+    Stop,
+    /// Its subject, whose other repeats are left out.
+    LeaveOut,
+}
+
+/// Runs that belong together.
+pub struct Campaign<'a> {
+    /// What runs.
+    pub subjects: Vec<Subject<'a>>,
+    /// Which run comes when; each once.
+    pub order: Vec<Item>,
+    /// The right to write the directory that all runs are in.
+    pub lock: &'a RunLock,
+    /// Set by ^C: the run under way ends in order, and none begins.
+    pub interrupted: &'a AtomicBool,
+    /// The command line, for the `run.json` of a run that failed before it had one.
+    pub command: Vec<String>,
+    /// When runs are analysed.
+    pub analysis: Analysis,
+    /// What a run that fails ends.
+    pub on_failure: OnFailure,
+    /// A chain that each run must see; one that does not has failed.
+    pub chain: Option<&'a str>,
+    /// Delete the events of each run that was analysed.
+    pub discard_events: bool,
+}
+
+/// How far a campaign is.
+pub struct Step<'s> {
+    /// What is run.
+    pub subject: &'s Subject<'s>,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// Place of the run in the order, from 1.
+    pub number: usize,
+    /// Runs in the order.
+    pub of: usize,
+    /// What the run does.
+    pub what: &'s str,
+    /// Of all that is to be run, 0 to 1.
+    pub done: f64,
+}
+
+/// A run that failed.
+#[derive(Debug)]
+pub struct Failed {
+    /// Which.
+    pub item: Item,
+    /// Why.
+    pub error: anyhow::Error,
+}
+
+/// What came of a campaign.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// Runs that failed, in the order in which they ran.
+    pub failed: Vec<Failed>,
+    /// What died in runs that were finished nevertheless, in words; each with the index of its subject.
+    pub deaths: Vec<(usize, String)>,
+    /// Runs in the order that are not finished; with [`Analysis::Later`], all.
+    pub unfinished: usize,
+}
+
+impl Campaign<'_> {
+    /// How many runs an earlier attempt finished: these are kept.
+    pub fn finished(&self) -> usize {
+        self.order.iter().filter(|item| self.is_finished(**item)).count()
+    }
+
+    fn is_finished(&self, Item { subject, repeat }: Item) -> bool {
+        let subject = &self.subjects[subject];
+        is_finished(&subject.run(repeat), subject.workload, self.chain)
+    }
+
+    /// Runs what is not finished yet, and sums up the repeats of each subject, also after a failure or ^C. `each` is
+    /// called after each run, with what came of it.
+    ///
+    /// A run that fails is no error but stands in [`Ended`]. An error is one of `each`, or of the disk, and ends the
+    /// campaign.
+    pub fn run(
+        &self,
+        progress: &mut dyn FnMut(Step<'_>),
+        each: &mut dyn FnMut(Item, Ran) -> Result<()>,
+    ) -> Result<Ended> {
+        let (mut ended, mut ran) = (Ended::default(), BTreeSet::new());
+        let all = self.run_all(&mut ended, &mut ran, progress, each);
+        let summed_up = ran.iter().try_for_each(|subject| self.sum_up(*subject, &ended));
+        all.and(summed_up)?;
+        ended.unfinished = self.order.len() - self.finished();
+        Ok(ended)
+    }
+
+    /// `ran` are the subjects of which something ran since they were summed up.
+    fn run_all(
+        &self,
+        ended: &mut Ended,
+        ran: &mut BTreeSet<usize>,
+        progress: &mut dyn FnMut(Step<'_>),
+        each: &mut dyn FnMut(Item, Ran) -> Result<()>,
+    ) -> Result<()> {
+        let numbered = (1..).zip(self.order.iter().copied());
+        let to_run: Vec<(usize, Item)> = numbered.filter(|(_, item)| !self.is_finished(*item)).collect();
+        // What was cut short before it was summed up has all its runs, perhaps.
+        ran.extend((0..self.subjects.len()).filter(|subject| self.lacks_its_whole(*subject)));
+        let whole_s: f64 = to_run.iter().map(|(_, item)| self.subjects[item.subject].takes_s()).sum();
+        let mut done_s = 0.0;
+        for (number, item) in to_run {
+            let subject = &self.subjects[item.subject];
+            let is_left_out = ended.failed.iter().any(|failed| failed.item.subject == item.subject);
+            if !is_left_out {
+                ran.insert(item.subject);
+                let done = self.run_one(item, ended, &mut |what, part| {
+                    let done = (done_s + part * subject.takes_s()) / whole_s;
+                    progress(Step { subject, repeat: item.repeat, number, of: self.order.len(), what, done })
+                })?;
+                if self.analysis == Analysis::OfEach && item.repeat + 1 == subject.workload.run.repeats {
+                    self.sum_up(item.subject, ended)?;
+                    ran.remove(&item.subject);
+                }
+                done.map_or(Ok(()), |done| each(item, done))?;
+            }
+            done_s += subject.takes_s();
+            if self.interrupted.load(Ordering::Relaxed)
+                || self.on_failure == OnFailure::Stop && !ended.failed.is_empty()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One run, and its figures. What is left of an earlier attempt is removed. `None`: it failed, or ^C came before
+    /// it had anything to give.
+    fn run_one(&self, item: Item, ended: &mut Ended, progress: &mut dyn FnMut(&str, f64)) -> Result<Option<Ran>> {
+        let subject = &self.subjects[item.subject];
+        let directory = subject.run(item.repeat);
+        self.make_room(&directory)?;
+        let ran = subject.runner.run(subject.workload, item.repeat, &directory, &mut |p| progress(p.what, p.done));
+        let info = match &ran {
+            Ok(ran) => ran.info.clone(),
+            Err(error) => self.failed_info(&directory, error),
+        };
+        if directory.path().is_dir() {
+            directory.write_info(&RunInfo { parameters: subject.parameters.clone(), ..info })?;
+        }
+        let ran = match ran {
+            // ^C reaches the nodes of a terminal, too: that they ended is no fault of theirs.
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => return Ok(None),
+            Err(error) => {
+                ended.failed.push(Failed { item, error });
+                return Ok(None);
+            }
+            Ok(ran) => ran,
+        };
+        ended.deaths.extend(ran.failures.iter().map(|death| (item.subject, death.clone())));
+        if self.analysis == Analysis::OfEach && ran.info.measured_from_ns.is_some() {
+            match self.analyse(subject, &directory, ran.info.cut_short) {
+                Err(error) => {
+                    ended.failed.push(Failed { item, error });
+                    return Ok(None);
+                }
+                Ok(()) if self.discard_events => directory.discard_events()?,
+                Ok(()) => {}
+            }
+        }
+        Ok(Some(ran))
+    }
+
+    /// Removes what an earlier attempt left. The directory of the campaign itself was made for this attempt.
+    fn make_room(&self, directory: &RunDirectory) -> Result<()> {
+        if directory.path() != self.lock.directory() && directory.path().exists() {
+            std::fs::remove_dir_all(directory.path()).with_context(|| directory.path().display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Nothing is asked of a run that ^C cut short: it is made anew.
+    fn analyse(&self, subject: &Subject<'_>, directory: &RunDirectory, cut_short: bool) -> Result<()> {
+        let analysed = subject.runner.analyse(subject.workload, directory);
+        analysed.map_err(|error| anyhow!("its events cannot be analysed: {error}"))?;
+        let Some(name) = self.chain.filter(|_| !cut_short) else { return Ok(()) };
+        let seen = store::read_summary(directory)?.chains.iter().any(|chain| chain.name == name);
+        seen.then_some(()).with_context(|| format!("chain {name} was not seen in {}", directory.path().display()))
+    }
+
+    /// The runner wrote down what it knew when it failed; it may have known nothing.
+    fn failed_info(&self, directory: &RunDirectory, error: &anyhow::Error) -> RunInfo {
+        let mut info = directory.info().unwrap_or_else(|_| self.no_info());
+        info.cut_short = true;
+        let cause = error.root_cause().to_string();
+        if !info.missing.iter().any(|text| text.contains(&cause)) {
+            info.missing = vec![format!("the run failed: {error:#}")];
+        }
+        info
+    }
+
+    /// Of a subject with no run.
+    fn no_info(&self) -> RunInfo {
+        RunInfo {
+            verb: "bench".into(),
+            command: self.command.clone(),
+            tacho_version: env!("CARGO_PKG_VERSION").into(),
+            ..RunInfo::default()
+        }
+    }
+
+    fn lacks_its_whole(&self, subject: usize) -> bool {
+        let subject = &self.subjects[subject];
+        let whole = &subject.directory;
+        subject.has_repeats() && !(whole.summary().is_file() && whole.info().is_ok_and(|info| !info.cut_short))
+    }
+
+    /// The run directory above the repeats of a subject, over those that have figures, or, where they are analysed
+    /// later, that have come to an end.
+    fn sum_up(&self, index: usize, ended: &Ended) -> Result<()> {
+        let subject = &self.subjects[index];
+        if !subject.has_repeats() {
+            return Ok(());
+        }
+        let failed = ended.failed.iter().find(|failed| failed.item.subject == index);
+        let counts = |(repeat, run): &(u32, RunDirectory)| match self.analysis {
+            Analysis::OfEach => run.summary().is_file(),
+            Analysis::Later => failed.is_none_or(|failed| failed.item.repeat != *repeat),
+        };
+        let repeats = (0..).zip(subject.directory.repeats()?).filter(counts).map(|(_, run)| run.info());
+        let repeats = repeats.collect::<std::io::Result<Vec<RunInfo>>>()?;
+        let whole = Whole { subject, repeats, failed: failed.map(|failed| &failed.error) };
+        whole.write(self.no_info(), self.analysis)
+    }
+}

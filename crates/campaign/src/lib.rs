@@ -1,0 +1,29 @@
+//! Many runs in one order: the repeats of `tacho bench`, a sweep, a proof of `tacho tune`.
+//!
+//! A [`Campaign`] is a list of [`Item`]s, each a repeat of a [`Subject`] in a run directory of its own. It holds the
+//! [`RunLock`] of the directory above them, keeps what an earlier attempt finished, stops in order at ^C, and sums up
+//! the repeats of each subject. [`SweepRun`] makes one of a sweep; `tacho_tune` makes one of a proof.
+
+// In place of the standard one.
+#[macro_use(eprintln)]
+extern crate tacho_printing;
+
+mod campaign;
+mod difference;
+mod error;
+mod finished;
+mod lock;
+mod order;
+mod subject;
+mod sweep;
+pub mod testing;
+mod whole;
+
+pub use campaign::{Analysis, Campaign, Ended, Failed, OnFailure, Step};
+pub use difference::{difference, same_workload};
+pub use error::Error;
+pub use finished::is_finished;
+pub use lock::{RunLock, NAME as LOCK};
+pub use order::{in_turns, Item};
+pub use subject::{Runner, Subject};
+pub use sweep::{same_sweep, SweepRun, Swept};

@@ -1,0 +1,68 @@
+//! A stand-in for whoever runs workloads, for tests of order and resume: it starts no process and measures nothing.
+
+use crate::subject::Runner;
+use anyhow::Result;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tacho_events::run::{RunDirectory, RunInfo};
+use tacho_runner::bench::{write_workload, Progress, Ran};
+use tacho_tables::summary::{ChainFigures, Summary};
+use tacho_tables::{store, Tables};
+use tacho_workload::Workload;
+
+/// Writes run directories with empty tables, and the figures of one chain.
+pub struct StandIn<'a> {
+    /// The figures of a run by its directory, or why it fails.
+    figures: Box<dyn Fn(&Path) -> Result<ChainFigures> + 'a>,
+    /// Which run ^C cuts short, from 0.
+    cut_short: Option<usize>,
+    ran: RefCell<Vec<PathBuf>>,
+    /// What ^C sets.
+    pub interrupted: AtomicBool,
+}
+
+impl<'a> StandIn<'a> {
+    /// Of these figures.
+    pub fn new(figures: impl Fn(&Path) -> Result<ChainFigures> + 'a) -> StandIn<'a> {
+        let (ran, interrupted) = (RefCell::new(vec![]), AtomicBool::new(false));
+        StandIn { figures: Box::new(figures), cut_short: None, ran, interrupted }
+    }
+
+    /// ^C comes in the run of this number, from 0, after half of it was measured.
+    pub fn cut_short(self, run: usize) -> StandIn<'a> {
+        StandIn { cut_short: Some(run), ..self }
+    }
+
+    /// The directories of its runs, in the order in which they ran.
+    pub fn ran(&self) -> Vec<PathBuf> {
+        self.ran.borrow().clone()
+    }
+}
+
+impl Runner for StandIn<'_> {
+    fn run(
+        &self,
+        workload: &Workload,
+        repeat: u32,
+        run: &RunDirectory,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Ran> {
+        progress(Progress { what: "standing in", done: 0.5 });
+        write_workload(workload, run)?;
+        let cut_short = self.cut_short == Some(self.ran.borrow().len());
+        self.interrupted.fetch_or(cut_short, Ordering::Relaxed);
+        self.ran.borrow_mut().push(run.path().to_owned());
+        (self.figures)(run.path())?;
+        let (measured_from_ns, measured_to_ns) = (Some(0), Some(1));
+        let info = RunInfo { repeat: Some(repeat), measured_from_ns, measured_to_ns, cut_short, ..RunInfo::default() };
+        run.write_info(&info)?;
+        Ok(Ran { info, nodes: vec![], failures: vec![] })
+    }
+
+    fn analyse(&self, _: &Workload, run: &RunDirectory) -> Result<()> {
+        store::write(&run.tables(), &Tables::default())?;
+        let chains = vec![(self.figures)(run.path())?];
+        Ok(store::write_summary(run, &Summary { chains, ..Summary::default() })?)
+    }
+}

@@ -1,0 +1,288 @@
+//! What a tuning was begun with and what it found, in its directory, so that a proof can go on.
+
+use crate::exit::{Failure, Outcome};
+use crate::options::{callback_check, Method, Tune};
+use crate::{check, runs};
+use anyhow::{anyhow, Context};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tacho_campaign::{difference, same_workload};
+use tacho_events::run::RunDirectory;
+use tacho_workload::model::Chain;
+use tacho_workload::units::format_duration;
+use tacho_workload::Workload;
+
+const NAME: &str = "tuning.json";
+const EXPECTED: &str = "expected the workload and the options that it was begun with, or another directory";
+
+/// `RUN/tuning.json`. The workload that was asked for stands beside it, in `RUN/workload.yaml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Tuning {
+    /// The options.
+    pub asked: Asked,
+    /// What the search found; absent until then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<Found>,
+}
+
+/// What decides what a tuning finds and proves, beside its workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The run that was measured, as an absolute path; absent where the tuning measures a workload file itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<PathBuf>,
+    /// How to tune.
+    pub method: Vec<Method>,
+    /// The chain.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub chain: Option<String>,
+    /// Times of callback checks, as `--check` takes them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub check: Vec<String>,
+    /// Cores that the nodes share.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cores: Option<u32>,
+}
+
+/// What a search found: enough to write the tuned workloads again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The chain that is tuned, which the workload need not name.
+    pub chain: Chain,
+    /// The common rate; absent without that method.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub common_rate_hz: Option<f64>,
+}
+
+/// A tuning that begins or goes on.
+pub struct Begun {
+    /// With what.
+    pub tuning: Tuning,
+    /// As it was, with the repeats that were asked for.
+    pub workload: Workload,
+    /// Its directory, where it goes on.
+    pub out: Option<RunDirectory>,
+}
+
+impl Begun {
+    /// Of the command line and, with `--resume`, of what its directory holds. Writes nothing.
+    pub fn new(options: &Tune) -> Result<Begun, Failure> {
+        let out = options.out.out.as_ref().filter(|out| options.resume && out.join(NAME).is_file());
+        match (out, &options.run) {
+            (Some(out), _) => Begun::again(options, RunDirectory::new(out)),
+            (None, Some(run)) if !options.method.is_empty() => {
+                let tuning = Tuning { asked: Asked::of(options)?, found: None };
+                Ok(Begun { tuning, workload: workload(run, options.repeats)?, out: None })
+            }
+            _ => {
+                let out = options.out.out.clone().unwrap_or_default();
+                let expected = "expected one, or a run or workload to tune, and --method";
+                Err(Failure::Usage(format!("{}: holds no tuning to go on with; {expected}", out.display())))
+            }
+        }
+    }
+
+    /// What is not named on the command line is as it was; what is must be the same. With a run or workload, all is
+    /// named.
+    fn again(options: &Tune, out: RunDirectory) -> Result<Begun, Failure> {
+        let text = runs::read_text(&out.path().join(NAME))?;
+        let unreadable = |error| Failure::Usage(format!("{}: {error}", out.path().join(NAME).display()));
+        let tuning: Tuning = serde_json::from_str(&text).map_err(unreadable)?;
+        let now = Asked::of(options)?;
+        for (there, now) in tuning.asked.words().into_iter().zip(now.words()) {
+            if there != now && (options.run.is_some() || !now.is_default()) {
+                let text = format!("the tuning was begun {there}, and is now asked for {now}; {EXPECTED}");
+                return Err(Failure::Usage(format!("{}: {text}", out.path().display())));
+            }
+        }
+        let workload = workload(options.run.as_deref().unwrap_or(&out.workload()), options.repeats)?;
+        let begun_with = runs::read_text(&out.workload())?;
+        if !same_workload(&begun_with, &workload) {
+            let difference = difference(&begun_with, &tacho_workload::write(&workload));
+            let text = format!("the tuning was begun with another workload: {difference}; {EXPECTED}");
+            return Err(Failure::Usage(format!("{}: {text}", out.workload().display())));
+        }
+        Ok(Begun { tuning, workload, out: Some(out) })
+    }
+}
+
+/// The workload of a run, or of a file, with so many repeats.
+fn workload(path: &Path, repeats: Option<u32>) -> Result<Workload, Failure> {
+    let mut workload = match path.is_file() {
+        true => check::read(path)?,
+        false => runs::workload(&runs::open(path)?)?.ok_or_else(|| {
+            Failure::Usage(format!("{}: has no workload.yaml; expected a run of `tacho bench`", path.display()))
+        })?,
+    };
+    workload.run.repeats = repeats.unwrap_or(workload.run.repeats);
+    Ok(workload)
+}
+
+impl Tuning {
+    /// Writes it into a new directory, and beside it the workload that was asked for.
+    pub fn begin(&self, out: &RunDirectory, workload: &Workload) -> Outcome {
+        if out.path().join(NAME).is_file() {
+            return Ok(());
+        }
+        std::fs::write(out.workload(), tacho_workload::write(workload))
+            .with_context(|| out.workload().display().to_string())?;
+        self.write(out) // last: with it, all is there
+    }
+
+    /// Writes it, in one step.
+    pub fn write(&self, out: &RunDirectory) -> Outcome {
+        let (new, path) = (out.path().join(".tuning.json"), out.path().join(NAME));
+        let text = serde_json::to_vec_pretty(self).context("JSON")?;
+        let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path));
+        Ok(written.with_context(|| path.display().to_string())?)
+    }
+}
+
+impl Asked {
+    fn of(options: &Tune) -> Result<Asked, Failure> {
+        let run = options.run.as_ref().filter(|run| !run.is_file());
+        let absolute = |run: &PathBuf| run.canonicalize().unwrap_or_else(|_| run.clone());
+        let check = |(node, time): &(Option<String>, Duration)| match node {
+            Some(node) => format!("{node}={}", format_duration(*time)),
+            None => format_duration(*time),
+        };
+        Ok(Asked {
+            run: run.map(absolute),
+            method: options.method.clone(),
+            chain: options.chain.clone(),
+            check: options.check.iter().map(check).collect(),
+            cores: options.cores,
+        })
+    }
+
+    /// Times of callback checks, of a node or of all.
+    pub fn checks(&self) -> Result<Vec<(Option<String>, Duration)>, Failure> {
+        let checks = self.check.iter().map(|text| callback_check(text)).collect::<Result<_, _>>();
+        Ok(checks.map_err(|error| anyhow!("{NAME}: check: {error}"))?)
+    }
+
+    /// Each option in words that can be compared.
+    fn words(&self) -> [Words; 5] {
+        let run = self.run.as_ref().map_or("a workload file".into(), |run| run.display().to_string());
+        let name = |method: &Method| method.to_possible_value().map(|value| value.get_name().to_owned());
+        let methods: Vec<String> = self.method.iter().filter_map(name).collect();
+        [
+            Words { option: "", value: run, default: self.run.is_none() },
+            Words::new("--method", methods.join(", ")),
+            Words::new("--chain", self.chain.clone().unwrap_or_default()),
+            Words::new("--check", self.check.join(", ")),
+            Words::new("--cores", self.cores.map_or(String::new(), |cores| cores.to_string())),
+        ]
+    }
+}
+
+/// An option and its value; without a name, what is tuned.
+#[derive(Debug, PartialEq)]
+struct Words {
+    option: &'static str,
+    value: String,
+    default: bool,
+}
+
+impl Words {
+    fn new(option: &'static str, value: String) -> Words {
+        Words { option, default: value.is_empty(), value }
+    }
+
+    fn is_default(&self) -> bool {
+        self.default
+    }
+}
+
+impl std::fmt::Display for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Words { option: "", value, .. } => write!(f, "of {value}"),
+            Words { option, default: true, .. } => write!(f, "without {option}"),
+            Words { option, value, .. } => write!(f, "with {option} {value}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Options, Verb};
+    use clap::Parser;
+
+    const WORKLOAD: &str = "nodes: {a: {publishes: {/t: {rate: 10 Hz}}}, b: {subscribes: [/t]}}\nchains: {c: [a, b]}\n\
+                            run: {duration: 1 s, repeats: 2}\n";
+
+    fn options(line: &str, folder: &Path) -> Tune {
+        let line = line.replace("FOLDER", &folder.display().to_string());
+        match Options::try_parse_from(line.split_whitespace()).expect("options").verb {
+            Verb::Tune(tune) => tune,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A folder with w.yaml, and a tuning of it in `out`.
+    fn begun(line: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::write(folder.path().join("w.yaml"), WORKLOAD).expect("workload");
+        let out = RunDirectory::new(folder.path().join("out"));
+        std::fs::create_dir(out.path()).expect("out");
+        let begun = Begun::new(&options(line, folder.path())).expect("a tuning");
+        begun.tuning.begin(&out, &begun.workload).expect("written");
+        folder
+    }
+
+    #[test]
+    fn a_tuning_goes_on_by_its_directory_alone_or_with_the_same_words() {
+        let first =
+            "tacho tune FOLDER/w.yaml --method common-rate --method arrival --check 0.05ms --check b=1ms --prove --repeats 3";
+        let folder = begun(first);
+        for line in ["tacho tune --prove", first] {
+            let line = format!("{line} -o FOLDER/out --resume");
+            let again = Begun::new(&options(&line, folder.path())).expect("the same");
+            assert_eq!(again.tuning.asked.method, [Method::CommonRate, Method::Arrival]);
+            let checks = again.tuning.asked.checks().expect("checks");
+            let times = [(None, Duration::from_micros(50)), (Some("b".to_owned()), Duration::from_millis(1))];
+            assert_eq!((checks, again.workload.run.repeats), (times.to_vec(), 3));
+            assert!(again.out.is_some());
+        }
+    }
+
+    #[test]
+    fn other_words_are_refused_and_named() {
+        let folder = begun("tacho tune FOLDER/w.yaml --method arrival --cores 2");
+        let refused = |line: &str| {
+            let line = format!("tacho tune {line} --prove -o FOLDER/out --resume");
+            match Begun::new(&options(&line, folder.path())).map(|_| ()) {
+                Err(Failure::Usage(text)) => text,
+                other => panic!("{other:?}"),
+            }
+        };
+        let other = refused("--method common-rate");
+        assert!(
+            other.contains("begun with --method arrival, and is now asked for with --method common-rate;"),
+            "{other}"
+        );
+        let lacking = refused("FOLDER/w.yaml --method arrival");
+        assert!(lacking.contains("begun with --cores 2, and is now asked for without --cores;"), "{lacking}");
+        let added = refused("--chain c");
+        assert!(added.contains("begun without --chain, and is now asked for with --chain c;"), "{added}");
+        let longer = refused("--repeats 5");
+        assert!(longer.contains("`  repeats: 2` there and `  repeats: 5` now"), "{longer}");
+        std::fs::write(folder.path().join("w.yaml"), WORKLOAD.replace("1 s", "2 s")).expect("workload");
+        let text = refused("FOLDER/w.yaml --method arrival --cores 2");
+        assert!(text.contains("another workload") && text.contains("1 s") && text.contains("2 s"), "{text}");
+    }
+
+    #[test]
+    fn where_no_tuning_was_begun_there_is_nothing_to_go_on_with_but_one_begins() {
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::write(folder.path().join("w.yaml"), WORKLOAD).expect("workload");
+        let nothing = Begun::new(&options("tacho tune --prove -o FOLDER/out --resume", folder.path())).map(|_| ());
+        assert!(matches!(nothing, Err(Failure::Usage(text)) if text.contains("holds no tuning to go on with")));
+        let line = "tacho tune FOLDER/w.yaml --method arrival --prove -o FOLDER/out --resume";
+        assert!(Begun::new(&options(line, folder.path())).expect("a tuning").out.is_none());
+    }
+}

@@ -1,0 +1,70 @@
+//! What else ran on the machine.
+
+use serde::{Deserialize, Serialize};
+
+/// What a machine did while something ran on it, from /proc. Unreadable values are absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct Load {
+    /// Wall time that all below is of.
+    pub over_s: f64,
+    /// CPUs that were online.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpus: Option<u32>,
+    /// CPU time that all processes, the kernel and interrupts used (/proc/stat), of all CPUs together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine_cpu_s: Option<f64>,
+    /// The part of tacho and of what it started or attached to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub own_cpu_s: Option<f64>,
+    /// The rest: what other processes used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub others_cpu_s: Option<f64>,
+    /// Part of the time of all CPUs that the hypervisor gave to others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steal_percent: Option<f64>,
+    /// Part of the time in which some task waited for a CPU (/proc/pressure/cpu): of the run or of others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pressure_some_percent: Option<f64>,
+    /// Part of the time in which all tasks that were not idle waited for one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pressure_full_percent: Option<f64>,
+    /// Load average over a minute, tasks, at the begin (/proc/loadavg).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load_average_before: Option<f64>,
+    /// And at the end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load_average_after: Option<f64>,
+}
+
+impl Load {
+    /// If others used more CPUs than this on average, the run was not alone.
+    pub const MUCH_OTHERS_CPUS: f64 = 0.5;
+    /// Steal is reported if it is more than this share of the time of all CPUs.
+    pub const MUCH_STEAL_PERCENT: f64 = 1.0;
+    /// Least time for which either is reported: over less, the kernel's ticks of 10 ms are too coarse.
+    const LEAST_S: f64 = 0.5;
+
+    /// CPUs that others used on the average.
+    pub fn others_cpus(&self) -> Option<f64> {
+        self.others_cpu_s.filter(|_| self.over_s > 0.0).map(|cpu_s| cpu_s / self.over_s)
+    }
+
+    /// Returns in words what used much of the machine: `other processes used 1.52 CPUs on the average`. `None`: nothing
+    /// did, or it is unknown.
+    pub fn much(&self) -> Option<String> {
+        if self.over_s < Load::LEAST_S {
+            return None;
+        }
+        let others = self.others_cpus().filter(|cpus| *cpus > Load::MUCH_OTHERS_CPUS);
+        let others = others.map(|cpus| match self.cpus {
+            Some(all) => format!("other processes used {cpus:.2} of {all} CPUs on the average"),
+            None => format!("other processes used {cpus:.2} CPUs on the average"),
+        });
+        let steal = self.steal_percent.filter(|percent| *percent > Load::MUCH_STEAL_PERCENT);
+        let steal =
+            steal.map(|percent| format!("the hypervisor gave {percent:.1} % of the CPUs' time to others (steal)"));
+        let told: Vec<String> = others.into_iter().chain(steal).collect();
+        (!told.is_empty()).then(|| told.join(", and "))
+    }
+}

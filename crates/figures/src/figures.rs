@@ -1,0 +1,395 @@
+//! Tables into figures. Several repeats of one workload make one figure, over all that was measured in any of them.
+
+pub(crate) mod actions;
+pub(crate) mod bag;
+mod coroutines;
+pub(crate) mod emulated;
+mod explained;
+pub(crate) mod layers;
+pub(crate) mod lifecycle;
+pub(crate) mod point;
+mod repeat;
+pub(crate) mod services;
+mod statistics;
+pub(crate) mod threads;
+
+pub use repeat::Repeat;
+
+use coroutines::LaterParts;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tacho_events::run::RunInfo;
+use tacho_tables::row::{self, numbered, Column, Row};
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::summary::{CallbackFigures, ChainFigures, Distribution, TopicFigures};
+use tacho_tables::{Callback, Delivery, Endpoint, EndpointKind, Instance, Note, Parts};
+
+const NS_PER_US: f64 = 1e3;
+const NS_PER_MS: f64 = 1e6;
+
+/// Mean period of a series of instants, over several runs of it.
+#[derive(Default, Clone, Copy)]
+struct Series {
+    intervals: u64,
+    span_ns: i64,
+}
+
+/// The instants of one run of a series.
+struct Instants {
+    count: u64,
+    first: i64,
+    last: i64,
+}
+
+impl Default for Instants {
+    fn default() -> Self {
+        Instants { count: 0, first: i64::MAX, last: i64::MIN }
+    }
+}
+
+impl Instants {
+    fn add(&mut self, time: i64) {
+        self.count += 1;
+        self.first = self.first.min(time);
+        self.last = self.last.max(time);
+    }
+}
+
+impl Series {
+    fn add(&mut self, run: &Instants) {
+        if run.count > 1 {
+            self.intervals += run.count - 1;
+            self.span_ns += run.last - run.first;
+        }
+    }
+
+    fn period_ns(self) -> Option<f64> {
+        (self.intervals > 0 && self.span_ns > 0).then(|| self.span_ns as f64 / self.intervals as f64)
+    }
+}
+
+/// Latency of a message that has one, us: to the first line of its callback, else to its take. One in emulated time has
+/// none.
+pub(crate) fn latency_us(message: &tacho_tables::Message) -> Option<f64> {
+    (!message.emulated).then(|| elapsed_us(message)).flatten()
+}
+
+/// From publish call to first line as the clocks say, whosever time it is, us.
+pub(crate) fn elapsed_us(message: &tacho_tables::Message) -> Option<f64> {
+    Some((message.callback_ns.or(message.take_ns)? - message.publish_ns?) as f64 / NS_PER_US)
+}
+
+#[derive(Default)]
+struct Topic {
+    publishers: BTreeSet<String>,
+    subscribers: BTreeSet<String>,
+    sent: u64,
+    received: u64,
+    /// Of them, those whose publication is not known.
+    unlinked: u64,
+    lost: u64,
+    losses_known: bool,
+    series: Series,
+    uncertainty_ns: Option<i64>,
+}
+
+pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<TopicFigures> {
+    let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
+    let mut to_take = 0;
+    for Repeat { tables, info, .. } in repeats {
+        for endpoint in &tables.endpoints {
+            let topic =
+                topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
+            let node = &tables.nodes[endpoint.node];
+            let names = match endpoint.kind {
+                EndpointKind::Publisher => &mut topic.publishers,
+                EndpointKind::Subscription => &mut topic.subscribers,
+            };
+            names.insert(node.name.clone());
+            topic.losses_known &= tables.processes[node.process].dropped_events == 0 && endpoint.linked != Some(false);
+            topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
+        }
+        let mut published: HashMap<&str, Instants> = HashMap::new();
+        for publication in &tables.publications {
+            published.entry(&tables.endpoints[publication.publisher].topic).or_default().add(publication.publish_ns);
+        }
+        for (name, instants) in published {
+            let topic = topics.entry(name).or_default();
+            topic.sent += instants.count;
+            topic.series.add(&instants);
+        }
+        for message in &tables.messages {
+            let topic = topics.entry(&tables.endpoints[message.subscription].topic).or_default();
+            if message.delivery == Delivery::Lost {
+                topic.lost += 1;
+                continue;
+            }
+            topic.received += 1;
+            topic.unlinked += u64::from(message.publish_ns.is_none());
+            to_take += u64::from(message.callback_ns.is_none() && message.publish_ns.is_some());
+            let process = |e: Row<Endpoint>| tables.nodes[tables.endpoints[e].node].process;
+            let between =
+                message.publisher.and_then(|p| tables.clock_uncertainty_ns(process(p), process(message.subscription)));
+            topic.uncertainty_ns = topic.uncertainty_ns.max(between);
+        }
+    }
+    if to_take > 0 {
+        let text =
+            "messages without a callback event: their latency ends at the take, not at the first line of a callback";
+        notes.push(Note { name: "latency-to-take".into(), count: to_take, text: text.into() });
+    }
+    let numbers: HashMap<&str, Row<Topic>> =
+        topics.keys().enumerate().map(|(n, name)| (*name, Row::behind(n))).collect();
+    let mut latencies = Grouped::new(topics.len(), || {
+        repeats.iter().flat_map(|repeat| {
+            let number = |e: &Endpoint| numbers[e.topic.as_str()];
+            let of: Column<Endpoint, Row<Topic>> = Column::of(repeat.tables.endpoints.iter().map(number));
+            repeat.tables.messages.iter().filter_map(move |m| Some((of[m.subscription], latency_us(m)?)))
+        })
+    });
+    let figures = |(number, (name, topic)): (usize, (&str, Topic))| TopicFigures {
+        topic: name.to_string(),
+        lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty())
+            .then_some(topic.lost)
+            .filter(|lost| is_told(*lost, topic.unlinked, topic.received)),
+        publishers: topic.publishers.into_iter().collect(),
+        subscribers: topic.subscribers.into_iter().collect(),
+        sent: topic.sent,
+        received: topic.received,
+        rate_hz: topic.series.period_ns().map(|ns| 1e9 / ns),
+        latency_us: Distribution::of_slice(latencies.of_mut(Row::behind(number))),
+        latency_uncertainty_us: topic.uncertainty_ns.map(|ns| ns as f64 / NS_PER_US),
+    };
+    topics.into_iter().enumerate().map(figures).collect()
+}
+
+/// Whether a loss is told: not if most of what was received has no publication, and nothing else was seen to be lost.
+pub(crate) fn is_told(lost: u64, unlinked: u64, received: u64) -> bool {
+    lost > 0 || unlinked * 2 <= received
+}
+
+/// Whether events were lost at some time between two instants.
+fn are_lost(info: Option<&RunInfo>, from: i64, to: i64) -> bool {
+    info.is_some_and(|info| info.gaps.iter().any(|gap| gap.from_ns < to && from <= gap.to_ns))
+}
+
+/// One callback over all repeats: its figures so far.
+#[derive(Default)]
+struct CallbackSoFar {
+    figures: CallbackFigures,
+    outputs: BTreeMap<String, Series>,
+}
+
+pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
+    // The same callback has another address in another repeat: it is the n-th of its node, kind, topic and period.
+    type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
+    let mut order: Vec<CallbackSoFar> = Vec::new();
+    let mut known: HashMap<Key, Row<CallbackSoFar>> = HashMap::new();
+    // Of each repeat and callback row, its place in `order`.
+    let mut of_rows: Vec<Column<Callback, Option<Row<CallbackSoFar>>>> = Vec::new();
+    for Repeat { tables, options, .. } in repeats {
+        let mut of_row: Column<Callback, Option<Row<CallbackSoFar>>> = Column::of(vec![None; tables.callbacks.len()]);
+        let mut ordinals: HashMap<Key, usize> = HashMap::new();
+        let mut ran: Column<Callback, bool> = Column::of(vec![false; tables.callbacks.len()]);
+        let measured = |e: &&tacho_tables::Execution| options.measures(e.start_ns);
+        tables.executions.iter().filter(measured).for_each(|e| ran[e.callback] = true);
+        for (row, callback) in numbered(&tables.callbacks).filter(|(row, _)| ran[*row]) {
+            let node = callback.node.map(|n| tables.nodes[n].name.clone());
+            let mut key: Key =
+                (node.clone(), callback.kind.word().into(), callback.topic.clone(), callback.period_ns, 0);
+            let ordinal = ordinals.entry(key.clone()).or_default();
+            key.4 = *ordinal;
+            *ordinal += 1;
+            let index = *known.entry(key).or_insert_with(|| {
+                let new = CallbackSoFar {
+                    figures: CallbackFigures {
+                        process_id: tables.processes[callback.process].pid,
+                        callback: format!("{:#x}", callback.address),
+                        kind: callback.kind.word().into(),
+                        node,
+                        topic: callback.topic.clone(),
+                        period_ms: callback.period_ns.map(|ns| ns as f64 / NS_PER_MS),
+                        symbol: callback.symbol.clone(),
+                        ..CallbackFigures::default()
+                    },
+                    ..CallbackSoFar::default()
+                };
+                row::add(&mut order, new)
+            });
+            of_row[row] = Some(index);
+        }
+        let mut published: BTreeMap<(Row<CallbackSoFar>, &str), Instants> = BTreeMap::new();
+        for publication in &tables.publications {
+            let Some(execution) = publication.execution else { continue };
+            if let Some(index) = of_row[tables.executions[execution].callback] {
+                let topic = tables.endpoints[publication.publisher].topic.as_str();
+                published.entry((index, topic)).or_default().add(publication.publish_ns);
+            }
+        }
+        for ((index, topic), instants) in published {
+            order[index].outputs.entry(topic.to_string()).or_default().add(&instants);
+        }
+        of_rows.push(of_row);
+    }
+    // Executions in the window, each with its repeat and row, that lost events do not touch.
+    let measured = || {
+        repeats.iter().zip(&of_rows).enumerate().flat_map(|(number, (Repeat { tables, options, info }, of_row))| {
+            let executions = tables.executions.numbered().filter(|(_, e)| options.measures(e.start_ns));
+            // Its end may be another's whose start was lost.
+            let whole = executions.filter(move |(_, e)| e.end_ns.is_none_or(|end| !are_lost(*info, e.start_ns, end)));
+            whole.filter_map(move |(row, e)| Some(((number, row), of_row[e.callback]?, e)))
+        })
+    };
+    let later_parts = |Repeat { tables, info, .. }: &Repeat<'_>| {
+        coroutines::later_parts(&tables.executions, |from, to| are_lost(*info, from, to))
+    };
+    let later: Vec<_> = repeats.iter().map(later_parts).collect();
+    let calls = || {
+        measured().filter(|(_, _, e)| e.resumes.is_none()).filter_map(|((number, row), index, e)| {
+            let later = later[number].get(&row).copied().unwrap_or(Some(LaterParts::NONE))?;
+            Some((
+                index,
+                e.end_ns? - e.start_ns + later.wall_ns,
+                e.cpu_ns.zip(later.cpu_ns).map(|(first, later)| first + later),
+            ))
+        })
+    };
+    let us = |ns: i64| ns as f64 / NS_PER_US;
+    let mut durations = Grouped::new(order.len(), || calls().map(|(index, wall, _)| (index, us(wall))));
+    let mut cpu = Grouped::new(order.len(), || calls().filter_map(|(index, _, cpu)| Some((index, us(cpu?)))));
+    let mut off_cpu =
+        Grouped::new(order.len(), || calls().filter_map(|(index, wall, cpu)| Some((index, us(wall - cpu?)))));
+    let mut waits = Grouped::new(order.len(), || {
+        let queued = measured().filter_map(|(_, index, e)| Some((index, us(e.start_ns - e.queued_ns?))));
+        let taken = repeats.iter().zip(&of_rows).flat_map(|(Repeat { tables, .. }, of_row)| {
+            tables.messages.iter().filter_map(move |message| {
+                let (execution, arrival) = (&tables.executions[message.execution?], message.arrival_ns?);
+                let index = of_row[execution.callback].filter(|_| execution.start_ns >= arrival)?;
+                Some((index, us(execution.start_ns - arrival)))
+            })
+        });
+        queued.chain(taken)
+    });
+    let mut finish = |(index, so_far): (Row<CallbackSoFar>, CallbackSoFar)| CallbackFigures {
+        count: durations.of(index).len() as u64,
+        duration_us: Distribution::of_slice(durations.of_mut(index)),
+        cpu_us: Distribution::of_slice(cpu.of_mut(index)),
+        off_cpu_us: Distribution::of_slice(off_cpu.of_mut(index)),
+        queue_wait_us: Distribution::of_slice(waits.of_mut(index)),
+        output_period_ms: so_far
+            .outputs
+            .into_iter()
+            .filter_map(|(topic, series)| Some((topic, series.period_ns()? / NS_PER_MS)))
+            .collect(),
+        ..so_far.figures
+    };
+    order.into_iter().enumerate().map(|(index, so_far)| finish((Row::behind(index), so_far))).collect()
+}
+
+/// One chain over all repeats.
+#[derive(Default)]
+struct ChainSoFar {
+    lost: u64,
+    evidence: Vec<String>,
+    means_ms: Vec<f64>,
+    worst_ns: Option<i64>,
+    /// In any repeat.
+    critical: bool,
+    /// Whether the events tell alignment of any instance.
+    tells_alignment: bool,
+}
+
+pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
+    let mut order: Vec<(&str, &[String])> = Vec::new();
+    let mut so_far: Vec<ChainSoFar> = Vec::new();
+    // Of each repeat and chain row, its place in `order`.
+    let mut of_rows: Vec<Vec<u32>> = Vec::new();
+    for Repeat { tables, .. } in repeats {
+        let mut index_of = Vec::new();
+        for chain in &tables.chains {
+            let key = (chain.name.as_str(), chain.path.as_slice());
+            let index = order.iter().position(|k| *k == key).unwrap_or_else(|| {
+                order.push(key);
+                so_far.push(ChainSoFar::default());
+                order.len() - 1
+            });
+            index_of.push(index as u32);
+            so_far[index].lost += chain.lost;
+            so_far[index].critical |= chain.critical;
+            if !so_far[index].evidence.contains(&chain.evidence) {
+                so_far[index].evidence.push(chain.evidence.clone());
+            }
+        }
+        let mut sums = vec![(0u64, 0.0); order.len()];
+        for instance in &tables.instances {
+            let index = index_of[instance.chain as usize] as usize;
+            so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
+            so_far[index].tells_alignment |= instance.alignment_ns.is_some();
+            sums[index] = (sums[index].0 + 1, sums[index].1 + instance.end_to_end_ns as f64 / NS_PER_MS);
+        }
+        for (chain, (count, sum)) in so_far.iter_mut().zip(sums).filter(|(_, (count, _))| *count > 0) {
+            chain.means_ms.push(sum / count as f64);
+        }
+        of_rows.push(index_of);
+    }
+    // Of one that tells none, in a chain whose others do, it is part of transport as in all: the parts' means add up,
+    // too.
+    let told: Vec<Option<i64>> = so_far.iter().map(|chain| chain.tells_alignment.then_some(0)).collect();
+    let instances = |part: fn(&Instance, Option<i64>) -> Option<i64>| {
+        let told = &told;
+        let of = || {
+            repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
+                let value = move |i: &Instance| {
+                    let chain = index_of[i.chain as usize];
+                    Some((Row::<ChainSoFar>::new(chain), part(i, told[chain as usize])? as f64 / NS_PER_MS))
+                };
+                tables.instances.iter().filter_map(value)
+            })
+        };
+        let mut values = Grouped::new(order.len(), of);
+        (0..order.len())
+            .map(|chain| Distribution::of_slice(values.of_mut(Row::behind(chain))))
+            .collect::<Vec<_>>()
+            .into_iter()
+    };
+    let mut end_to_end = instances(|i, _| Some(i.end_to_end_ns));
+    let mut preemption = instances(|i, _| i.preemption_ns);
+    let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
+    let mut kept = instances(|i, _| i.kept_ns);
+    let always = instances(|i, _| Some(i.computation_ns))
+        .zip(instances(|i, _| Some(i.transport_ns)))
+        .zip(instances(|i, _| Some(i.queueing_ns)));
+    let mut parts = always.map(|((computation, transport), queueing)| {
+        let (preemption, alignment, kept) = (preemption.next()?, alignment.next()?, kept.next()?);
+        let (computation, transport, queueing) = (computation?, transport?, queueing?);
+        Some(Parts { computation, preemption, transport, alignment, queueing, kept })
+    });
+    let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
+    // Of equal ones the one that is critical in a repeat.
+    let critical = most.and_then(|most| {
+        let worst = (0..order.len()).filter(|index| so_far[*index].worst_ns == Some(most));
+        worst.min_by_key(|index| (!so_far[*index].critical, order[*index].1, order[*index].0))
+    });
+    let several = repeats.len() > 1;
+    let mut figures: Vec<ChainFigures> = order
+        .iter()
+        .zip(so_far)
+        .enumerate()
+        .map(|(index, ((name, path), chain))| {
+            let end_to_end_ms = end_to_end.next().flatten();
+            ChainFigures {
+                name: name.to_string(),
+                path: path.to_vec(),
+                critical: critical == Some(index),
+                evidence: chain.evidence.join("; or "),
+                instances: end_to_end_ms.as_ref().map_or(0, |d| d.count),
+                lost: chain.lost,
+                end_to_end_ms,
+                repeat_means_ms: if several { Distribution::of(chain.means_ms) } else { None },
+                parts: parts.next().flatten(),
+                ..ChainFigures::default()
+            }
+        })
+        .collect();
+    explained::explain(&mut figures, repeats);
+    figures
+}

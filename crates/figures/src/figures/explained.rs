@@ -1,0 +1,188 @@
+//! What the summary says of a chain besides its times: links, reaction time, data age, the causes of its worst
+//! instances.
+
+use crate::figures::Repeat;
+use std::collections::{BTreeMap, HashMap};
+use tacho_analysis::Options;
+use tacho_events::wall;
+use tacho_tables::row::Row;
+use tacho_tables::summary::{ChainFigures, Distribution, LateInstance, LatePart, LinkFigures, LostInputs};
+use tacho_tables::{CauseKind, Process, Tables};
+
+const NS_PER_MS: f64 = 1e6;
+/// Instances that the summary explains of the critical chain, and of those with a deadline; the table `causes` may hold
+/// more.
+const SHOWN: usize = 10;
+/// Of each other chain: systems have hundreds.
+const SHOWN_OF_OTHERS: usize = 2;
+
+/// Fills in what the tables of the repeats know of each chain.
+pub(crate) fn explain(chains: &mut [ChainFigures], repeats: &[Repeat<'_>]) {
+    let index: HashMap<(String, Vec<String>), usize> =
+        chains.iter().enumerate().map(|(i, c)| ((c.name.clone(), c.path.clone()), i)).collect();
+    let mut of_inputs: Vec<[Vec<f64>; 3]> = vec![Default::default(); chains.len()];
+    for (repeat, Repeat { tables, options, .. }) in repeats.iter().enumerate() {
+        let chain_of: Vec<Option<usize>> =
+            tables.chains.iter().map(|c| index.get(&(c.name.clone(), c.path.clone())).copied()).collect();
+        for row in &tables.inputs {
+            let Some(chain) = chain_of[row.chain as usize] else { continue };
+            let [reaction, age, held] = &mut of_inputs[chain];
+            let since = |end: Option<i64>, start: Option<i64>| Some((end? - start?) as f64 / NS_PER_MS);
+            reaction.extend(since(row.reflected_ns, row.previous_ns));
+            age.extend(since(row.last_used_ns, Some(row.start_ns)));
+            held.extend(since(row.last_used_ns.and(row.replaced_ns), Some(row.start_ns)));
+        }
+        let waits = pending(tables, options);
+        for ((row, chain), waits) in tables.chains.iter().zip(&chain_of).zip(waits) {
+            let Some(chain) = chain.map(|c| &mut chains[c]) else { continue };
+            let waits = waits.map(|ns| ns as f64 / NS_PER_MS);
+            chain.reaction_pending_ms = chain.reaction_pending_ms.into_iter().chain(waits).reduce(f64::max);
+            if let Some(deadline) = row.deadline_ns {
+                let ms = deadline as f64 / NS_PER_MS;
+                chain.deadline_ms = Some(ms);
+            }
+            let process = |node: &String| tables.nodes.iter().find(|n| n.name == *node).map(|n| n.process);
+            let nodes: Vec<Row<Process>> = row.path.iter().step_by(2).filter_map(process).collect();
+            let between = nodes.windows(2).filter_map(|pair| tables.clock_uncertainty_ns(pair[0], pair[1])).max();
+            let between = between.map(|ns| ns as f64 / NS_PER_MS);
+            chain.clock_uncertainty_ms = match (chain.clock_uncertainty_ms, between) {
+                (Some(known), Some(between)) => Some(known.max(between)),
+                (known, between) => known.or(between),
+            };
+            if chain.links.is_empty() {
+                chain.links = links(tables, &row.path);
+            }
+        }
+        let repeat = (repeats.len() > 1).then_some(repeat as u32);
+        causes(chains, tables, options, &chain_of, repeat);
+        for instance in &tables.instances {
+            let deadline = tables.chains[instance.chain as usize].deadline_ns;
+            let late = deadline.is_some_and(|deadline| instance.end_to_end_ns > deadline);
+            if let (Some(chain), true) = (chain_of[instance.chain as usize], deadline.is_some()) {
+                *chains[chain].late_instances.get_or_insert(0) += u64::from(late);
+            }
+        }
+    }
+    for (chain, [reaction, age, held]) in chains.iter_mut().zip(of_inputs) {
+        chain.reaction_time_ms = Distribution::of(reaction);
+        chain.data_age_ms = Distribution::of(age);
+        chain.data_age_held_ms = Distribution::of(held);
+        chain.worst.sort_by(|a, b| b.end_to_end_ms.total_cmp(&a.end_to_end_ms));
+        chain.worst.truncate(if chain.critical || chain.deadline_ms.is_some() { SHOWN } else { SHOWN_OF_OTHERS });
+        chain.lost_inputs.sort_by_key(|loss| std::cmp::Reverse(loss.inputs));
+    }
+}
+
+/// Of each chain: how long the oldest change had waited at the end that no output reflects. The end is that of the
+/// window, or of the first executor or process on the path that ended in order (of a trace: that ended): what was shut
+/// down need not react. One that was killed should have.
+fn pending(tables: &Tables, options: &Options) -> Vec<Option<i64>> {
+    // The kernel's events go on when nothing else does.
+    let end = tables
+        .processes
+        .iter()
+        .filter(|process| process.pid != 0)
+        .map(|process| process.last_ns)
+        .max()
+        .unwrap_or(i64::MIN);
+    let end_of = |node: &String| {
+        let process = &tables.processes[tables.nodes.iter().find(|n| n.name == *node)?.process];
+        (process.ended != Some(false)).then_some(process.last_ns)
+    };
+    let ends: Vec<i64> = tables
+        .chains
+        .iter()
+        .map(|chain| {
+            chain
+                .path
+                .iter()
+                .step_by(2)
+                .filter_map(end_of)
+                .chain(options.measured_to_ns)
+                .chain(chain.until_ns)
+                .fold(end, i64::min)
+        })
+        .collect();
+    let mut waits: Vec<Option<i64>> = vec![None; tables.chains.len()];
+    for row in tables.inputs.iter().filter(|row| row.reflected_ns.is_none()) {
+        let since = ends[row.chain as usize] - row.previous_ns.unwrap_or(row.start_ns);
+        let longest = &mut waits[row.chain as usize];
+        *longest = (*longest).max(Some(since).filter(|ns| *ns > 0));
+    }
+    waits
+}
+
+/// The links of a path, in its order.
+fn links(tables: &Tables, path: &[String]) -> Vec<LinkFigures> {
+    let triple = |position: usize| (&path[position], &path[position - 1], path.get(position + 1));
+    let found = (2..path.len()).step_by(2).filter_map(|position| {
+        let (node, input, output) = triple(position);
+        tables.links.iter().find(|link| {
+            tables.nodes[link.node].name == *node && link.input == *input && link.output.as_ref() == output
+        })
+    });
+    let figures = |link: &tacho_tables::Link| LinkFigures {
+        node: tables.nodes[link.node].name.clone(),
+        input: link.input.clone(),
+        output: link.output.clone(),
+        rule: link.rule,
+        evidence: link.evidence,
+        confidence: link.confidence,
+        outputs: link.outputs,
+        followed: link.followed,
+    };
+    found.map(figures).collect()
+}
+
+fn causes(
+    chains: &mut [ChainFigures],
+    tables: &Tables,
+    options: &Options,
+    chain_of: &[Option<usize>],
+    repeat: Option<u32>,
+) {
+    let realtime_ns = |ns: i64| wall::realtime_ns(ns, options.realtime_offset_ns?);
+    let mut of_instance: BTreeMap<u32, Vec<LatePart>> = BTreeMap::new();
+    for row in &tables.causes {
+        let Some(chain) = chain_of[row.chain as usize] else { continue };
+        let node = tables.chains[row.chain as usize].path.get(2 * row.position as usize).cloned().unwrap_or_default();
+        match (row.instance, row.duration_ns) {
+            (Some(instance), Some(ns)) => {
+                let (ms, usual_ms) = (ns as f64 / NS_PER_MS, row.usual_ns.map(|ns| ns as f64 / NS_PER_MS));
+                part(of_instance.entry(instance).or_default(), node, row.kind, &row.by, ms, usual_ms);
+            }
+            _ => lost(&mut chains[chain].lost_inputs, node, row.kind, &row.by, row.count),
+        }
+    }
+    for (instance, parts) in of_instance {
+        let row = &tables.instances[instance as usize];
+        if let Some(chain) = chain_of[row.chain as usize] {
+            chains[chain].worst.push(LateInstance {
+                repeat,
+                start_ns: row.start_ns,
+                start_realtime_ns: realtime_ns(row.start_ns),
+                end_to_end_ms: row.end_to_end_ns as f64 / NS_PER_MS,
+                parts,
+            });
+        }
+    }
+}
+
+/// The same cause at several nodes is one part: what is usual of their sum is not known.
+fn part(known: &mut Vec<LatePart>, node: String, kind: CauseKind, by: &str, ms: f64, usual_ms: Option<f64>) {
+    match known.iter_mut().find(|p| p.kind == kind && p.by == by) {
+        Some(part) => {
+            part.ms += ms;
+            part.usual_ms = None;
+            part.nodes.push(node);
+        }
+        None => known.push(LatePart { nodes: vec![node], kind, by: by.into(), ms, usual_ms }),
+    }
+}
+
+fn lost(known: &mut Vec<LostInputs>, node: String, kind: CauseKind, by: &str, inputs: u64) {
+    match known.iter_mut().find(|l| l.node == node && l.kind == kind && l.by == by) {
+        Some(row) => row.inputs += inputs,
+        None => known.push(LostInputs { node, kind, by: by.into(), inputs }),
+    }
+}

@@ -1,0 +1,276 @@
+//! The tables of one run as lints look at them.
+
+use crate::figures::Repeat;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tacho_analysis::queue::Traffic;
+use tacho_events::run::Load;
+use tacho_tables::row::{numbered, rows_of, Column, Row};
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Node, OffCpu, Process, Tables};
+use tacho_workload::model::Workload;
+
+/// A process and one of its threads.
+pub type Thread = (Row<Process>, u32);
+
+/// A topic: what its rows are rows of.
+pub struct Topic;
+
+/// An execution that ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ran {
+    pub callback: Row<Callback>,
+    /// Of its process.
+    pub tid: u32,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// CPU time of its thread meanwhile, where it is known.
+    pub cpu_ns: Option<i64>,
+}
+
+/// What one subscription got, and what it did not.
+#[derive(Clone, Copy)]
+pub struct Received<'a> {
+    /// (publish time, take time) by publish time.
+    pub taken: &'a [(i64, i64)],
+    /// The lost ones: publish time, and where, if it is recorded.
+    pub lost: &'a [(i64, Option<LostIn>)],
+}
+
+pub struct Facts<'a> {
+    pub tables: &'a Tables,
+    pub workload: Option<&'a Workload>,
+    /// Complete executions in the window, of coroutines the first part of each call, by callback, by start.
+    of_callback: Grouped<Callback, Ran>,
+    /// Outermost complete executions in the window, by process and thread, by start.
+    of_thread: Grouped<Thread, Ran>,
+    /// Place of each thread among those.
+    threads: BTreeMap<Thread, Row<Thread>>,
+    /// Publish times in the window by topic, in order.
+    published: Grouped<Topic, i64>,
+    /// Place of each topic among those.
+    topics: HashMap<&'a str, Row<Topic>>,
+    /// See [`Received`], by endpoint.
+    taken: Grouped<Endpoint, (i64, i64)>,
+    lost: Grouped<Endpoint, (i64, Option<LostIn>)>,
+    /// States of each managed node: state, from, to.
+    pub states: Column<Node, Vec<(&'a str, i64, i64)>>,
+    /// Of each callback the time inside it, ns, that its thread could have gone on and had no CPU, and that it was
+    /// blocked.
+    pub off_cpu: HashMap<Row<Callback>, (i64, i64)>,
+    /// What else the machine did.
+    pub load: Option<&'a Load>,
+    /// The transport that the workload names, or else the one that its middleware took; empty where neither is known.
+    pub transport: &'a str,
+    /// Measured window, or from the first to the last of what happened.
+    pub window: (i64, i64),
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(repeat: &Repeat<'a>, workload: Option<&'a Workload>) -> Facts<'a> {
+        let (tables, options) = (repeat.tables, repeat.options);
+        let complete = |e: &Execution| {
+            let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
+            Some(Ran { callback, tid, start_ns, end_ns: e.end_ns?, cpu_ns: e.cpu_ns })
+        };
+        let measured = || tables.executions.iter().filter(|e| options.measures(e.start_ns));
+        let ran = || measured().filter_map(complete);
+        // The execution of a goal that no callback is told of is nobody's time: what of it its thread worked is not
+        // known.
+        let is_told = |ran: &Ran| {
+            let of = &tables.callbacks[ran.callback];
+            of.kind != CallbackKind::Action || of.address != 0
+        };
+        let thread = |ran: &Ran| (tables.callbacks[ran.callback].process, ran.tid);
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        let mut threads: BTreeMap<Thread, Row<Thread>> = BTreeMap::new();
+        for ran in ran() {
+            first = first.min(ran.start_ns);
+            last = last.max(ran.end_ns);
+            if is_told(&ran) {
+                let next = Row::behind(threads.len());
+                threads.entry(thread(&ran)).or_insert(next);
+            }
+        }
+        let outermost = || {
+            let mut until: Column<Thread, i64> = Column::of(vec![i64::MIN; threads.len()]);
+            let threads = &threads;
+            ran().filter(is_told).filter_map(move |ran| {
+                let place = threads[&thread(&ran)];
+                // Rows stand in the order of their starts; what began inside another is a part of that.
+                let until = &mut until[place];
+                (*until <= ran.start_ns).then(|| {
+                    *until = ran.end_ns;
+                    (place, ran)
+                })
+            })
+        };
+        let of_callback = Grouped::new(tables.callbacks.len(), || {
+            measured().filter(|e| e.resumes.is_none()).filter_map(complete).map(|ran| (ran.callback, ran))
+        });
+        let of_thread = Grouped::new(threads.len(), outermost);
+        let mut topics: HashMap<&str, Row<Topic>> = HashMap::new();
+        for endpoint in &tables.endpoints {
+            let next = Row::behind(topics.len());
+            topics.entry(&endpoint.topic).or_insert(next);
+        }
+        let topic_of: Column<Endpoint, Row<Topic>> =
+            Column::of(tables.endpoints.iter().map(|endpoint| topics[endpoint.topic.as_str()]));
+        let mut published = Grouped::new(topics.len(), || {
+            tables.publications.iter().map(|row| (topic_of[row.publisher], row.publish_ns))
+        });
+        for topic in topics.values().copied() {
+            let times = published.of_mut(topic);
+            times.sort_unstable();
+            first = first.min(times.first().copied().unwrap_or(i64::MAX));
+            last = last.max(times.last().copied().unwrap_or(i64::MIN));
+        }
+        let (messages, endpoints) = (|| tables.messages.iter(), tables.endpoints.len());
+        let mut taken = Grouped::new(endpoints, || {
+            let taken = messages().filter(|m| m.delivery != Delivery::Lost);
+            taken.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.take_ns?))))
+        });
+        rows_of(&tables.endpoints).for_each(|subscription| taken.of_mut(subscription).sort_unstable());
+        let lost = Grouped::new(endpoints, || {
+            let lost = messages().filter(|m| m.delivery == Delivery::Lost);
+            lost.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.lost_in))))
+        });
+        let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
+        let states = Column::of(rows_of(&tables.nodes).map(|node| crate::figures::lifecycle::stretches(repeat, node)));
+        let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::new();
+        for row in &tables.preemptions {
+            let Some(execution) = row.execution.map(|e| &tables.executions[e]).filter(|e| options.measures(e.start_ns))
+            else {
+                continue;
+            };
+            let (runnable, blocked) = off_cpu.entry(execution.callback).or_default();
+            match row.state {
+                OffCpu::Runnable => *runnable += row.to_ns - row.from_ns,
+                OffCpu::Blocked => *blocked += row.to_ns - row.from_ns,
+                OffCpu::Interrupted => {}
+            }
+        }
+        let load = repeat.info.and_then(|info| info.load.as_ref());
+        let default = |w: &Workload| Some(repeat.info?.default_transports.get(&w.middleware)?.as_str());
+        let transport =
+            workload.and_then(|w| Some(w.transport.as_str()).filter(|t| !t.is_empty()).or_else(|| default(w)));
+        Facts {
+            tables,
+            workload,
+            of_callback,
+            of_thread,
+            threads,
+            published,
+            topics,
+            taken,
+            lost,
+            states,
+            off_cpu,
+            load,
+            transport: transport.unwrap_or(""),
+            window,
+        }
+    }
+
+    /// Complete executions of a callback in the window, of coroutines the first part of each call, by start.
+    pub fn ran(&self, callback: Row<Callback>) -> &[Ran] {
+        self.of_callback.of(callback)
+    }
+
+    /// Threads, as (process, thread), with their outermost complete executions in the window, by start.
+    pub fn threads(&self) -> impl Iterator<Item = (Thread, &[Ran])> {
+        self.threads.iter().map(|(thread, place)| (*thread, self.of_thread.of(*place)))
+    }
+
+    /// Publish times of a topic in the window, in order.
+    pub fn published(&self, topic: &str) -> &[i64] {
+        self.topics.get(topic).map_or(&[][..], |place| self.published.of(*place))
+    }
+
+    /// Subscriptions that were sent anything, with what came of it.
+    pub fn received(&self) -> impl Iterator<Item = (Row<Endpoint>, Received<'_>)> {
+        let of = |subscription| Received { taken: self.taken.of(subscription), lost: self.lost.of(subscription) };
+        rows_of(&self.tables.endpoints)
+            .map(move |row| (row, of(row)))
+            .filter(|(_, r)| !(r.taken.is_empty() && r.lost.is_empty()))
+    }
+
+    /// Length of the window; 0 where nothing happened.
+    pub fn window_ns(&self) -> i64 {
+        self.window.1.saturating_sub(self.window.0).max(0)
+    }
+
+    /// `/fusion timer 100 ms`, `/ndt /points`.
+    pub fn callback(&self, callback: Row<Callback>) -> String {
+        let row = &self.tables.callbacks[callback];
+        let node = row.node.map(|n| self.tables.nodes[n].name.clone());
+        let node = node.unwrap_or_else(|| format!("process {}", self.tables.processes[row.process].pid));
+        match (&row.topic, row.period_ns) {
+            (Some(topic), _) => format!("{node} {topic}"),
+            (None, Some(period)) => format!("{node} timer {} ms", period as f64 / 1e6),
+            _ => format!("{node} callback {:#x}", row.address),
+        }
+    }
+
+    /// Node and topic of an endpoint.
+    pub fn endpoint(&self, endpoint: Row<Endpoint>) -> (String, &'a str) {
+        let row = &self.tables.endpoints[endpoint];
+        (self.tables.nodes[row.node].name.clone(), &row.topic)
+    }
+
+    /// Process of an endpoint.
+    pub fn process_of(&self, endpoint: Row<Endpoint>) -> Row<Process> {
+        self.tables.nodes[self.tables.endpoints[endpoint].node].process
+    }
+
+    /// What a subscription took, and all that was published on its topic.
+    pub fn traffic<'b>(&'b self, subscription: Row<Endpoint>, received: Received<'b>) -> Traffic<'b> {
+        let topic = self.tables.endpoints[subscription].topic.as_str();
+        Traffic { taken: received.taken, published: self.published(topic) }
+    }
+
+    /// Timers with a period of real time, and their executions. Those of a node that subscribes to /clock may follow
+    /// simulated time.
+    pub fn timers(&self) -> impl Iterator<Item = (Row<Callback>, i64, &[Ran])> {
+        let simulated: HashSet<Row<Node>> =
+            self.tables.endpoints.iter().filter(|e| e.is_clock()).map(|e| e.node).collect();
+        let real = move |callback: &&Callback| callback.node.is_none_or(|node| !simulated.contains(&node));
+        numbered(&self.tables.callbacks).filter(move |(_, callback)| real(callback)).filter_map(|(row, callback)| {
+            let period = callback.period_ns.filter(|p| *p > 0 && callback.kind == CallbackKind::Timer)?;
+            Some((row, period, self.ran(row)))
+        })
+    }
+
+    /// Time that a thread spent inside callbacks other than `but`, between two instants, and which of them longest.
+    pub fn busy_with_others(
+        &self,
+        thread: Thread,
+        but: Row<Callback>,
+        from: i64,
+        to: i64,
+    ) -> (i64, Option<Row<Callback>>) {
+        let rows = self.threads.get(&thread).map_or(&[][..], |place| self.of_thread.of(*place));
+        let mut by_callback: HashMap<Row<Callback>, i64> = HashMap::new();
+        for ran in rows[rows.partition_point(|r| r.end_ns <= from)..].iter().take_while(|r| r.start_ns < to) {
+            if ran.callback != but {
+                *by_callback.entry(ran.callback).or_default() += ran.end_ns.min(to) - ran.start_ns.max(from);
+            }
+        }
+        let most = by_callback.iter().max_by_key(|(callback, ns)| (**ns, std::cmp::Reverse(**callback)));
+        (by_callback.values().sum(), most.map(|(callback, _)| *callback))
+    }
+}
+
+/// `12.3 ms`, `45.6 us`.
+pub fn time(ns: i64) -> String {
+    match ns.unsigned_abs() {
+        0..=999 => format!("{ns} ns"),
+        1_000..=999_999 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+/// `12.3 %`.
+pub fn percent(part: usize, of: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
+}

@@ -1,0 +1,138 @@
+//! Findings: what is wrong with the timing of a system, with the evidence, what it costs, and what to try next.
+//!
+//! A lint looks at the tables alone. docs/lints.md documents every one; `tests` below compare the two.
+
+mod callbacks;
+mod chains;
+mod executors;
+mod facts;
+mod kept;
+mod lifecycle;
+mod publishers;
+mod queues;
+
+use crate::figures::Repeat;
+use facts::Facts;
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
+use tacho_tables::summary::{Finding, FindingCase};
+use tacho_workload::model::Workload;
+
+/// Cases of a finding that the summary tells; the others, which a topic with hundreds of both ends may have, are
+/// counted.
+const TOLD: usize = 1_000;
+
+/// A named check.
+pub struct Lint {
+    /// Short and stable; `--allow` and `--deny` name it.
+    pub name: &'static str,
+    /// What it finds, in half a line.
+    pub finds: &'static str,
+    check: fn(&Facts<'_>) -> Vec<Case>,
+}
+
+/// One place where a lint found something.
+struct Case {
+    /// What it is about: a subscription, a callback, a thread, a chain.
+    subject: String,
+    /// Figures with units.
+    evidence: String,
+    /// What it costs.
+    cost: String,
+    /// What to try.
+    next: String,
+    /// Greater is worse; compares cases of one lint.
+    weight: f64,
+}
+
+/// Every lint, in the order in which findings are told.
+pub static LINTS: &[Lint] = &[
+    chains::DEADLINE,
+    queues::TOO_SHORT,
+    queues::LOSSY_BEST_EFFORT,
+    queues::NEVER_RECEIVED,
+    lifecycle::NOT_ACTIVE,
+    callbacks::EXCEEDS_PERIOD,
+    callbacks::STARVED,
+    executors::BOTTLENECK,
+    executors::SPINNING,
+    callbacks::PREEMPTED,
+    callbacks::TIMER_DRIFT,
+    publishers::BEHIND,
+    publishers::LARGE_OVER_UDP,
+    chains::UNCERTAIN_LINK,
+];
+
+/// What all lints find. A case that several repeats show is one, told as in the worst of them.
+pub(crate) fn findings(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Vec<Finding> {
+    let facts: Vec<Facts<'_>> = repeats.iter().map(|repeat| Facts::new(repeat, workload)).collect();
+    let found = LINTS.iter().map(|lint| {
+        // By subject and, where a run has several of one name, which of them by weight: of each the worst, and the
+        // repeats that have it.
+        let mut known: HashMap<(String, usize), (Case, u64)> = HashMap::new();
+        for facts in &facts {
+            let mut of_name: HashMap<String, usize> = HashMap::new();
+            for case in worst_first((lint.check)(facts)) {
+                let place = of_name.entry(case.subject.clone()).or_default();
+                let key = (case.subject.clone(), *place);
+                *place += 1;
+                match known.entry(key) {
+                    Entry::Vacant(entry) => drop(entry.insert((case, 1))),
+                    Entry::Occupied(mut entry) => {
+                        let (worst, repeats) = entry.get_mut();
+                        *repeats += 1;
+                        if case.weight > worst.weight {
+                            *worst = case;
+                        }
+                    }
+                }
+            }
+        }
+        let mut cases: Vec<((String, usize), (Case, u64))> = known.into_iter().collect();
+        cases.sort_by(|(a, (left, _)), (b, (right, _))| right.weight.total_cmp(&left.weight).then_with(|| a.cmp(b)));
+        Finding {
+            lint: lint.name.into(),
+            finds: lint.finds.into(),
+            count: cases.len() as u64,
+            cases: cases
+                .into_iter()
+                .take(TOLD)
+                .map(|(_, (case, in_repeats))| told(case, in_repeats, repeats.len()))
+                .collect(),
+        }
+    });
+    found.filter(|finding| finding.count > 0).collect()
+}
+
+fn worst_first(mut cases: Vec<Case>) -> Vec<Case> {
+    cases.sort_by(|a, b| {
+        b.weight.total_cmp(&a.weight).then_with(|| (&a.subject, &a.evidence).cmp(&(&b.subject, &b.evidence)))
+    });
+    cases
+}
+
+fn told(case: Case, in_repeats: u64, repeats: usize) -> FindingCase {
+    FindingCase {
+        subject: case.subject,
+        evidence: case.evidence,
+        cost: case.cost,
+        next: case.next,
+        repeats: (repeats > 1).then_some(in_repeats),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_lint_is_documented_and_every_documented_one_exists() {
+        let page = include_str!("../../../../docs/lints.md");
+        let documented: BTreeSet<&str> =
+            page.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`')).collect();
+        let names: BTreeSet<&str> = LINTS.iter().map(|lint| lint.name).collect();
+        assert_eq!(documented, names);
+        assert_eq!(names.len(), LINTS.len(), "each name once");
+    }
+}

@@ -1,0 +1,131 @@
+//! Messages that were sent and not seen.
+
+use super::facts::{percent, Facts, Received};
+use super::{Case, Lint};
+use std::collections::{HashMap, HashSet};
+use tacho_analysis::queue::{published_before_next_take, Traffic};
+use tacho_analysis::udpros;
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::rows::grouped::Grouped;
+use tacho_tables::{Endpoint, EndpointKind, LostIn};
+use tacho_workload::model::is_called;
+use tacho_workload::model::Qos;
+
+pub const TOO_SHORT: Lint = Lint {
+    name: "queue-too-short",
+    finds: "messages went missing that a subscription's queue had no room for",
+    check: |facts| facts.received().filter_map(|(s, received)| too_short(facts, s, received)).collect(),
+};
+
+/// How many messages stood behind a lost one, if its queue had no room for it: as recorded (ROS 1), else by how many
+/// were published before the next take.
+fn overwritten(traffic: &Traffic<'_>, (lost_ns, lost_in): (i64, Option<LostIn>), depth: u64) -> Option<u64> {
+    let later = published_before_next_take(traffic, lost_ns);
+    match lost_in {
+        Some(LostIn::SubscriptionQueue) => Some(later.unwrap_or(depth).max(depth)),
+        Some(_) => None,
+        None => later.filter(|later| *later >= depth),
+    }
+}
+
+fn too_short(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>) -> Option<Case> {
+    let depth = facts.tables.endpoints[subscription].depth?;
+    let traffic = facts.traffic(subscription, received);
+    let overwritten: Vec<u64> = received.lost.iter().filter_map(|lost| overwritten(&traffic, *lost, depth)).collect();
+    let most = *overwritten.iter().max()?;
+    let (node, topic) = facts.endpoint(subscription);
+    let all = received.taken.len() + received.lost.len();
+    Some(Case {
+        subject: format!("{node} {topic}"),
+        evidence: format!(
+            "{} of {all} messages ({}) went missing with {depth} or more behind them before the next take; the queue keeps {depth}",
+            overwritten.len(),
+            percent(overwritten.len(), all)
+        ),
+        cost: format!("{} messages that {node} never saw", overwritten.len()),
+        next: format!(
+            "a history depth of {} holds what came between two takes, if the callback keeps up with all of it (else it only waits: \
+             callback-exceeds-period); or take sooner (see starved-callback, single-threaded-bottleneck)",
+            most + 1
+        ),
+        weight: overwritten.len() as f64,
+    })
+}
+
+/// What a workload says of a subscription; the events of a recorded program do not tell its QoS.
+fn qos(facts: &Facts<'_>, subscription: Row<Endpoint>) -> Option<Qos> {
+    let (name, topic) = facts.endpoint(subscription);
+    let node = facts.workload?.nodes.iter().find(|n| is_called(&name, &n.name))?;
+    node.subscribes.iter().find(|s| s.topic == topic).map(|s| s.qos)
+}
+
+pub const LOSSY_BEST_EFFORT: Lint = Lint {
+    name: "lossy-best-effort",
+    finds: "a best-effort subscription lost messages on the way",
+    check: |facts| facts.received().filter_map(|(s, received)| lossy(facts, s, received)).collect(),
+};
+
+fn lossy(facts: &Facts<'_>, subscription: Row<Endpoint>, received: Received<'_>) -> Option<Case> {
+    let qos = qos(facts, subscription).filter(|qos| !qos.reliable)?;
+    let traffic = facts.traffic(subscription, received);
+    let lost =
+        received.lost.iter().filter(|lost| overwritten(&traffic, **lost, u64::from(qos.depth)).is_none()).count();
+    let all = received.taken.len() + received.lost.len();
+    let (node, topic) = facts.endpoint(subscription);
+    (lost > 0).then(|| Case {
+        subject: format!("{node} {topic}"),
+        evidence: format!("{lost} of {all} messages ({}) were lost and not overwritten in the queue", percent(lost, all)),
+        cost: format!("{lost} messages that nothing sends again"),
+        next: match facts.workload.is_some_and(udpros::carries) {
+            true => "transport tcpros; or a larger socket buffer (net.core.rmem_default), smaller messages".into(),
+            false => "reliability: reliable; or larger socket buffers (net.core.rmem_max), smaller messages, another transport".into(),
+        },
+        weight: lost as f64,
+    })
+}
+
+/// Pairs of a publisher and a subscription on its topic that never exchanged a message though several were sent while
+/// both were there.
+fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<Endpoint>, usize)> + 'f {
+    let endpoints = &facts.tables.endpoints;
+    let of = |kind| numbered(endpoints).filter(move |(_, e)| e.kind == kind).map(|(row, _)| row);
+    let mut heard: HashSet<(Row<Endpoint>, Row<Endpoint>)> = HashSet::new();
+    let taken = facts.tables.messages.iter().filter(|m| m.take_ns.is_some());
+    heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
+    let sent = Grouped::new(endpoints.len(), || facts.tables.publications.iter().map(|p| (p.publisher, p.publish_ns)));
+    let mut subscriptions: HashMap<&str, Vec<Row<Endpoint>>> = HashMap::new();
+    // What one took whose messages are not linked is not known.
+    for s in of(EndpointKind::Subscription).filter(|s| endpoints[*s].linked != Some(false)) {
+        subscriptions.entry(endpoints[s].topic.as_str()).or_default().push(s);
+    }
+    let publishers: Vec<Row<Endpoint>> = of(EndpointKind::Publisher).collect();
+    publishers.into_iter().flat_map(move |publisher| {
+        let there = subscriptions.get(endpoints[publisher].topic.as_str()).cloned().unwrap_or_default();
+        let sent = sent.of(publisher);
+        let quiet = there.into_iter().filter(|s| !heard.contains(&(publisher, *s))).filter_map(|s| {
+            let process = &facts.tables.processes[facts.process_of(s)];
+            let alive = endpoints[s].created_ns..=process.last_ns;
+            let meant = sent.iter().filter(|time| alive.contains(time)).count();
+            (meant >= 2 && process.dropped_events == 0).then_some((publisher, s, meant))
+        });
+        quiet.collect::<Vec<_>>()
+    })
+}
+
+pub const NEVER_RECEIVED: Lint = Lint {
+    name: "never-received",
+    finds: "a subscription got nothing from a publisher of its topic",
+    check: |facts| {
+        let case = |(publisher, subscription, sent): (Row<Endpoint>, Row<Endpoint>, usize)| {
+            let ((from, topic), (to, _)) = (facts.endpoint(publisher), facts.endpoint(subscription));
+            Case {
+                subject: format!("{from} to {to} {topic}"),
+                evidence: format!("{sent} messages sent between its creation and the last event of its process, none taken"),
+                cost: "nothing counts as lost, since whether the two ever matched is not known".into(),
+                next: format!("compare QoS and types of both ends, which events do not tell (ROS 2: ros2 topic info --verbose {topic})"),
+                weight: sent as f64,
+            }
+        };
+        silent(facts).map(case).collect()
+    },
+};

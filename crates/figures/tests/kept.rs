@@ -1,0 +1,134 @@
+//! Callbacks whose wall time is not their work: what lints say of them.
+
+#[path = "../../analysis/tests/scene/mod.rs"]
+mod scene;
+
+use scene::*;
+use tacho_analysis::Options;
+use tacho_events::run::{Load, RunInfo};
+use tacho_events::testing::FileBuilder;
+use tacho_figures::{summarise, Repeat};
+use tacho_tables::row::Row;
+use tacho_tables::summary::{FindingCase, Summary};
+use tacho_tables::{OffCpu, Preemption, Tables};
+
+const MS: i64 = 1_000_000;
+
+/// A timer of 10 ms whose callback takes 12, ten times; its thread's clock says that it worked for `cpu_ms` of them.
+fn over_its_period(cpu_ms: Option<i64>) -> Tables {
+    let mut b = FileBuilder::new().node(1, "ndt").publisher("/pose").timer(10 * MS);
+    for k in 0..10 {
+        let at = 20 * MS * (k + 1);
+        let clock = |b: FileBuilder, at_ms: i64, end: bool| match cpu_ms {
+            Some(_) => b.callback_cpu(at_ms * MS, end),
+            None => b,
+        };
+        b = clock(b.at(at - 1_000), 100 * k, false)
+            .at(at)
+            .callback_start(TIMER_CALLBACK, false)
+            .at(at + 12 * MS)
+            .end_timer();
+        b = clock(b.at(at + 12 * MS + 1_000), 100 * k + cpu_ms.unwrap_or(0), true);
+    }
+    tables(&b)
+}
+
+fn of(tables: &Tables, load: Option<Load>) -> Summary {
+    let info = RunInfo { load, ..RunInfo::default() };
+    summarise(&[Repeat { tables, options: Options::default(), info: Some(&info) }], None)
+}
+
+fn case(summary: Summary) -> FindingCase {
+    let finding =
+        summary.findings.expect("lints ran").into_iter().find(|f| f.lint == "callback-exceeds-period").expect("found");
+    finding.cases[0].clone()
+}
+
+fn busy() -> Option<Load> {
+    Some(Load { over_s: 2.0, cpus: Some(2), others_cpu_s: Some(3.0), ..Load::default() })
+}
+
+#[test]
+fn work_that_is_too_much_is_told_so() {
+    for load in [None, busy()] {
+        let case = case(of(&over_its_period(Some(11)), load));
+        assert!(case.next.contains("less work a call") && case.evidence.ends_with("the longest 12.0 ms"), "{case:?}");
+    }
+    assert!(
+        case(of(&over_its_period(None), None)).next.contains("less work a call"),
+        "nothing speaks for anything else"
+    );
+}
+
+#[test]
+fn a_callback_without_a_cpu_is_not_told_to_work_less() {
+    let mut tables = over_its_period(Some(2));
+    let untold = case(of(&tables, busy()));
+    let said = "; of 120.0 ms inside them 100.0 ms (83 %) was wall time without CPU time";
+    assert!(
+        untold.evidence.contains(said) && untold.evidence.contains("cannot be told without scheduler events"),
+        "{untold:?}"
+    );
+    assert!(untold.evidence.ends_with("other processes used 1.50 of 2 CPUs on the average"), "{untold:?}");
+
+    let off = |state: OffCpu| Preemption {
+        process: Row::new(0),
+        tid: 1,
+        execution: Some(Row::new(0)),
+        from_ns: 21 * MS,
+        to_ns: 31 * MS,
+        state,
+        woken: false,
+        cpu: 0,
+        by_tid: None,
+        by_comm: None,
+    };
+    tables.preemptions = vec![off(OffCpu::Runnable)].into();
+    let kept = case(of(&tables, None));
+    assert!(
+        kept.evidence.ends_with("its thread was kept from its CPU") && kept.next.starts_with("a CPU of its own"),
+        "{kept:?}"
+    );
+    tables.preemptions = vec![off(OffCpu::Blocked)].into();
+    let slept = case(of(&tables, None));
+    assert!(
+        slept.evidence.ends_with("slept or was blocked in the callback") && slept.next.starts_with("what it waits for"),
+        "{slept:?}"
+    );
+    for case in [untold, kept, slept] {
+        assert!(!case.next.contains("less work"), "{case:?}");
+    }
+}
+
+#[test]
+fn without_cpu_time_a_busy_machine_is_named_in_its_place() {
+    let case = case(of(&over_its_period(None), busy()));
+    assert!(
+        case.evidence.contains("CPU time is not recorded, and other processes used 1.50 of 2 CPUs on the average"),
+        "{case:?}"
+    );
+    assert!(case.next.contains("--cpu-time") && !case.next.contains("less work"), "{case:?}");
+}
+
+#[test]
+fn wall_time_without_cpu_time_is_a_figure_of_each_callback() {
+    let known = of(&over_its_period(Some(2)), None);
+    let callback = &known.callbacks[0];
+    assert_eq!(callback.off_cpu_us.as_ref().map(|d| (d.count, d.min, d.max)), Some((10, 10_000.0, 10_000.0)));
+    assert_eq!(of(&over_its_period(None), None).callbacks[0].off_cpu_us, None);
+}
+
+#[test]
+fn a_run_beside_others_is_noted_and_one_alone_is_not() {
+    let notes = |load: Option<Load>| {
+        let notes = of(&over_its_period(None), load).notes.into_iter().filter(|note| note.name == "busy-machine");
+        notes.map(|note| note.text).collect::<Vec<_>>()
+    };
+    assert!(notes(busy())[0].starts_with("other processes used 1.50 of 2 CPUs on the average"));
+    let stolen = Load { over_s: 2.0, steal_percent: Some(1.5), ..Load::default() };
+    assert!(notes(Some(stolen))[0].starts_with("the hypervisor gave 1.5 %"));
+    let alone = Load { over_s: 2.0, others_cpu_s: Some(1.0), steal_percent: Some(1.0), ..Load::default() };
+    assert_eq!((notes(Some(alone)), notes(None)), (vec![], vec![]));
+    let short = Load { over_s: 0.03, others_cpu_s: Some(0.02), steal_percent: Some(16.7), ..Load::default() };
+    assert_eq!(notes(Some(short)), Vec::<String>::new(), "a tick or two");
+}

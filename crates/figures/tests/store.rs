@@ -1,0 +1,184 @@
+//! Tables and summaries survive their files.
+
+#[path = "../../analysis/tests/scene/mod.rs"]
+mod scene;
+
+use parquet::column::writer::ColumnWriter;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use scene::*;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use tacho_events::bag::{BagMessage, BagTopic};
+use tacho_events::testing::FileBuilder;
+use tacho_events::RunDirectory;
+use tacho_figures::analyse_and_store;
+use tacho_tables::store;
+
+fn run() -> FileBuilder {
+    FileBuilder::new()
+        .node(1, "sensor")
+        .publisher("/points")
+        .timer(1_000)
+        .node(2, "ünï\"code")
+        .subscription("/points")
+        .publisher("/unheard")
+        .process(1)
+        .at(100)
+        .start_timer()
+        .at(110)
+        .publish(1)
+        .end_timer()
+        .process(2)
+        .killed()
+        .dropped(3)
+        .at(150)
+        .start_taking(1)
+        .at(160)
+        .publish(2)
+        .at(180)
+        .end_taking()
+        .at(200)
+        .start_taking(9)
+}
+
+#[test]
+fn every_row_and_every_absence_comes_back_from_parquet() {
+    let folder = tempfile::tempdir().expect("folder");
+    let directory = run().write(folder.path()).expect("write");
+    let tables = tacho_analysis::analyse(&directory, None, &mut |_| {}).expect("analyse");
+    assert!(
+        !tables.hops.is_empty() && !tables.notes.is_empty() && tables.executions.iter().any(|e| e.end_ns.is_none())
+    );
+    store::write(&directory.tables(), &tables).expect("write");
+    assert_eq!(store::read(&directory.tables()).expect("read"), tables);
+    let left: Vec<_> =
+        std::fs::read_dir(directory.tables()).expect("tables").map(|e| e.expect("entry").file_name()).collect();
+    assert!(left.iter().all(|n| n.to_string_lossy().ends_with(".parquet")), "{left:?}");
+    assert_eq!(left.len(), 23);
+}
+
+#[test]
+fn empty_tables_and_empty_lists_come_back_too() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut tables = tacho_tables::Tables::default();
+    store::write(folder.path(), &tables).expect("write");
+    assert_eq!(store::read(folder.path()).expect("read"), tables);
+    for path in [vec![], vec!["/a".to_string()], vec![], vec!["/a".into(), "".into()]] {
+        tables.chains.push(tacho_tables::Chain {
+            name: "c".into(),
+            path,
+            critical: false,
+            lost: 1,
+            evidence: String::new(),
+            deadline_ns: None,
+            until_ns: None,
+        });
+    }
+    tables.states =
+        vec![tacho_tables::NodeState { node: tacho_tables::row::Row::new(3), from_ns: -5, state: "inactive".into() }];
+    let message = BagMessage {
+        topic: 0,
+        log_ns: 7,
+        publish_ns: None,
+        stamp_ns: Some(-1),
+        size_bytes: 4,
+        sequence: Some(9),
+        stretch: 1,
+    };
+    tables.bag_topics = vec![BagTopic { name: "/imu".into(), datatype: "a/msg/Imu".into(), has_header: Some(true) }];
+    tables
+        .bag_messages
+        .extend([message, BagMessage { publish_ns: Some(5), stamp_ns: None, sequence: None, ..message }]);
+    store::write(folder.path(), &tables).expect("write");
+    assert_eq!(store::read(folder.path()).expect("read"), tables);
+    tables.append(store::read(folder.path()).expect("read"));
+    assert_eq!(tables.bag_messages.iter().map(|row| row.topic).collect::<Vec<_>>(), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_table_of_another_shape_is_an_error_that_names_file_and_column() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Default::default()).expect("write");
+    let directory = run().write(folder.path()).expect("run");
+    let tables = tacho_analysis::analyse(&directory, None, &mut |_| {}).expect("analyse");
+    store::write(folder.path(), &tables).expect("write");
+    std::fs::copy(folder.path().join("nodes.parquet"), folder.path().join("executions.parquet")).expect("copy");
+    let error = store::read(folder.path()).expect_err("not an executions table").to_string();
+    assert!(error.contains("executions.parquet") && error.contains("no column callback"), "{error}");
+}
+
+#[test]
+fn a_run_with_repeats_gets_tables_in_each_and_one_summary() {
+    let folder = tempfile::tempdir().expect("folder");
+    let directory = RunDirectory::new(folder.path());
+    for index in 0..2 {
+        run().write(directory.repeat(index).path()).expect("write");
+    }
+    let summary = analyse_and_store(&directory, None, &mut |_| {}).expect("analyse");
+    assert_eq!(store::read_summary(&directory).expect("summary"), summary);
+    assert_eq!(summary.chains[0].instances, 2);
+    for index in 0..2 {
+        assert_eq!(store::read(&directory.repeat(index).tables()).expect("tables").instances.len(), 1);
+        assert_eq!(store::read_summary(&directory.repeat(index)).expect("summary").chains[0].instances, 1);
+    }
+    assert_eq!(tacho_figures::figures_of(&directory, None, &mut |_| {}).expect("figures"), summary);
+    let all = store::read_run(&directory).expect("tables of all repeats");
+    assert_eq!((all.instances.len(), all.chains.len(), all.processes.len()), (2, 1, 4));
+    let nothing = tempfile::tempdir().expect("folder");
+    let error = analyse_and_store(&RunDirectory::new(nothing.path()), None, &mut |_| {}).expect_err("no run");
+    assert!(error.to_string().contains("expected a run directory"), "{error}");
+}
+
+/// A table of one group of equal rows: `count` of these values in each column.
+fn equal_rows(folder: &Path, table: &str, count: usize) -> PathBuf {
+    let path = folder.join(format!("{table}.parquet"));
+    let schema = SerializedFileReader::new(File::open(&path).expect("table"))
+        .expect("reader")
+        .metadata()
+        .file_metadata()
+        .schema_descr()
+        .root_schema_ptr();
+    let mut writer =
+        SerializedFileWriter::new(File::create(&path).expect("file"), schema, Default::default()).expect("writer");
+    let mut group = writer.next_row_group().expect("group");
+    while let Some(mut column) = group.next_column().expect("column") {
+        for at in (0..count).step_by(1 << 20) {
+            let rows = (count - at).min(1 << 20);
+            let defined = vec![1; rows];
+            match column.untyped() {
+                ColumnWriter::Int32ColumnWriter(column) => column.write_batch(&vec![7; rows], Some(&defined), None),
+                ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&vec![7; rows], Some(&defined), None),
+                ColumnWriter::ByteArrayColumnWriter(column) => {
+                    column.write_batch(&vec!["name".into(); rows], Some(&defined), None)
+                }
+                _ => panic!("no column of these tables"),
+            }
+            .expect("rows");
+        }
+        column.close().expect("column");
+    }
+    group.close().expect("group");
+    writer.close().expect("table");
+    path
+}
+
+#[test]
+fn a_table_of_more_rows_than_there_is_room_for_is_refused_by_their_number() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Default::default()).expect("write");
+    let path = equal_rows(folder.path(), "nodes", 40_000_000);
+    assert!(path.metadata().expect("file").len() < 10 << 20);
+    let error = store::read(folder.path()).expect_err("more nodes than memory").to_string();
+    assert!(error.contains("nodes.parquet: ") && error.contains("40000000 rows; expected at most"), "{error}");
+}
+
+#[test]
+fn a_group_of_any_number_of_rows_is_read_part_by_part() {
+    let folder = tempfile::tempdir().expect("folder");
+    store::write(folder.path(), &Default::default()).expect("write");
+    equal_rows(folder.path(), "bag_messages", 3_000_000);
+    let tables = store::read(folder.path()).expect("read");
+    assert_eq!(tables.bag_messages.len(), 3_000_000);
+    assert!(tables.bag_messages.iter().all(|row| row.log_ns == 7 && row.sequence == Some(7)));
+}

@@ -1,0 +1,31 @@
+//! Records a program: its events, and what is needed of the machine to understand them. One recording makes one run
+//! directory.
+//!
+//! [`record`] starts a program with the recorder preloaded; [`attach`] probes a running one. [`scheduler_events`] are
+//! recorded with either.
+
+// This replaces the standard macro.
+#[macro_use(eprintln)]
+extern crate tacho_printing;
+
+pub mod attach;
+pub mod clock;
+pub mod descriptors;
+mod environments;
+pub mod load;
+pub mod machine;
+mod perf;
+pub mod preemption;
+pub mod preload;
+mod recorded;
+mod recorder_library;
+mod recording;
+mod remarks;
+pub mod ring;
+pub mod scheduler_events;
+mod signals;
+mod tracefs;
+mod writers;
+
+pub use recorded::{versions, RecordedProcess};
+pub use recording::{record, Error, Recorded, Recording, Wanted};

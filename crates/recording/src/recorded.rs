@@ -1,0 +1,121 @@
+//! Describes a recorded process from its event file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use tacho_events::layout::{FileHeader, TickSource, CHUNKS_RESERVED, CHUNK_SIZE, HEADER_SIZE};
+
+/// A recorded process, from its event file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedProcess {
+    /// Its event file.
+    pub file: PathBuf,
+    /// Process id, in its own namespace.
+    pub pid: u32,
+    /// Command line.
+    pub command: String,
+    /// Release of tracetools, `8.6.0`; absent if it was not found.
+    pub tracetools: Option<String>,
+    /// Middleware, `rmw_fastrtps_cpp`; absent if none was loaded.
+    pub rmw_implementation: Option<String>,
+    /// ROS_DISTRO; absent if it was not set.
+    pub ros_distro: Option<String>,
+    /// Events that were not written.
+    pub dropped_events: u64,
+    /// The dropped events that signal handlers fired inside the writing of another.
+    pub dropped_nested: u64,
+    /// Bits of `tacho_events::layout::remark`.
+    pub remarks: u64,
+    /// What its ticks count.
+    pub ticks: TickSource,
+    /// What stopped its file from growing, if something did.
+    pub storage_error: Option<String>,
+    /// Whether it ended in order.
+    pub ended: bool,
+    /// Whether it was still running when the recording ended; its file was then left alone.
+    pub running: bool,
+}
+
+impl RecordedProcess {
+    pub(crate) fn of(file: PathBuf, header: FileHeader, running: bool) -> RecordedProcess {
+        let told = |text: String| Some(text).filter(|text| !text.is_empty());
+        RecordedProcess {
+            file,
+            pid: header.pid,
+            command: header.command,
+            tracetools: header.tracetools.map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")),
+            rmw_implementation: told(header.rmw_implementation),
+            ros_distro: told(header.ros_distro),
+            dropped_events: header.dropped,
+            dropped_nested: header.dropped_nested,
+            remarks: header.remarks,
+            ticks: header.ticks,
+            storage_error: Some(header.storage_error)
+                .filter(|error| *error != 0)
+                .map(|error| io::Error::from_raw_os_error(error as i32).to_string()),
+            ended: header.closed == Some(true),
+            running,
+        }
+    }
+
+    /// Returns what is missing of this process's events, and why.
+    pub fn missing(&self) -> Vec<String> {
+        let mut missing = self.remarks();
+        missing.extend(self.dropped());
+        let who = format!("process {} ({})", self.pid, self.command);
+        if self.running {
+            missing.push(format!("{who} was still running when the recording ended: its file may have grown since"));
+        }
+        missing
+    }
+
+    /// That events were dropped, if they were.
+    pub fn dropped(&self) -> Option<String> {
+        let (count, pid, command) = (self.dropped_events, self.pid, &self.command);
+        (count > 0).then(|| format!("{count} events of process {pid} ({command}) were dropped: {}", self.why_dropped()))
+    }
+
+    /// Reports that the release of tracetools is unknown, if so. A program without an rmw loses nothing by that.
+    pub fn unknown_release(&self) -> Option<String> {
+        (self.tracetools.is_none() && self.rmw_implementation.is_some()).then(|| {
+            format!(
+                "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one \
+                 argument was recorded",
+                self.pid, self.command
+            )
+        })
+    }
+}
+
+/// Cuts an event file after the last used chunk, and writes it to the disk. Only for files that nobody writes.
+pub(crate) fn cut_tail(path: &Path, file: &File) -> io::Result<()> {
+    let mut reserved = [0; 8];
+    match file.read_exact_at(&mut reserved, CHUNKS_RESERVED as u64) {
+        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        result => result?,
+    }
+    let used = (CHUNK_SIZE as u64).saturating_mul(u64::from_le_bytes(reserved)).saturating_add(HEADER_SIZE as u64);
+    if used < file.metadata()?.len() {
+        File::options().write(true).open(path)?.set_len(used)?;
+    }
+    file.sync_all()
+}
+
+/// Returns the versions of ROS and the middleware, joined if processes differ.
+pub fn versions(processes: &[RecordedProcess]) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for process in processes {
+        for (name, value) in [
+            ("tracetools", &process.tracetools),
+            ("rmw", &process.rmw_implementation),
+            ("ros_distro", &process.ros_distro),
+        ] {
+            found.entry(name).or_default().extend(value.as_deref());
+        }
+    }
+    let joined =
+        found.into_iter().map(|(name, values)| (name.to_owned(), values.into_iter().collect::<Vec<_>>().join(", ")));
+    joined.filter(|(_, values)| !values.is_empty()).collect()
+}

@@ -1,0 +1,168 @@
+//! Who may still write an event file. A file is never cut or replaced while somebody may: a process that stores beyond
+//! the new end dies of SIGBUS.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The pid namespace that a machine boots with (PROC_PID_INIT_INO of linux/proc_ns.h).
+const FIRST_PIDS: &str = "pid:[4026531836]";
+
+/// Who may write a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// The process with this id here has the file mapped.
+    Process(u32),
+    /// The kernel reports that the file is open or mapped for writing. Its writer is invisible: it may be another
+    /// user's process, one that is not dumpable, or one in another pid namespace.
+    Unseen,
+    /// The kernel does not report it: the file is another user's, or its file system gives no leases (NFS, FUSE, 9p).
+    Unknown,
+}
+
+impl Writer {
+    /// Returns the process, if it is visible.
+    pub fn process(self) -> Option<u32> {
+        match self {
+            Writer::Process(pid) => Some(pid),
+            Writer::Unseen | Writer::Unknown => None,
+        }
+    }
+
+    /// Returns whether the file is certainly being written.
+    pub fn is_certain(self) -> bool {
+        self != Writer::Unknown
+    }
+}
+
+/// Returns those of `files` that somebody may still write, with their writers. All others can be cut.
+pub(crate) fn writers(files: &[PathBuf]) -> BTreeMap<PathBuf, Writer> {
+    let mut found = BTreeMap::new();
+    let mut on_overlay = Vec::new();
+    for path in files {
+        match lease(path) {
+            Lease::Given => {}
+            Lease::GivenOnOverlay => on_overlay.push(path),
+            Lease::Refused => drop(found.insert(path.clone(), Writer::Unseen)),
+            Lease::None => drop(found.insert(path.clone(), Writer::Unknown)),
+        }
+    }
+    if found.is_empty() && on_overlay.is_empty() {
+        return found;
+    }
+    let maps = Maps::of(files);
+    if !maps.complete {
+        found.extend(on_overlay.into_iter().map(|path| (path.clone(), Writer::Unknown)));
+    }
+    found.extend(maps.mapped.into_iter().map(|(path, pid)| (path, Writer::Process(pid))));
+    found
+}
+
+/// The kernel's answer to a request for a read lease (fcntl(2), F_SETLEASE). It grants one only on a file that nobody
+/// has open or mapped for writing, which includes writers in other namespaces.
+enum Lease {
+    Given,
+    /// Says nothing of mappings whose descriptor is closed: overlayfs counts them on the file below.
+    GivenOnOverlay,
+    Refused,
+    None,
+}
+
+fn lease(path: &Path) -> Lease {
+    const F_SETSIG: libc::c_int = 10; // asm-generic/fcntl.h
+    let Ok(file) = File::open(path) else { return Lease::None };
+    // SAFETY: the descriptor is open. If another process opens the file at this moment, the kernel sends SIGURG, which
+    // is ignored.
+    let given = unsafe {
+        libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG);
+        libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) == 0
+    };
+    if !given {
+        return match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EAGAIN) => Lease::Refused,
+            _ => Lease::None,
+        };
+    }
+    // SAFETY: the descriptor is open, and a zeroed statfs is a valid place for the answer.
+    unsafe {
+        libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
+        let mut system: libc::statfs = std::mem::zeroed();
+        let asked = libc::fstatfs(file.as_raw_fd(), &mut system) == 0;
+        if asked && system.f_type as i64 != libc::OVERLAYFS_SUPER_MAGIC {
+            Lease::Given
+        } else {
+            Lease::GivenOnOverlay
+        }
+    }
+}
+
+/// The mappings of files that /proc lists.
+struct Maps {
+    /// Files with the id here of a process that has them mapped.
+    mapped: Vec<(PathBuf, u32)>,
+    /// Whether the mappings of every process of the machine were readable.
+    complete: bool,
+}
+
+impl Maps {
+    /// Files are found by name, because in other pid namespaces the pid in the file means another process here. A name
+    /// holds a pid and the ns of its making.
+    fn of(files: &[PathBuf]) -> Maps {
+        let names: HashMap<&OsStr, &PathBuf> =
+            files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
+        // Mounted with hidepid, /proc lists only the processes of this user; in a container, only those of the
+        // container.
+        let whole = Path::new("/proc/1").exists()
+            && fs::read_link("/proc/self/ns/pid").is_ok_and(|namespace| namespace == Path::new(FIRST_PIDS));
+        let mut maps = Maps { mapped: Vec::new(), complete: whole };
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let text = match fs::read(process.path().join("maps")) {
+                Ok(text) => text,
+                Err(error) => {
+                    maps.complete &= matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)); // ended just now
+                    continue;
+                }
+            };
+            for line in text.split(|byte| *byte == b'\n') {
+                let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+                if let Some(path) = names.get(OsStr::from_bytes(name)) {
+                    maps.mapped.push(((*path).clone(), pid));
+                }
+            }
+        }
+        maps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_as_long_as_it_is_open_or_mapped_for_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let who = || writers(std::slice::from_ref(&path)).get(&path).copied();
+        fs::write(&path, [0; 4096]).unwrap();
+        assert_eq!(who(), None);
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        assert_eq!(who(), Some(Writer::Unseen), "open, and nowhere mapped");
+        // SAFETY: nobody cuts the file.
+        let mapping = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
+        drop(file);
+        assert_eq!(who(), Some(Writer::Process(std::process::id())));
+        drop(mapping);
+        assert_eq!(who(), None);
+    }
+
+    #[test]
+    fn a_file_whose_writers_the_kernel_does_not_tell_may_have_one() {
+        let found = writers(&["/dev/null".into(), "/no/such/file".into()]);
+        assert_eq!(found.into_values().collect::<Vec<_>>(), [Writer::Unknown, Writer::Unknown]);
+    }
+}

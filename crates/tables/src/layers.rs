@@ -1,0 +1,64 @@
+//! Where a message spends its time, layer by layer.
+
+use serde::{Deserialize, Serialize};
+
+/// Latency of a message by layers (study A), in the order in which it passes them. They lie end to end and add up to
+/// the message's latency. A layer is absent where its end was not recorded, and is then part of the next one that is
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Layers {
+    /// Index into [`Tables::messages`].
+    pub message: u32,
+    /// Publish call of the application to rcl_publish.
+    pub publish_client_library_ns: Option<i64>,
+    /// To the call of rmw_publish.
+    pub publish_rcl_ns: Option<i64>,
+    /// To the event rmw_publish: the middleware's write call.
+    pub publish_rmw_ns: Option<i64>,
+    /// To dds_send: serialisation, history, handed to the transport for the first of its readers.
+    pub publish_dds_ns: Option<i64>,
+    /// To dds_receive: the subscriber's process has the whole message.
+    pub transport_ns: Option<i64>,
+    /// To dds_data_available, or node_data_available: the reader has it.
+    pub receive_dds_ns: Option<i64>,
+    /// To the call of rmw_take, else to rclcpp_executor_execute: waking, and waiting for other callbacks.
+    pub executor_ns: Option<i64>,
+    /// To the event rmw_take, else to the take: reading from the DDS, deserialisation.
+    pub take_rmw_ns: Option<i64>,
+    /// To rcl_take.
+    pub take_rcl_ns: Option<i64>,
+    /// To the first line of the callback.
+    pub take_client_library_ns: Option<i64>,
+}
+
+/// The layers in the order in which a message passes them. Each ends where the next begins.
+pub const LAYERS: [&str; 10] = [
+    "publish_client_library",
+    "publish_rcl",
+    "publish_rmw",
+    "publish_dds",
+    "transport",
+    "receive_dds",
+    "executor",
+    "take_rmw",
+    "take_rcl",
+    "take_client_library",
+];
+
+impl Layers {
+    /// In the order of [`LAYERS`].
+    pub fn parts_ns(&self) -> [Option<i64>; 10] {
+        [
+            self.publish_client_library_ns,
+            self.publish_rcl_ns,
+            self.publish_rmw_ns,
+            self.publish_dds_ns,
+            self.transport_ns,
+            self.receive_dds_ns,
+            self.executor_ns,
+            self.take_rmw_ns,
+            self.take_rcl_ns,
+            self.take_client_library_ns,
+        ]
+    }
+}

@@ -1,0 +1,452 @@
+//! The tables that analysis makes of events and that everything behind it reads; the shape of the figures made of them
+//! ([`summary`]), and where both are stored ([`store`]).
+//!
+//! Times are ns of CLOCK_MONOTONIC of the host that wrote them; durations are ns. `None` is *not measured*, never zero.
+
+mod actions;
+mod bag;
+mod chains;
+pub mod in_order;
+mod layers;
+mod merge;
+mod name;
+mod named;
+mod parts;
+pub mod row;
+pub mod rows;
+pub mod store;
+pub mod summary;
+mod threads;
+
+pub use actions::{action_of, is_feedback, Goal, GoalOutcome};
+pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
+pub use layers::{Layers, LAYERS};
+pub use name::Name;
+pub use named::named;
+pub use parts::Parts;
+pub use threads::{ExecutorThread, OffCpu, Preemption};
+
+use crate::row::Row;
+use crate::rows::Rows;
+use serde::{Deserialize, Serialize};
+use tacho_events::bag::{BagMessage, BagTopic};
+
+/// All tables of one run, as they stand in `RUN/tables/*.parquet`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tables {
+    /// One row a process that wrote events.
+    pub processes: Vec<Process>,
+    /// One row a node.
+    pub nodes: Vec<Node>,
+    /// One row a publisher or subscription.
+    pub endpoints: Vec<Endpoint>,
+    /// One row a callback (a subscription's, a timer's, a service's).
+    pub callbacks: Vec<Callback>,
+    /// One row an execution of a callback.
+    pub executions: Rows<Execution>,
+    /// One row a publish call that was due inside the measured window; made inside it, where it is not known when it
+    /// was due.
+    pub publications: Rows<Publication>,
+    /// One row a message and subscription that should have got it.
+    pub messages: Rows<Message>,
+    /// One row a message that was taken and did not stay inside its process's client library: its latency by layers.
+    pub layers: Rows<Layers>,
+    /// One row a service call, those of actions too, of which any part was recorded.
+    pub services: Rows<ServiceCall>,
+    /// One row a goal of an action.
+    pub goals: Vec<Goal>,
+    /// One row a state of a managed node, in the order of time.
+    pub states: Vec<NodeState>,
+    /// One row a source-to-sink path, or named chain.
+    pub chains: Vec<Chain>,
+    /// One row an instance of a chain.
+    pub instances: Rows<Instance>,
+    /// One row a node of an instance of a chain.
+    pub hops: Rows<Hop>,
+    /// One row an input and an output of a node on a chain: how the one was tied to the other.
+    pub links: Vec<Link>,
+    /// One row an input of a chain: when it was first reflected and last used.
+    pub inputs: Rows<ChainInput>,
+    /// One row a part of a late instance, and one row a reason why inputs of a chain led to no output.
+    pub causes: Vec<Cause>,
+    /// One row an interval in which a thread that executes callbacks could not go on: CPU taken away, or waiting for
+    /// it, or blocked.
+    pub preemptions: Rows<Preemption>,
+    /// One row a thread that executes callbacks: how its time divides.
+    pub executors: Vec<ExecutorThread>,
+    /// One row a host, where there are several: how its clock was related to that of the first.
+    pub clocks: Vec<HostClock>,
+    /// One row a topic of an imported bag.
+    pub bag_topics: Vec<BagTopic>,
+    /// One row a message of an imported bag, by topic, in the order of log times.
+    pub bag_messages: Rows<BagMessage>,
+    /// What is missing, doubtful or lost, in words, with a count: stands beside every figure that it touches.
+    pub notes: Vec<Note>,
+}
+
+impl Tables {
+    /// To what times between two processes are right, either way; absent where they are on one clock, or on two that
+    /// nothing relates.
+    pub fn clock_uncertainty_ns(&self, one: Row<Process>, other: Row<Process>) -> Option<i64> {
+        let clock = |process: Row<Process>| self.processes[process].clock;
+        let (one, other) = (clock(one)?, clock(other)?);
+        let of = |clock: u32| self.clocks[clock as usize].uncertainty_ns;
+        if one == other {
+            None
+        } else {
+            Some(of(one)? + of(other)?)
+        }
+    }
+}
+
+/// A process that wrote events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id on its host.
+    pub pid: u32,
+    /// Executable, as a path.
+    pub executable: String,
+    /// Command line.
+    pub command: String,
+    /// Host name.
+    pub host: String,
+    /// Index into [`Tables::clocks`]; absent where there is one clock only.
+    pub clock: Option<u32>,
+    /// Events read.
+    pub events: u64,
+    /// Events the recorder could not write.
+    pub dropped_events: u64,
+    /// Whether it ended in order; false for a process that was killed or still runs, absent where nothing tells (an
+    /// imported trace).
+    pub ended: Option<bool>,
+    /// First and last event.
+    pub first_ns: i64,
+    /// See `first_ns`.
+    pub last_ns: i64,
+    /// The microcontroller that it is, `emulated ...` where it is no hardware; absent: a process of this machine.
+    pub board: Option<String>,
+    /// How far times of a board may be off, once related to this machine's clock; absent where they could not be
+    /// related.
+    pub clock_error_ns: Option<i64>,
+}
+
+impl Process {
+    /// Whether it is an emulated board, whose times are not those of hardware.
+    pub fn is_emulated(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.starts_with("emulated"))
+    }
+}
+
+/// The clock of one of several hosts. All times in the tables are on the clock of the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostClock {
+    /// Host name.
+    pub host: String,
+    /// How far it was ahead of the first host's, at its first message; absent where messages went not both ways: then
+    /// its times do not compare with the first host's, and there are no latencies between the two.
+    pub offset_ns: Option<i64>,
+    /// How fast that grew.
+    pub drift_ppm: Option<f64>,
+    /// Its times are right to this, either way.
+    pub uncertainty_ns: Option<i64>,
+    /// Straight lines that its offset was followed by; more than one where it was slewed. 0 for the first host.
+    pub spans: u32,
+    /// Messages that it sent to other hosts.
+    pub sent: u64,
+    /// Messages that it took from other hosts.
+    pub received: u64,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Row of [`Tables::processes`].
+    pub process: Row<Process>,
+    /// Name with namespace, `/localisation/ndt`.
+    pub name: String,
+}
+
+/// Publisher or subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointKind {
+    /// Writes a topic.
+    Publisher,
+    /// Reads a topic.
+    Subscription,
+}
+
+/// A publisher or subscription of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Row of [`Tables::nodes`].
+    pub node: Row<Node>,
+    /// Which.
+    pub kind: EndpointKind,
+    /// Topic.
+    pub topic: String,
+    /// Queue depth, where it is known.
+    pub depth: Option<u64>,
+    /// When it was made.
+    pub created_ns: i64,
+    /// Publish calls, or messages taken.
+    pub count: u64,
+    /// Sends that were due by the clock and did not happen; known only for nodes that tacho runs, where something is
+    /// due.
+    pub skipped: Option<u64>,
+    /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a
+    /// host.
+    pub refused: Option<u64>,
+    /// Whether most messages of a subscription are linked to their publications; if not, its losses are not known.
+    /// Absent for publishers.
+    pub linked: Option<bool>,
+}
+
+/// Topic of simulated time (ROS design, "Clock and Time").
+pub const CLOCK_TOPIC: &str = "/clock";
+
+impl Endpoint {
+    /// Whether it is a subscription to simulated time.
+    pub fn is_clock(&self) -> bool {
+        self.kind == EndpointKind::Subscription && self.topic == CLOCK_TOPIC
+    }
+}
+
+/// From when on a managed node (rcl_lifecycle) was in a state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeState {
+    /// Row of [`Tables::nodes`].
+    pub node: Row<Node>,
+    /// When it came into it; of the first, when its state machine was made.
+    pub from_ns: i64,
+    /// As rcl_lifecycle labels it: unconfigured, inactive, active, finalized, and those of transitions, configuring ...
+    pub state: String,
+}
+
+impl NodeState {
+    /// The state in which a managed node works.
+    pub const ACTIVE: &str = "active";
+}
+
+/// What a callback answers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallbackKind {
+    /// A message.
+    Subscription,
+    /// A timer.
+    Timer,
+    /// A service request.
+    Service,
+    /// The response to a request. rclcpp has no events of its own for it: there from its take until the executor goes
+    /// on.
+    Client,
+    /// A goal of an action, or what comes back of one; the topic says which. Also the execution of a goal that no
+    /// callback is told of.
+    Action,
+    /// Not linked to an entity: tracing began late, or the entity emits no event.
+    Unknown,
+}
+
+impl CallbackKind {
+    /// As tables and figures have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            CallbackKind::Subscription => "subscription",
+            CallbackKind::Timer => "timer",
+            CallbackKind::Service => "service",
+            CallbackKind::Client => "client",
+            CallbackKind::Action => "action",
+            CallbackKind::Unknown => "unknown",
+        }
+    }
+}
+
+/// A callback (not one execution of it).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Callback {
+    /// Row of [`Tables::processes`].
+    pub process: Row<Process>,
+    /// Address, as ros2_tracing names it.
+    pub address: u64,
+    /// What it answers to.
+    pub kind: CallbackKind,
+    /// Row of [`Tables::nodes`].
+    pub node: Option<Row<Node>>,
+    /// Topic of its subscription, or service.
+    pub topic: Option<String>,
+    /// Period of its timer.
+    pub period_ns: Option<i64>,
+    /// Function symbol, where it was registered.
+    pub symbol: Option<String>,
+}
+
+/// One execution of a callback (study D).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Row of [`Tables::callbacks`].
+    pub callback: Row<Callback>,
+    /// Thread it ran on.
+    pub tid: u32,
+    /// When it was put into its callback queue; known for timers and services of ROS 1. Of a subscription's, its
+    /// message's arrival says so.
+    pub queued_ns: Option<i64>,
+    /// callback_start.
+    pub start_ns: i64,
+    /// callback_end; absent where the process ended inside.
+    pub end_ns: Option<i64>,
+    /// CPU time of the thread from start to end: wall time less its time off the CPU where scheduler events were
+    /// recorded, else by its CPU-time clock where that was; absent where neither was.
+    pub cpu_ns: Option<i64>,
+    /// Row of [`Tables::executions`] of the part before, of a coroutine that awaited something and goes on.
+    pub resumes: Option<Row<Execution>>,
+}
+
+/// A publish call, whether or not anybody subscribes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Publication {
+    /// Row of [`Tables::endpoints`].
+    pub publisher: Row<Endpoint>,
+    /// Just before the publish call (outermost layer seen).
+    pub publish_ns: i64,
+    /// When the call was due by its rate and phase; known only for nodes that tacho runs, where something is due by the
+    /// clock.
+    pub due_ns: Option<i64>,
+    /// Sequence number, where the message carries one.
+    pub sequence: Option<u64>,
+    /// Data of the message; known only for nodes that tacho runs.
+    pub size_bytes: Option<u64>,
+    /// Row of [`Tables::executions`] that published it; absent outside of callbacks.
+    pub execution: Option<Row<Execution>>,
+}
+
+/// How a message did against its topic's deadline (default: its period).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Arrived within the deadline, or there is none.
+    InTime,
+    /// Arrived later than that.
+    Late,
+    /// Arrived; whether within the deadline is not told, as emulated time lies between ([`Message::emulated`]).
+    Taken,
+    /// Never taken.
+    Lost,
+}
+
+/// Where a lost message was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LostIn {
+    /// Overwritten in the publisher's outgoing queue before the transport had it.
+    PublisherQueue,
+    /// Handed to the transport and never received.
+    Transport,
+    /// Overwritten in the subscription's queue before its callback ran.
+    SubscriptionQueue,
+}
+
+/// A message on its way to one subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Row of [`Tables::endpoints`] of the publisher; absent where the publisher was not recorded.
+    pub publisher: Option<Row<Endpoint>>,
+    /// Row of [`Tables::endpoints`] of the subscription.
+    pub subscription: Row<Endpoint>,
+    /// Sequence number of its publisher, where the message carries one.
+    pub sequence: Option<u64>,
+    /// Just before the publish call (outermost layer seen).
+    pub publish_ns: Option<i64>,
+    /// When the middleware said that it was there.
+    pub arrival_ns: Option<i64>,
+    /// When it was taken.
+    pub take_ns: Option<i64>,
+    /// First line of the callback.
+    pub callback_ns: Option<i64>,
+    /// Row of [`Tables::executions`] that took it.
+    pub execution: Option<Row<Execution>>,
+    /// Row of [`Tables::executions`] that published it.
+    pub published_in: Option<Row<Execution>>,
+    /// Against its deadline.
+    pub delivery: Delivery,
+    /// Where it was lost; absent for one that was not, and where the events do not tell.
+    pub lost_in: Option<LostIn>,
+    /// An end of it was on an emulated board: between its times lies emulated time, so it has no latency.
+    pub emulated: bool,
+}
+
+impl Message {
+    /// A message that was published at 1 ns, and of which nothing else is known: for tests to build on.
+    pub fn of(publisher: u32, subscription: u32, delivery: Delivery) -> Message {
+        Message {
+            publisher: Some(Row::new(publisher)),
+            subscription: Row::new(subscription),
+            sequence: None,
+            publish_ns: Some(1),
+            arrival_ns: None,
+            take_ns: None,
+            callback_ns: None,
+            execution: None,
+            published_in: None,
+            delivery,
+            lost_in: None,
+            emulated: false,
+        }
+    }
+}
+
+/// A service call: request from client to server, handled, response back. What was not recorded, or did not happen, is
+/// absent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ServiceCall {
+    /// Name of the service; empty where neither its client's nor its server's creation was recorded.
+    pub service: Name,
+    /// Row of [`Tables::nodes`] of the client.
+    pub client: Option<Row<Node>>,
+    /// Row of [`Tables::nodes`] of the server.
+    pub server: Option<Row<Node>>,
+    /// Number of the request among those of its client.
+    pub sequence: i64,
+    /// rmw_send_request.
+    pub request_ns: Option<i64>,
+    /// rmw_take_request.
+    pub request_taken_ns: Option<i64>,
+    /// rmw_send_response.
+    pub response_ns: Option<i64>,
+    /// rmw_take_response.
+    pub response_taken_ns: Option<i64>,
+    /// Row of [`Tables::executions`] that handled it.
+    pub execution: Option<Row<Execution>>,
+}
+
+impl ServiceCall {
+    /// When the request was sent. rmw's event comes after the write, and the other side may have taken it in between:
+    /// sent by then.
+    pub fn requested_ns(&self) -> Option<i64> {
+        self.request_ns.map(|sent| self.request_taken_ns.map_or(sent, |taken| sent.min(taken)))
+    }
+
+    /// When the response was sent; the same holds.
+    pub fn answered_ns(&self) -> Option<i64> {
+        self.response_ns.map(|sent| self.response_taken_ns.map_or(sent, |taken| sent.min(taken)))
+    }
+}
+
+/// Something missing, doubtful or lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
+pub struct Note {
+    /// Short stable name, `no-callback-events`.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// In words, with what it touches.
+    pub text: String,
+}
+
+impl Note {
+    /// Whether messages could not be linked: for its sake figures are absent that a reader looks for first.
+    pub fn casts_doubt(&self) -> bool {
+        self.name == "not-linked"
+    }
+}

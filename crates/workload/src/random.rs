@@ -1,0 +1,92 @@
+//! Random numbers by seed: SplitMix64 (Steele, Lea, Flood 2014).
+//!
+//! Nodes on C++ and Python have the same generator (`native/nodes`), so that one seed draws the same work on each of
+//! them. `tests/fixtures/draws.txt` holds what each must draw.
+
+use crate::model::Work;
+use std::f64::consts::TAU;
+
+/// What is added to the state for each number.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A sequence of draws.
+#[derive(Debug, Clone)]
+pub struct Draws(u64);
+
+impl Draws {
+    /// The same seed draws the same.
+    pub fn new(seed: u64) -> Draws {
+        Draws(seed)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        let bits = mix(self.0);
+        self.0 = self.0.wrapping_add(STEP);
+        bits
+    }
+
+    /// Uniform in (0, 1].
+    pub fn uniform(&mut self) -> f64 {
+        ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (TAU * self.uniform()).cos()
+    }
+
+    /// Random bytes.
+    pub fn fill(&mut self, data: &mut [u8]) {
+        for chunk in data.chunks_mut(8) {
+            chunk.copy_from_slice(&self.bits().to_le_bytes()[..chunk.len()]);
+        }
+    }
+
+    /// CPU time of one activation, ns.
+    pub fn work_ns(&mut self, work: &Work) -> u64 {
+        match *work {
+            Work::None => 0,
+            Work::Fixed(time) => time.as_nanos() as u64,
+            Work::Uniform { min, max } => {
+                let (min, max) = (min.as_nanos() as f64, max.as_nanos() as f64);
+                (min + (max - min) * self.uniform()) as u64
+            }
+            Work::Normal { mean, std } => {
+                let (mean, std) = (mean.as_nanos() as f64, std.as_nanos() as f64);
+                (mean + std * self.normal()).clamp(0.0, mean + 4.0 * std) as u64
+            }
+        }
+    }
+}
+
+/// The first number that a seed draws: also a way to make one seed of another.
+pub fn mix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(STEP);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn draws_have_the_mean_and_stay_within_the_bounds_that_the_model_says() {
+        let mut draws = Draws::new(1);
+        let n = 20_000;
+        let uniform = Work::Uniform { min: Duration::from_micros(10), max: Duration::from_micros(30) };
+        let values: Vec<u64> = (0..n).map(|_| draws.work_ns(&uniform)).collect();
+        assert!(values.iter().all(|v| (10_000..=30_000).contains(v)));
+        let mean = values.iter().sum::<u64>() as f64 / n as f64;
+        assert!((mean - 20_000.0).abs() < 200.0, "{mean}");
+
+        let normal = Work::Normal { mean: Duration::from_micros(100), std: Duration::from_micros(40) };
+        let values: Vec<u64> = (0..n).map(|_| draws.work_ns(&normal)).collect();
+        assert!(values.iter().all(|v| *v <= 260_000));
+        let mean = values.iter().sum::<u64>() as f64 / n as f64;
+        assert!((mean - 100_000.0).abs() < 2_000.0, "{mean}");
+    }
+}

@@ -1,0 +1,450 @@
+// The shapes of crates/report: what is embedded into the page.
+// Made of the Rust types by `WRITE_SHAPES=1 cargo test -p tacho-report shapes`.
+import type { RunInfo } from "./run";
+import type { Note, Point, Summary } from "./summary";
+import type { ObjectiveCurve, Pair, Side, Spread } from "./tuning";
+
+/** See `Condition::Of`. */
+export interface Bounds {
+  /** This or more. */
+  least?: number;
+  /** This or less. */
+  most?: number;
+  /** Anything else. */
+  not?: Word;
+  /** One of these. */
+  one_of?: Word[];
+}
+
+/** What a figure or a parameter of a point must be. */
+export type Condition = Word | Bounds;
+
+/** The form of a figure. */
+export type Draw = "boxes" | "values" | "course" | "deliveries" | "publishing_layers" | "subscribers";
+
+/** A distribution of values in one unit, by default ms. */
+export interface Drawn {
+  /** Values that it is made of. */
+  count: number;
+  /** (part of the values not above, value), ascending; the least and the greatest are always among them. */
+  points: [number, number][];
+  /** True where not every value is among `points`. */
+  thinned: boolean;
+  /** Box as study A draws it. */
+  whiskers: Whiskers;
+}
+
+/** One of its figures. Values are drawn in `unit`; boxes, courses and subscribers are latencies in us. */
+export interface Figure {
+  /** Columns, the outermost first. */
+  across: string[];
+  /** What colours stand for. */
+  colour?: string;
+  /** How. */
+  draw: Draw;
+  /** Of `Draw::Values`: figures of a point, a shape each. */
+  figures?: string[];
+  /** Why there is nothing of it, where no point fits. */
+  lacks?: string;
+  /** A panel for each combination. */
+  panels: string[];
+  /** What was published, in the unit of the drawing. */
+  published: Mark[];
+  /** From the unit of the figures. */
+  scale: number;
+  /** Its number there. */
+  source: string;
+  /** What it shows. */
+  title: string;
+  /** Of `Draw::Values`: after scaling. */
+  unit: string;
+  /** See `Measure::Values`. */
+  where: Record<string, Condition>;
+}
+
+/** Means over all instances, of one node of the path. */
+export interface HopMeans {
+  /** Instances behind the means. */
+  count: number;
+  /** Node. */
+  node: string;
+  /** Their sums over the nodes are the means of the chain. */
+  parts: Parts;
+  /** Publish to start; absent for the first node. */
+  waited_ms: number | null;
+}
+
+/** A published value or range, drawn where the points that are meant stand. */
+export interface Mark {
+  /** Which of the figures it is a value of; the first, if it says none. */
+  figure?: string;
+  /** Least of a range; absent where it has none. */
+  from?: number;
+  /** In words. */
+  says: string;
+  /** Bounds are multiples of our own figure of another point. */
+  times?: Times;
+  /** Greatest of a range; absent where it has none. */
+  to?: number;
+  /** Values. */
+  values?: number[];
+  /** See `Measure::Values`. */
+  where: Record<string, Condition>;
+}
+
+/**
+ * What is made of the points of a sweep. Names of figures and of the points that are meant are those of
+ * `tacho_tables::summary::Point`, of the sweep's parameters, and `many` (the greater of publishers and subscribers),
+ * `middleware/transport`, `not_sent_percent` (of due), `publish_dds_percent` (of the publishing side's layers),
+ * `rom_bytes` and `ram_bytes` (of the boards, the greatest), and `run` (of several on one page), computed by the page.
+ */
+export type Measure = {
+  /** In the unit of the figure. */
+  below: number;
+  /** Of a point. */
+  figure: string;
+  kind: "count";
+  /** In words. */
+  title: string;
+} | {
+  /** Groups: points that agree in these. */
+  by: string[];
+  /** Of a point. */
+  figure: string;
+  kind: "values";
+  /** `greatest`: of a group the greatest; else least to greatest. */
+  pick?: string;
+  /** From the unit of the figure. */
+  scale: number;
+  /** In words. */
+  title: string;
+  /** After scaling. */
+  unit: string;
+  /** Points that are meant: a value, `{least, most}`, `{not}`, `{one_of}`, or "greatest". */
+  where: Record<string, Condition>;
+} | {
+  /** See `Measure::Values`. */
+  by: string[];
+  /** A distribution of a point. */
+  figure: string;
+  kind: "summary";
+  /** In words. */
+  title: string;
+  /** Of the distribution. */
+  unit: string;
+  /** See `Measure::Values`. */
+  where: Record<string, Condition>;
+} | {
+  /** Of its figures, or `in_node_clock_ms`, or `duration_of_period_percent`, which the page computes. */
+  figure: string;
+  kind: "callback";
+  /** With namespace. */
+  node: string;
+  /** What was published. */
+  published: PublishedValue[];
+  /** From the unit of the figure. */
+  scale: number;
+  /** In words. */
+  title: string;
+  /** After scaling. */
+  unit: string;
+} | {
+  /** As the workload names it. */
+  chain: string;
+  /** Of its figures. */
+  figure: string;
+  kind: "chain";
+  /** What was published. */
+  published: PublishedValue[];
+  /** In words. */
+  title: string;
+  /** Of the figure. */
+  unit: string;
+} | {
+  kind: "objective";
+  /** What was published, for the figure. */
+  published_hz: PublishedRate[];
+  /** In words. */
+  title: string;
+} | {
+  /** What both must agree in. */
+  by: string[];
+  /** What groups the quotients besides. */
+  each: string[];
+  /** Of a point. */
+  figure: string;
+  kind: "ratio";
+  /** The dividend; see `Measure::Values`. */
+  of: Record<string, Condition>;
+  /** In words. */
+  title: string;
+  /** The divisor. */
+  to: Record<string, Condition>;
+};
+
+/** Everything on the page. */
+export interface Page {
+  /** Version of this shape. */
+  format: number;
+  /** The runs, the first being the one to compare with. */
+  runs: PageRun[];
+  /** Version of tacho that wrote the report. */
+  tacho_version: string;
+}
+
+/** A chain with what of its instances is drawn. */
+export interface PageChain {
+  /** End-to-end times; absent without an instance. */
+  end_to_end: Drawn | null;
+  /** Mean parts of each node on the path; none where only some instances have hops, as they are not of all. */
+  hops: HopMeans[];
+  /** Best, median and worst instance. */
+  instances: PageInstance[];
+  /** Name. */
+  name: string;
+  /** Node, topic, node ... node. */
+  path: string[];
+}
+
+/** What became of the chain that the runs are compared by. */
+export interface PageCompared {
+  /** The chain that is critical in the first run, followed by its path; absent where this run does not have it. */
+  chain?: number;
+  /** What is drawn of it: an index into `PageRun::chains`. */
+  drawn?: number;
+  /**
+   * Mean end-to-end time of the first run over that of this one; absent where one of them has none, and where this
+   * one took no time at all.
+   */
+  gain?: number;
+  /** Another chain, which is critical here. */
+  other_critical?: number;
+}
+
+/** One node of an instance. */
+export interface PageHop {
+  /** Node. */
+  node: string;
+  /** Its output. */
+  output_ms: number;
+  /** Where the time went from the publication of its input, of the first from its start, to its output. */
+  parts: Parts;
+  /** From start to output: who had the CPU that its thread could have gone on with; only with scheduler events. */
+  preemptions?: PagePreemption[];
+  /** When its input was published. */
+  published_ms: number | null;
+  /** Start of its callback; its publish call where there is no callback. */
+  start_ms: number;
+  /** Topic of its input; absent for the first. */
+  topic: string | null;
+}
+
+/** One instance of a chain, on its own time axis. */
+export interface PageInstance {
+  /** First node's callback start to last node's output. */
+  end_to_end_ms: number;
+  /** In the order of the path. */
+  hops: PageHop[];
+  /** What that is made of. */
+  parts: Parts;
+  /** By end-to-end time. */
+  rank: Rank;
+}
+
+/** A thread had the CPU of a callback. */
+export interface PagePreemption {
+  /** Name of the thread; absent where it is not known. */
+  by: string | null;
+  /** Since the start of the instance. */
+  from_ms: number;
+  /** See `from_ms`. */
+  to_ms: number;
+}
+
+/** A proof with the gain of each pair. */
+export interface PageProof {
+  /** After. */
+  after: Side;
+  /** Before. */
+  before: Side;
+  /** The chain. */
+  chain: string;
+  /** Mean before over mean after, of each of its repeats; null where a side has none. */
+  gains: (number | null)[];
+  /** What does not count, and why. Empty where all repeats do. */
+  notes: string[];
+  /** Mean end-to-end time before / after; its least and greatest are those of single repeats. */
+  ratio: Spread;
+  /** Every repeat, also those that do not count. */
+  repeats: Pair[];
+}
+
+/** One run. */
+export interface PageRun {
+  /** One entry a chain of the tables. */
+  chains: PageChain[];
+  /** The critical chain of the first run in this one; absent where the first has none. */
+  compared: PageCompared | null;
+  /** Path of the run directory. */
+  directory: string;
+  /** Those of the notes for whose sake figures are absent that a reader looks for first. */
+  in_doubt: Note[];
+  /** See `ReportRun::in_node_clock_ms`. */
+  in_node_clock_ms: Record<string, number>;
+  /** `run.json`; what is missing for the same reason once. */
+  info: RunInfo;
+  /** See `ReportRun::label`. */
+  label: string;
+  /** Notes of the tables and of the summary, each once. */
+  notes: Note[];
+  /** See `ReportRun::objective`. */
+  objective: ObjectiveCurve | null;
+  /** See `ReportRun::proof`. */
+  proof: PageProof | null;
+  /** The published experiment that it repeats, of a single workload. */
+  study: Study | null;
+  /** `summary.json`. */
+  summary: Summary;
+  /** See `ReportRun::sweep`. */
+  sweep: Sweep | null;
+}
+
+/**
+ * Parts of a time, end to end: they add up to it. Those of an instance are the sums of its hops'.
+ *
+ * `T` is a time of one hop or instance (`i64`, ns), the same or a mean for people (`f64`, ms), or the times of all
+ * instances (a distribution, ms). As JSON they are ms.
+ */
+export interface Parts {
+  /** Message there, its node asleep. Absent where the events do not tell it from transport. */
+  alignment_ms?: number;
+  /** Inside the callback, from its start to its output, less preemption where that is known. */
+  computation_ms: number;
+  /**
+   * Message taken by a callback, and kept for a later one that used it. Absent in runs of a time before it was told:
+   * then it is part of alignment.
+   */
+  kept_ms?: number;
+  /**
+   * Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
+   * instance: it is then part of computation, in each of them.
+   */
+  preemption_ms?: number;
+  /** Message there, executor or callback group busy with other callbacks. */
+  queueing_ms: number;
+  /** Publish call to message there; alignment, too, where that is absent. */
+  transport_ms: number;
+}
+
+/** A best rate that study E published. */
+export interface PublishedRate {
+  /** The rate. */
+  hz: number;
+  /** Time of the callback check of one node, where it was made longer than the others'. */
+  one_check_ms?: number;
+}
+
+/** A published value that stands beside ours of one kind. */
+export interface PublishedValue {
+  /** What of. */
+  of: string;
+  /** In the unit of the measure. */
+  value: number;
+}
+
+/** Which of its chain's instances one is. */
+export type Rank = "best" | "median" | "worst";
+
+/** One finding, and what of our points stands beside it. */
+export interface Statement {
+  /** Ours. */
+  measure: Measure;
+  /** In words. */
+  says: string;
+  /** Figure, table or finding. */
+  source: string;
+}
+
+/** Latencies of the messages published in one stretch of the window. */
+export interface Stretch {
+  /** Its middle, since the start of the window. */
+  at_s: number;
+  /** Greatest. */
+  max_us: number;
+  /** Median. */
+  median_us: number;
+  /** Least. */
+  min_us: number;
+}
+
+/** One published experiment. */
+export interface Study {
+  /** Where it was published. */
+  citation: string;
+  /** Its figures, drawn from our points in its own arrangement. */
+  figures: Figure[];
+  /** As `study:` in a workload names it. */
+  id: string;
+  /** How it was measured there. */
+  setting: string;
+  /** What it found. */
+  statements: Statement[];
+  /** What it asks. */
+  title: string;
+}
+
+/** A sweep. */
+export interface Sweep {
+  /** What was varied, in the order of the points' names. */
+  parameters: string[];
+  /** In the order of the file. */
+  points: SweepPoint[];
+  /** The published experiment that it repeats. */
+  study: Study | null;
+}
+
+/** One point. */
+export interface SweepPoint {
+  /** The same over the first repeat. */
+  course: Stretch[];
+  /** Absent where nothing was measured. */
+  figures: Point | null;
+  /** Publish call to first line, all messages of all repeats, us. */
+  latency_us: Whiskers | null;
+  /** What it lacks, and why: in the words of the first point that lacks it for the same reason. */
+  missing: string[];
+  /** Its folder below `points/`. */
+  name: string;
+  /** What the sweep varied, as written. */
+  parameters: Record<string, string>;
+}
+
+/** The point whose figure a bound is a multiple of. */
+export interface Times {
+  /** What it must agree in with the point that is meant. */
+  by: string[];
+  /** Which points; see `Measure::Values`. */
+  of: Record<string, Condition>;
+}
+
+/**
+ * Box plot: quartiles by linear interpolation between closest ranks, whiskers to the last value within 1.5 times the
+ * distance of the quartiles (study A, figures 9 and 10).
+ */
+export interface Whiskers {
+  /** Values beyond the whiskers. */
+  beyond: number;
+  /** End of the upper whisker. */
+  high: number;
+  /** End of the lower whisker. */
+  low: number;
+  /** Median. */
+  median: number;
+  /** First quartile. */
+  q1: number;
+  /** Third quartile. */
+  q3: number;
+}
+
+/** A value of a figure or of a parameter. */
+export type Word = number | string;

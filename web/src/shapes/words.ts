@@ -1,0 +1,37 @@
+// Made of the Rust types by `WRITE_SHAPES=1 cargo test -p tacho-report shapes`.
+import type { CauseKind } from "./summary";
+
+/** In the order in which a message passes them. */
+export const LAYERS = [
+  "publish_client_library",
+  "publish_rcl",
+  "publish_rmw",
+  "publish_dds",
+  "transport",
+  "receive_dds",
+  "executor",
+  "take_rmw",
+  "take_rcl",
+  "take_client_library",
+] as const;
+
+/** Words before by whom. */
+export const CAUSES: Record<CauseKind, string> = {
+  computation: "computation of",
+  preemption: "preempted by",
+  interrupt: "interrupted by",
+  transport: "transport on",
+  wake_up: "waiting for the wake-up of",
+  executor_busy: "executor busy with",
+  group_busy: "callback group busy with",
+  kept: "kept for the next",
+  overwritten: "overwritten in the",
+  lost: "lost on",
+  unmatched: "sent before it was matched with",
+  ended: "sent after the last event of",
+  pending: "on its way at the end of the run to",
+  untold: "never taken, it is not known why, by",
+  superseded: "superseded by a newer one at",
+  no_output: "no output of",
+  not_active: "not active:",
+};
