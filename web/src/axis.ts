@@ -21,24 +21,35 @@ export function xAxis(
       "g",
       { transform: `translate(${scale(value).toFixed(2)},0)` },
       s("line", { class: "grid", y1: top, y2: y }),
-      s("text", { class: "tick", y: y + 16, "text-anchor": "middle" }, tickText(value)),
+      s("text", { "class": "tick", "y": y + 16, "text-anchor": "middle" }, tickText(value)),
     ),
   );
   return s(
     "g",
-    { class: "axis", "aria-hidden": "true" },
+    { "class": "axis", "aria-hidden": "true" },
     ...marks,
-    s("text", { class: "axis-title", x: end, y: y + 34, "text-anchor": "end" }, title),
+    s("text", { "class": "axis-title", "x": end, "y": y + 34, "text-anchor": "end" }, title),
   );
 }
 
 /** Thin lines at values of a vertical axis, with the values on the left and the unit above them. */
-export function yAxis(values: number[], y: (value: number) => number, [left, right]: readonly [number, number], unit: string, top: number): SVGGElement {
+export function yAxis(
+  values: number[],
+  y: (value: number) => number,
+  [left, right]: readonly [number, number],
+  unit: string,
+  top: number,
+): SVGGElement {
   const marks = values.flatMap((value) => [
     s("line", { class: "grid", x1: left, x2: right, y1: y(value), y2: y(value) }),
-    s("text", { class: "tick", x: left - 8, y: y(value) + 4, "text-anchor": "end" }, tickText(value)),
+    s("text", { "class": "tick", "x": left - 8, "y": y(value) + 4, "text-anchor": "end" }, tickText(value)),
   ]);
-  return s("g", { class: "axis", "aria-hidden": "true" }, ...marks, s("text", { class: "axis-title", x: 0, y: top + 2 }, unit));
+  return s(
+    "g",
+    { "class": "axis", "aria-hidden": "true" },
+    ...marks,
+    s("text", { class: "axis-title", x: 0, y: top + 2 }, unit),
+  );
 }
 
 /** A tick: as many decimals as it has, none for show. */

@@ -59,7 +59,11 @@ function curve(
     const last = rates[rates.length - 1] ?? 1;
     const x = scaleLinear([0, last], [left, right]);
     const y = scaleLinear([0, Math.max(value(ours, last), value(published, last)) * 1.05], [bottom, top]);
-    const path = (node: ChainNode): string => line<number>((hz) => x(hz), (hz) => y(value(node, hz)))([...rates]) ?? "";
+    const path = (node: ChainNode): string =>
+      line<number>(
+        (hz) => x(hz),
+        (hz) => y(value(node, hz)),
+      )([...rates]) ?? "";
     svg.append(
       xAxis(x, x.ticks(8), bottom, top, "spin rate, Hz", right),
       yAxis(y.ticks(5), y, [left, right], unit, top - 4),

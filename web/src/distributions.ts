@@ -105,7 +105,7 @@ function curve(spreads: Spread[]): HTMLElement {
           {},
           s(
             "svg",
-            { width: 28, height: 11, "aria-hidden": "true" },
+            { "width": 28, "height": 11, "aria-hidden": "true" },
             s("line", { class: `run run-${index % 6}`, x1: 0, x2: 28, y1: 6, y2: 6 }),
           ),
           h("span", {}, label),
@@ -123,7 +123,7 @@ function curve(spreads: Spread[]): HTMLElement {
           s("line", { class: "grid", x1: left, x2: width - 12, y1: y(part), y2: y(part) }),
           s(
             "text",
-            { class: "tick", x: left - 10, y: y(part) + 4, "text-anchor": "end" },
+            { "class": "tick", "x": left - 10, "y": y(part) + 4, "text-anchor": "end" },
             percent(part).replace(".0", ""),
           ),
         );
@@ -190,7 +190,7 @@ function boxes(spreads: Spread[]): HTMLElement {
         );
       }
       svg.append(
-        s("text", { class: "row-label", x: left - 10, y: y + 4, "text-anchor": "end" }, fit(label, left - 14)),
+        s("text", { "class": "row-label", "x": left - 10, "y": y + 4, "text-anchor": "end" }, fit(label, left - 14)),
       );
       svg.append(
         withTip(
@@ -228,7 +228,7 @@ function shares({ runs }: Comparison): HTMLElement {
     rows.forEach(({ label, whole, parts }, i) => {
       const y = i * step + 4;
       svg.append(
-        s("text", { class: "row-label", x: left - 10, y: y + 15, "text-anchor": "end" }, fit(label, left - 14)),
+        s("text", { "class": "row-label", "x": left - 10, "y": y + 15, "text-anchor": "end" }, fit(label, left - 14)),
       );
       for (const { part, ms: mean, from } of laidOut(parts)) {
         const [share, begin] = [mean / whole, x(from / whole)];
@@ -244,7 +244,7 @@ function shares({ runs }: Comparison): HTMLElement {
           svg.append(
             s(
               "text",
-              { class: `share ${part}`, x: begin + size / 2, y: y + 15, "text-anchor": "middle" },
+              { "class": `share ${part}`, "x": begin + size / 2, "y": y + 15, "text-anchor": "middle" },
               percent(share),
             ),
           );

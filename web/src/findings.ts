@@ -47,7 +47,8 @@ function item(finding: Finding, run: string | undefined): HTMLElement {
     `: ${finding.finds}`,
     run !== undefined && h("small", {}, ` ${run}`),
     h("ul", {}, ...shown.map(line)),
-    folded.length > 0 && h("details", {}, h("summary", {}, `and ${folded.length} more`), h("ul", {}, ...folded.map(line))),
+    folded.length > 0 &&
+      h("details", {}, h("summary", {}, `and ${folded.length} more`), h("ul", {}, ...folded.map(line))),
     untold > 0 && h("p", {}, `and ${untold} that are counted only`),
     next !== undefined && h("p", {}, `Next: ${next}.`),
   );

@@ -51,7 +51,7 @@ function drawn(page: Page, model: GraphModel, placed: Placed, available: number)
     const drawn = s(
       "g",
       { class: edge.critical ? "edge critical" : "edge" },
-      s("path", { class: "line", d: path, "marker-end": `url(#${edge.critical ? "arrow-critical" : "arrow"})` }),
+      s("path", { "class": "line", "d": path, "marker-end": `url(#${edge.critical ? "arrow-critical" : "arrow"})` }),
       s("path", { class: "reach", d: path }),
     );
     svg.append(withTip(drawn, edgeTip(page, edge), true));

@@ -25,7 +25,12 @@ export function headline(page: Page): HTMLElement {
   if (comparison?.chain.end_to_end_ms === undefined) {
     header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
   } else {
-    header.append(h("h1", {}, title(comparison)), ...answer(comparison), runTable(comparison), legend(partsOf(comparison.runs.map(({ figures }) => figures))));
+    header.append(
+      h("h1", {}, title(comparison)),
+      ...answer(comparison),
+      runTable(comparison),
+      legend(partsOf(comparison.runs.map(({ figures }) => figures))),
+    );
     for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
   }
   for (const text of inDoubt(page)) header.append(h("p", { class: "remark" }, text));
@@ -36,9 +41,7 @@ export function headline(page: Page): HTMLElement {
         "p",
         { class: "provenance" },
         h("code", {}, first.info.command.join(" ")),
-        machine === undefined
-          ? ""
-          : ` on ${machine.host}: ${machineOf(machine)}`,
+        machine === undefined ? "" : ` on ${machine.host}: ${machineOf(machine)}`,
       ),
     );
   }

@@ -55,24 +55,32 @@ export function pointLayers(points: readonly SweepPoint[]): HTMLElement | undefi
 
 /** Bars of the publishing side alone, up to the transport, a point each; none where its layers are not known. */
 export function publishingLayers(points: readonly SweepPoint[]): HTMLElement[] {
-  const rows = points.flatMap((point) => mostKnown(point, label(point))).flatMap(({ name, figures }) => {
-    const layers = figures.layers.filter(({ layer }) => layer.startsWith("publish_"));
-    return layers.length < 2 ? [] : [{ name, figures: { ...figures, layers } }];
-  });
+  const rows = points
+    .flatMap((point) => mostKnown(point, label(point)))
+    .flatMap(({ name, figures }) => {
+      const layers = figures.layers.filter(({ layer }) => layer.startsWith("publish_"));
+      return layers.length < 2 ? [] : [{ name, figures: { ...figures, layers } }];
+    });
   if (rows.length === 0) return [];
-  const there = MEANT.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
+  const there = MEANT.filter(([name]) =>
+    rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)),
+  );
   return [legend(there), h("table", { class: "runs" }, h("tbody", {}, ...rows.map((row) => bar(row))))];
 }
 
 /** Of a point's messages those of which most is known. */
 function mostKnown({ figures }: SweepPoint, name: string): Row[] {
-  const [most] = [...(figures?.layers ?? [])].sort((a, b) => b.layers.length - a.layers.length || b.messages - a.messages);
+  const [most] = [...(figures?.layers ?? [])].sort(
+    (a, b) => b.layers.length - a.layers.length || b.messages - a.messages,
+  );
   return most === undefined ? [] : [{ name, figures: most }];
 }
 
 function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
   if (rows.length === 0) return undefined;
-  const there = MEANT.filter(([name]) => rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)));
+  const there = MEANT.filter(([name]) =>
+    rows.some(({ figures }) => figures.layers.some(({ layer }) => layer === name)),
+  );
   const slowest = [...rows].sort((a, b) => b.figures.latency_us.mean - a.figures.latency_us.mean).slice(0, MOST_BARS);
   return section(
     "layers",
@@ -80,7 +88,8 @@ function panel(rows: readonly Row[], what: string): HTMLElement | undefined {
     `Mean latency by layer, each bar the whole of its ${what}, from the publish call on the left to the callback on the right. What is not recorded apart is in the next layer.`,
     legend(there),
     h("table", { class: "runs" }, h("tbody", {}, ...slowest.map((row) => bar(row)))),
-    rows.length > slowest.length && h("p", { class: "provenance" }, `The ${slowest.length} slowest of ${rows.length}; the table has all.`),
+    rows.length > slowest.length &&
+      h("p", { class: "provenance" }, `The ${slowest.length} slowest of ${rows.length}; the table has all.`),
     ...included(rows).map((line) => h("p", { class: "provenance" }, line)),
     h("details", {}, h("summary", {}, "all layers as a table"), sortable(rows, columns(there, what))),
   );
@@ -91,7 +100,11 @@ function legend(there: readonly Layer[]): HTMLElement {
     h(
       "li",
       { title: meaning },
-      s("svg", { width: 22, height: 11, "aria-hidden": "true" }, s("rect", { class: `layer ${name}`, width: 22, height: 11 })),
+      s(
+        "svg",
+        { "width": 22, "height": 11, "aria-hidden": "true" },
+        s("rect", { class: `layer ${name}`, width: 22, height: 11 }),
+      ),
       h("span", {}, words(name)),
     ),
   );
@@ -146,7 +159,12 @@ function columns(there: readonly Layer[], what: string): SortColumn<Row>[] {
     { title: what, value: ({ name }) => name },
     { title: "messages", value: ({ figures }) => figures.messages },
     { title: "latency", unit: "us", decimals: 1, value: ({ figures }) => figures.latency_us.mean },
-    ...there.map(([name]): SortColumn<Row> => ({ title: words(name), unit: "us", decimals: 1, value: (row) => mean(row, name) })),
+    ...there.map(([name]): SortColumn<Row> => ({
+      title: words(name),
+      unit: "us",
+      decimals: 1,
+      value: (row) => mean(row, name),
+    })),
   ];
 }
 

@@ -42,7 +42,12 @@ export function objective(runs: PageRun[]): HTMLElement | undefined {
   );
 }
 
-function panel(name: string, points: ObjectivePoint[], { best_hz }: ObjectiveCurve, published: number | undefined): HTMLElement {
+function panel(
+  name: string,
+  points: ObjectivePoint[],
+  { best_hz }: ObjectiveCurve,
+  published: number | undefined,
+): HTMLElement {
   const top = Math.max(...points.map(({ response_ms }) => response_ms));
   const [low, high] = [points[0]?.hz ?? 1, points[points.length - 1]?.hz ?? 1];
   return drawing(`response time against spin rate, ${name}`, (width) => {
@@ -54,9 +59,9 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: ObjectiveCur
     for (const value of y.ticks(5))
       svg.append(
         s("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }),
-        s("text", { class: "tick", x: left - 10, y: y(value) + 4, "text-anchor": "end" }, tickText(value)),
+        s("text", { "class": "tick", "x": left - 10, "y": y(value) + 4, "text-anchor": "end" }, tickText(value)),
       );
-    svg.append(s("text", { class: "axis-title", x: left - 10, y: 10, "text-anchor": "end" }, "ms"));
+    svg.append(s("text", { "class": "axis-title", "x": left - 10, "y": 10, "text-anchor": "end" }, "ms"));
     let below = (_point: ObjectivePoint): number => 0;
     for (const part of STACK) {
       const [under, value] = [below, (point: ObjectivePoint): number => point[`${part}_ms`]];
@@ -82,7 +87,11 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: ObjectiveCur
     if (published !== undefined && published >= low && published <= high)
       svg.append(
         s("line", { class: "published", x1: x(published), x2: x(published), y1: 18, y2: bottom }),
-        s("text", { class: "published", x: x(published) - 8, y: bottom - 8, "text-anchor": "end" }, `published best: ${significant(published)} Hz`),
+        s(
+          "text",
+          { "class": "published", "x": x(published) - 8, "y": bottom - 8, "text-anchor": "end" },
+          `published best: ${significant(published)} Hz`,
+        ),
       );
     const best = points.find(({ hz }) => hz === best_hz);
     if (best !== undefined) {
@@ -92,7 +101,7 @@ function panel(name: string, points: ObjectivePoint[], { best_hz }: ObjectiveCur
         s("circle", { class: "best", cx: x(best.hz), cy: y(best.response_ms), r: 4.5 }),
         s(
           "text",
-          { class: "best", x: x(best.hz) + (right ? -8 : 8), y: 30, "text-anchor": right ? "end" : "start" },
+          { "class": "best", "x": x(best.hz) + (right ? -8 : 8), "y": 30, "text-anchor": right ? "end" : "start" },
           `${significant(best.hz)} Hz: ${ms(best.response_ms)}`,
         ),
       );

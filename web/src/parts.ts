@@ -68,7 +68,7 @@ export function legend(parts: readonly Part[]): HTMLElement {
       { title: MEANING[part] },
       s(
         "svg",
-        { width: 22, height: 11, "aria-hidden": "true" },
+        { "width": 22, "height": 11, "aria-hidden": "true" },
         s("rect", { class: `part ${part}`, width: 22, height: 11 }),
       ),
       h("span", {}, part),
@@ -88,7 +88,7 @@ export function patterns(): SVGSVGElement {
     );
   return s(
     "svg",
-    { width: 0, height: 0, "aria-hidden": "true", class: "patterns" },
+    { "width": 0, "height": 0, "aria-hidden": "true", "class": "patterns" },
     s(
       "defs",
       {},

@@ -15,6 +15,10 @@ export function ends(processes: PageRun["info"]["processes"]): { name: string; c
   }
   return [...ways].map(([way, of]) => {
     const more = of.length > NAMED ? ` and ${of.length - NAMED} more` : "";
-    return { name: "process", count: of.length > 1 ? of.length : 0, text: `${of.slice(0, NAMED).join(", ")}${more} ended by ${way}` };
+    return {
+      name: "process",
+      count: of.length > 1 ? of.length : 0,
+      text: `${of.slice(0, NAMED).join(", ")}${more} ended by ${way}`,
+    };
   });
 }

@@ -59,11 +59,11 @@ function pairs(label: string, { repeats, gains }: PageProof): HTMLElement {
         "g",
         { class: "pair" },
         s("rect", { class: "reach", x: 0, y: y - 12, width, height: step }),
-        s("text", { class: "row-label", x: left - 10, y: y + 4, "text-anchor": "end" }, `repeat ${repeat + 1}`),
+        s("text", { "class": "row-label", "x": left - 10, "y": y + 4, "text-anchor": "end" }, `repeat ${repeat + 1}`),
         from !== undefined && to !== undefined && s("line", { x1: x(from), x2: x(to), y1: y, y2: y }),
         from !== undefined && s("circle", { class: "before", cx: x(from), cy: y, r: 4.5 }),
         to !== undefined && s("circle", { class: "after", cx: x(to), cy: y, r: 4.5 }),
-        s("text", { class: "value", x: width, y: y + 4, "text-anchor": "end" }, factor(gain)),
+        s("text", { "class": "value", "x": width, "y": y + 4, "text-anchor": "end" }, factor(gain)),
       );
       svg.append(
         withTip(

@@ -29,7 +29,7 @@ export function notes(page: Page): HTMLElement | undefined {
   );
   return h(
     "section",
-    { id: "notes", class: "notes", "aria-labelledby": "notes-title" },
+    { "id": "notes", "class": "notes", "aria-labelledby": "notes-title" },
     h("h2", { id: "notes-title" }, "Missing, doubtful or lost"),
     h("ul", {}, ...items),
   );
@@ -74,7 +74,10 @@ export function provenance(page: Page): HTMLElement {
     ["host", ({ info }) => info.machine?.host ?? list(info.traces, ({ host }) => host)],
     ["CPU", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.cpu}, ${machine.cpus} usable`)],
     ["memory", ({ info }) => bytes(info.machine?.memory_bytes)],
-    ["kernel", ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.kernel}, ${machine.preemption}`)],
+    [
+      "kernel",
+      ({ info: { machine } }) => (machine === undefined ? ABSENT : `${machine.kernel}, ${machine.preemption}`),
+    ],
     ["frequency governor", ({ info }) => info.machine?.governor ?? ABSENT],
     ["clock source", ({ info }) => info.machine?.clocksource ?? ABSENT],
     ["tacho", ({ info }) => info.tacho_version],

@@ -7,18 +7,32 @@ import { statements, type Ours } from "./study";
 export function studyOfRuns({ runs }: Page): HTMLElement | undefined {
   const first = runs.find((run) => run.study !== null);
   if (first?.study == null) return undefined;
-  return statements(first.study, runs.map(({ info }) => info), (measure) => oursOf(runs, measure));
+  return statements(
+    first.study,
+    runs.map(({ info }) => info),
+    (measure) => oursOf(runs, measure),
+  );
 }
 
 /** Our figures of a measure, a line a run; without any, why there are none. */
 export function oursOf(runs: readonly PageRun[], measure: Measure): Ours[] {
   switch (measure.kind) {
     case "callback":
-      return lines(runs, measure.title, (run) => callbackFigure(run, measure), `no callback of ${measure.node} was measured so`);
+      return lines(
+        runs,
+        measure.title,
+        (run) => callbackFigure(run, measure),
+        `no callback of ${measure.node} was measured so`,
+      );
     case "chain":
       return lines(runs, measure.title, (run) => chainFigure(run, measure), `chain ${measure.chain} was not measured`);
     case "objective":
-      return lines(runs, measure.title, ({ objective }) => (objective === null ? undefined : { text: best(objective) }), "tacho tune --method common-rate searches it");
+      return lines(
+        runs,
+        measure.title,
+        ({ objective }) => (objective === null ? undefined : { text: best(objective) }),
+        "tacho tune --method common-rate searches it",
+      );
     default:
       return [{ group: "", text: "this is asked of a sweep" }];
   }
@@ -49,17 +63,23 @@ function figureOf(callback: CallbackFigures, figure: string): number | undefined
   const period = callback.output_period_ms[0]?.[1];
   const mean = callback.duration_us?.mean;
   if (figure === "output_period_ms") return period;
-  if (figure === "duration_of_period_percent") return period === undefined || mean === undefined ? undefined : mean / period / 10;
+  if (figure === "duration_of_period_percent")
+    return period === undefined || mean === undefined ? undefined : mean / period / 10;
   return numberAt(callback, figure);
 }
 
 function chainFigure(run: PageRun, { chain, figure, unit }: Of<"chain">): Found | undefined {
-  const value = numberAt(run.summary.chains.find(({ name }) => name === chain), figure);
+  const value = numberAt(
+    run.summary.chains.find(({ name }) => name === chain),
+    figure,
+  );
   return value === undefined ? undefined : { text: `${significant(value)} ${unit}`, value };
 }
 
 function numberAt(of: unknown, path: string): number | undefined {
-  const found = path.split(".").reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined | null)?.[key], of);
+  const found = path
+    .split(".")
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined | null)?.[key], of);
   return typeof found === "number" ? found : undefined;
 }
 

@@ -48,8 +48,18 @@ function row(source: string, says: string, measure: Measure, ours: readonly Ours
     return h("li", {}, named.filter((part) => part !== "").join(", "), ": ", h("b", {}, text));
   });
   const shared = ours.length > 1 ? ours[0]?.title : undefined;
-  const valued = ours.flatMap(({ group, value }) => (value === undefined ? [] : [{ of: group === "" ? "this run" : group, value }]));
+  const valued = ours.flatMap(({ group, value }) =>
+    value === undefined ? [] : [{ of: group === "" ? "this run" : group, value }],
+  );
   const drawn =
-    "published" in measure && measure.published.length > 0 && valued.length > 0 && strip(measure.title, measure.unit, measure.published, valued);
-  return h("tr", {}, h("td", {}, says, " ", h("small", {}, `(${source})`)), h("td", {}, shared !== undefined && h("p", { class: "shared" }, shared), h("ul", {}, ...lines), drawn));
+    "published" in measure &&
+    measure.published.length > 0 &&
+    valued.length > 0 &&
+    strip(measure.title, measure.unit, measure.published, valued);
+  return h(
+    "tr",
+    {},
+    h("td", {}, says, " ", h("small", {}, `(${source})`)),
+    h("td", {}, shared !== undefined && h("p", { class: "shared" }, shared), h("ul", {}, ...lines), drawn),
+  );
 }

@@ -1,5 +1,12 @@
 // What not every run knows: services, actions, managed nodes, threads, and who had the CPU. A table without rows is left out.
-import type { ActionFigures, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures, Summary } from "./shapes";
+import type {
+  ActionFigures,
+  ExecutorFigures,
+  LifecycleFigures,
+  PreemptorFigures,
+  ServiceFigures,
+  Summary,
+} from "./shapes";
 import { toMs } from "./format";
 import { sortable, titled } from "./sortable";
 
@@ -73,7 +80,12 @@ function actions(rows: ActionFigures[]): HTMLElement[] {
         { title: "CPU, median", unit: "ms", decimals: 3, value: (action) => toMs(action.execution_cpu_us?.median) },
         { title: "cancellation, median", unit: "ms", decimals: 3, value: (action) => toMs(action.cancel_us?.median) },
         { title: "feedback", unit: "Hz", decimals: 2, value: (action) => action.feedback_rate_hz },
-        { title: "feedback, median", unit: "ms", decimals: 3, value: (action) => toMs(action.feedback_latency_us?.median) },
+        {
+          title: "feedback, median",
+          unit: "ms",
+          decimals: 3,
+          value: (action) => toMs(action.feedback_latency_us?.median),
+        },
       ]),
     ),
   ];

@@ -24,14 +24,17 @@ export function stretches(hop: PageHop, position: number): Stretch[] {
   };
   if (hop.published_ms !== null) {
     const told = hop.parts.alignment_ms !== undefined;
-    const times = timesOf(hop.parts).map(({ part, ms }) => ({ part: part === "transport" && !told ? "undivided" : part, ms }) as const);
+    const times = timesOf(hop.parts).map(
+      ({ part, ms }) => ({ part: part === "transport" && !told ? "undivided" : part, ms }) as const,
+    );
     const waiting = WAITING.flatMap((part) => times.filter((time) => time.part === part));
     for (const { part, from, to } of laidOut(waiting, hop.published_ms)) add(part, from, to);
   }
   let from = hop.start_ms;
   for (const { from_ms, to_ms, by } of [...(hop.preemptions ?? [])].sort((a, b) => a.from_ms - b.from_ms)) {
     add("computation", from, from_ms);
-    if (to_ms > from_ms) found.push({ part: "preemption", from: from_ms, to: to_ms, position, by: by ?? "what is not known" });
+    if (to_ms > from_ms)
+      found.push({ part: "preemption", from: from_ms, to: to_ms, position, by: by ?? "what is not known" });
     from = to_ms;
   }
   add("computation", from, hop.output_ms);

@@ -75,7 +75,7 @@ function oneScale(comparison: Comparison, shown: (rank: Rank) => Shown[]): HTMLE
       svg.append(
         s(
           "text",
-          { class: "row-label", x: left - 10, y: y + 13, "text-anchor": "end" },
+          { "class": "row-label", "x": left - 10, "y": y + 13, "text-anchor": "end" },
           rank === "median" ? s("tspan", {}, fit(label, left - 62)) : null,
           s("tspan", { class: "faint", dx: rank === "median" ? 5 : 0 }, rank),
         ),
@@ -99,8 +99,8 @@ function staircase({ label, instance }: Shown): HTMLElement {
     svg.append(xAxis(x, x.ticks(narrow ? 4 : 8), bottom, top, "ms", width - right));
     if (!narrow) {
       svg.append(
-        s("text", { class: "column", x: width - 100, y: 10, "text-anchor": "end" }, "waits, ms"),
-        s("text", { class: "column", x: width, y: 10, "text-anchor": "end" }, "computes, ms"),
+        s("text", { "class": "column", "x": width - 100, "y": 10, "text-anchor": "end" }, "waits, ms"),
+        s("text", { "class": "column", "x": width, "y": 10, "text-anchor": "end" }, "computes, ms"),
       );
     }
     instance.hops.forEach((hop, position) => {
@@ -109,7 +109,11 @@ function staircase({ label, instance }: Shown): HTMLElement {
         "g",
         { class: "hop" },
         s("rect", { class: "reach", x: 0, y, width, height: step }),
-        s("text", { class: "row-label", x: left - 10, y: y + 15, "text-anchor": "end" }, fit(hop.node, left - 14)),
+        s(
+          "text",
+          { "class": "row-label", "x": left - 10, "y": y + 15, "text-anchor": "end" },
+          fit(hop.node, left - 14),
+        ),
       );
       for (const stretch of stretches(hop, position)) row.append(bar(stretch, instance, x, y + 3, step - 6));
       if (position > 0 && hop.published_ms !== null)
@@ -118,10 +122,10 @@ function staircase({ label, instance }: Shown): HTMLElement {
         );
       if (!narrow) {
         row.append(
-          s("text", { class: "figure", x: width - 100, y: y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)),
+          s("text", { "class": "figure", "x": width - 100, "y": y + 15, "text-anchor": "end" }, fixed(waited(hop), 2)),
           s(
             "text",
-            { class: "figure", x: width, y: y + 15, "text-anchor": "end" },
+            { "class": "figure", "x": width, "y": y + 15, "text-anchor": "end" },
             fixed(hop.output_ms - hop.start_ms, 2),
           ),
         );
@@ -198,7 +202,10 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
 }
 
 /** A part of the wait for a callback: the first node has none, and where alignment is not told, neither is transport. */
-function waitedFor({ waited_ms, parts }: HopMeans, part: "transport" | "alignment" | "queueing" | "kept"): number | undefined {
+function waitedFor(
+  { waited_ms, parts }: HopMeans,
+  part: "transport" | "alignment" | "queueing" | "kept",
+): number | undefined {
   const untold = part === "transport" && parts.alignment_ms === undefined;
   return waited_ms === null || untold ? undefined : parts[`${part}_ms`];
 }

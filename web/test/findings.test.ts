@@ -10,7 +10,11 @@ const finding = (...nexts: string[]) => ({
 
 test("of many cases the worst are shown, the others unfold, and what is the same for all is said once", () => {
   const { shown, folded, next } = parts(finding("sleep", "sleep", "sleep", "sleep"));
-  expect([shown.map((of) => of.subject), folded.map((of) => of.subject), next]).toEqual([["/n0", "/n1"], ["/n2", "/n3"], "sleep"]);
+  expect([shown.map((of) => of.subject), folded.map((of) => of.subject), next]).toEqual([
+    ["/n0", "/n1"],
+    ["/n2", "/n3"],
+    "sleep",
+  ]);
 });
 
 test("three cases are shown, and what is another for each stands with each", () => {

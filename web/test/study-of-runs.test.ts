@@ -3,7 +3,15 @@ import type { Measure, PageRun } from "../src/shapes";
 import { oursOf, publishedRate } from "../src/study-of-runs";
 import { run } from "./sample";
 
-const callback = (figure: string, scale = 1, unit = "s"): Measure => ({ kind: "callback", node: "/b", figure, title: "time", unit, scale, published: [] });
+const callback = (figure: string, scale = 1, unit = "s"): Measure => ({
+  kind: "callback",
+  node: "/b",
+  figure,
+  title: "time",
+  unit,
+  scale,
+  published: [],
+});
 
 function ofD(): PageRun {
   const one = run("study d", []);
@@ -20,7 +28,14 @@ function ofE(checks: number[]): PageRun {
   one.objective = { points: [], best_hz: 270, diverging_hz: [], input: { chain, others: [], cores: 2 } };
   const published_hz = [{ hz: 300 }, { hz: 220, one_check_ms: 0.5 }];
   const measure: Measure = { kind: "objective", title: "best rate", published_hz };
-  one.study = { id: "e", title: "", citation: "", setting: "", figures: [], statements: [{ source: "", says: "", measure }] };
+  one.study = {
+    id: "e",
+    title: "",
+    citation: "",
+    setting: "",
+    figures: [],
+    statements: [{ source: "", says: "", measure }],
+  };
   return one;
 }
 
@@ -30,7 +45,9 @@ test("figures of a callback stand beside those of study D", () => {
   expect(text(callback("output_period_ms", 0.001))).toBe("0.100 s");
   expect(text(callback("in_node_clock_ms", 0.001))).toBe("0.00925 s");
   expect(text(callback("duration_of_period_percent", 1, "%"))).toBe("9.30 %");
-  expect(oursOf([run("other", [])], callback("duration_us.mean"))).toEqual([{ group: "", text: "no callback of /b was measured so" }]);
+  expect(oursOf([run("other", [])], callback("duration_us.mean"))).toEqual([
+    { group: "", text: "no callback of /b was measured so" },
+  ]);
 });
 
 test("the best rate names its checks, and the published one is that of the same search", () => {

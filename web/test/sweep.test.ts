@@ -28,7 +28,14 @@ function point(figures: Partial<Point> | null, parameters: Record<string, string
     dropped_events: 0,
     ...figures,
   };
-  return { name: "000", parameters, figures: figures === null ? null : whole, missing: [], latency_us: null, course: [] };
+  return {
+    name: "000",
+    parameters,
+    figures: figures === null ? null : whole,
+    missing: [],
+    latency_us: null,
+    course: [],
+  };
 }
 
 const values = (figure: string, where: Record<string, number | string> = {}, by: string[] = []): Measure => ({
@@ -55,9 +62,21 @@ describe("values of points", () => {
   it("of what was due and not sent are absent where nothing was due", () => {
     expect(numberOf(point({ due: 600, sent: 450 }), "not_sent_percent")).toBe(25);
     expect(numberOf(point({}), "not_sent_percent")).toBeUndefined();
-    const layer = (name: string, us: number, includes?: string[]) => ({ layer: name, duration_us: distribution(us), ...(includes && { includes }) });
-    const told = { messages: 9, latency_us: distribution(100), layers: [layer("publish_rcl", 10), layer("publish_dds", 30), layer("executor", 60)] };
-    const vague = { messages: 9, latency_us: distribution(100), layers: [layer("publish_dds", 30, ["publish_rcl"]), layer("executor", 60)] };
+    const layer = (name: string, us: number, includes?: string[]) => ({
+      layer: name,
+      duration_us: distribution(us),
+      ...(includes && { includes }),
+    });
+    const told = {
+      messages: 9,
+      latency_us: distribution(100),
+      layers: [layer("publish_rcl", 10), layer("publish_dds", 30), layer("executor", 60)],
+    };
+    const vague = {
+      messages: 9,
+      latency_us: distribution(100),
+      layers: [layer("publish_dds", 30, ["publish_rcl"]), layer("executor", 60)],
+    };
     expect(numberOf(point({ layers: [vague, told] }), "publish_dds_percent")).toBe(75);
     expect(numberOf(point({ layers: [vague] }), "publish_dds_percent")).toBeUndefined();
   });
@@ -71,21 +90,30 @@ describe("values of points", () => {
   });
 
   it("tell points apart only where they differ, and a parameter that is an identity is not told twice", () => {
-    const points = [10, 20].map((size_bytes) => point({ size_bytes }, { size: `${size_bytes} B`, durability: "volatile" }));
+    const points = [10, 20].map((size_bytes) =>
+      point({ size_bytes }, { size: `${size_bytes} B`, durability: "volatile" }),
+    );
     expect(dimensions(points, ["size", "durability"])).toEqual(["size_bytes"]);
-    const via = [point({ middleware: "ros1", transport: "tcpros" }, { via: "ROS 1" }), point({ middleware: "cyber" }, { via: "Cyber" })];
+    const via = [
+      point({ middleware: "ros1", transport: "tcpros" }, { via: "ROS 1" }),
+      point({ middleware: "cyber" }, { via: "Cyber" }),
+    ];
     expect(dimensions(via, ["via"])).toEqual(["middleware/transport"]);
     // One middleware twice: then the parameter says more, and the middleware follows from it.
     const pairs = [...via, point({ middleware: "cyber" }, { via: "Cyber across" })];
     expect(dimensions(pairs, ["via"])).toEqual(["via"]);
-    const independent = via.flatMap((of) => ["any", "one"].map((cpus) => ({ ...of, parameters: { ...of.parameters, cpus } })));
+    const independent = via.flatMap((of) =>
+      ["any", "one"].map((cpus) => ({ ...of, parameters: { ...of.parameters, cpus } })),
+    );
     expect(dimensions(independent, ["via", "cpus"])).toEqual(["middleware/transport", "cpus"]);
     expect(grouped(points, ["middleware", "size_bytes"]).map(({ name }) => name)).toEqual(["10 B", "20 B"]);
   });
 });
 
 describe("columns", () => {
-  const points = [7, 31].flatMap((subscribers) => [16, 64].map((size_bytes) => point({ subscribers, size_bytes, rate_hz: size_bytes })));
+  const points = [7, 31].flatMap((subscribers) =>
+    [16, 64].map((size_bytes) => point({ subscribers, size_bytes, rate_hz: size_bytes })),
+  );
   const arrangement = { across: ["subscribers", "size_bytes"], panels: [] };
 
   it("stand in the order of their values, the outer ones together", () => {
@@ -105,18 +133,34 @@ describe("columns", () => {
 });
 
 describe("what was published", () => {
-  const at = (middleware: string, size_bytes: number, us: number): SweepPoint => point({ middleware, size_bytes, latency_us: distribution(us) });
+  const at = (middleware: string, size_bytes: number, us: number): SweepPoint =>
+    point({ middleware, size_bytes, latency_us: distribution(us) });
   const points = [at("socket", 1, 100), at("ros2", 1, 130), at("socket", 2, 400), at("ros2", 2, 900), at("ros2", 3, 1)];
 
   it("stands beside the points that are meant alone", () => {
-    const marks = marksOf([{ says: "s", where: { size_bytes: { least: 2 }, middleware: "ros2" }, values: [7] }], points, points, "latency_us.mean", 1);
-    expect(marks.map(({ point: of, values: found }) => [of, found])).toEqual([[points[3], [7]], [points[4], [7]]]);
+    const marks = marksOf(
+      [{ says: "s", where: { size_bytes: { least: 2 }, middleware: "ros2" }, values: [7] }],
+      points,
+      points,
+      "latency_us.mean",
+      1,
+    );
+    expect(marks.map(({ point: of, values: found }) => [of, found])).toEqual([
+      [points[3], [7]],
+      [points[4], [7]],
+    ]);
     expect(reach(marks)).toEqual([7, 7]);
   });
 
   it("is a multiple of ours where the study says so, and absent without ours", () => {
     const times = { of: { middleware: "socket" }, by: ["size_bytes"] };
-    const marks = marksOf([{ says: "s", where: { middleware: "ros2" }, times, from: 1, to: 1.5 }], points, points, "latency_us.mean", 0.001);
+    const marks = marksOf(
+      [{ says: "s", where: { middleware: "ros2" }, times, from: 1, to: 1.5 }],
+      points,
+      points,
+      "latency_us.mean",
+      0.001,
+    );
     expect(marks.map(({ from, to }) => [from, to])).toEqual([
       [0.1, expect.closeTo(0.15)],
       [0.4, expect.closeTo(0.6)],
@@ -128,20 +172,48 @@ describe("several runs of a sweep", () => {
   const swept = (label: string, kernel: string): PageRun => ({
     ...run(label, []),
     sweep: { parameters: ["size"], points: [point({ size_bytes: 1 })], study: null },
-    info: { ...run(label, []).info, machine: { host: "h", cpu: "c", cpus: 2, memory_bytes: 1, kernel, preemption: "voluntary", clocksource: "tsc" } },
+    info: {
+      ...run(label, []).info,
+      machine: { host: "h", cpu: "c", cpus: 2, memory_bytes: 1, kernel, preemption: "voluntary", clocksource: "tsc" },
+    },
   });
 
   it("are laid over each other, and told apart by run and kernel", () => {
     const sweep = laidOver([swept("a", "6.1"), swept("a", "6.1-rt")]);
-    expect(sweep?.points.map(({ parameters }) => parameters["run"])).toEqual(["a (Linux 6.1 voluntary)", "a (Linux 6.1-rt voluntary)"]);
+    expect(sweep?.points.map(({ parameters }) => parameters["run"])).toEqual([
+      "a (Linux 6.1 voluntary)",
+      "a (Linux 6.1-rt voluntary)",
+    ]);
     expect(dimensions(sweep?.points ?? [], sweep?.parameters ?? [])).toEqual(["run"]);
-    expect(laidOver([swept("a", "6.1"), swept("a", "6.1")])?.points.map(({ name }) => name)).toEqual(["1: a/000", "2: a/000"]);
+    expect(laidOver([swept("a", "6.1"), swept("a", "6.1")])?.points.map(({ name }) => name)).toEqual([
+      "1: a/000",
+      "2: a/000",
+    ]);
   });
 
   it("have the free colour of a study's figure, else panels of their own, and their name at each point", () => {
-    const figure = { source: "", title: "", draw: "boxes", unit: "", scale: 1, where: {}, across: ["size_bytes"], panels: ["rate_hz"], published: [] } as const;
+    const figure = {
+      source: "",
+      title: "",
+      draw: "boxes",
+      unit: "",
+      scale: 1,
+      where: {},
+      across: ["size_bytes"],
+      panels: ["rate_hz"],
+      published: [],
+    } as const;
     const of = (colour: string | undefined, several: boolean) =>
-      arranged({ ...figure, across: [...figure.across], panels: [...figure.panels], published: [], ...(colour === undefined ? {} : { colour }) }, several);
+      arranged(
+        {
+          ...figure,
+          across: [...figure.across],
+          panels: [...figure.panels],
+          published: [],
+          ...(colour === undefined ? {} : { colour }),
+        },
+        several,
+      );
     expect([of(undefined, true).colour, of(undefined, false).colour]).toEqual(["run", undefined]);
     expect(of("many", true)).toEqual({ across: ["size_bytes"], colour: "many", panels: ["rate_hz", "run"] });
     expect(of("run", true).panels).toEqual(["rate_hz"]);
@@ -200,7 +272,8 @@ describe("ours beside published", () => {
 
 describe("deliveries", () => {
   it("hold every message once", () => {
-    const figures = point({ due: 100, sent: 80, sent_late: 5, received: 75, lost: 5, in_time: 70, late: 5 }).figures as Point;
+    const figures = point({ due: 100, sent: 80, sent_late: 5, received: 75, lost: 5, in_time: 70, late: 5 })
+      .figures as Point;
     expect(sent(figures)?.map(({ messages }) => messages)).toEqual([75, 5, 20]);
     expect(received(figures).map(({ messages }) => messages)).toEqual([70, 5, 5]);
   });

@@ -35,20 +35,35 @@ test("without an arrival, transport and alignment are one undivided stretch", ()
 });
 
 test("the first node only computes, and its wait is not measured", () => {
-  const first = { ...hop, topic: null, published_ms: null, parts: { transport_ms: 0, queueing_ms: 0, computation_ms: 5 } };
+  const first = {
+    ...hop,
+    topic: null,
+    published_ms: null,
+    parts: { transport_ms: 0, queueing_ms: 0, computation_ms: 5 },
+  };
   expect(stretches(first, 0).map(({ part }) => part)).toEqual(["computation"]);
   expect(waited(first)).toBeUndefined();
 });
 
 test("parts of no length are not drawn", () => {
-  expect(stretches({ ...hop, parts: { transport_ms: 20, alignment_ms: 0, queueing_ms: 0, computation_ms: 5 } }, 1).map(({ part }) => part)).toEqual([
-    "transport",
-    "computation",
-  ]);
+  expect(
+    stretches({ ...hop, parts: { transport_ms: 20, alignment_ms: 0, queueing_ms: 0, computation_ms: 5 } }, 1).map(
+      ({ part }) => part,
+    ),
+  ).toEqual(["transport", "computation"]);
 });
 
 test("computation is interrupted where others had the CPU, and says who", () => {
-  const found = stretches({ ...hop, preemptions: [{ from_ms: 33, to_ms: 34, by: null }, { from_ms: 30, to_ms: 32, by: "burner" }] }, 1);
+  const found = stretches(
+    {
+      ...hop,
+      preemptions: [
+        { from_ms: 33, to_ms: 34, by: null },
+        { from_ms: 30, to_ms: 32, by: "burner" },
+      ],
+    },
+    1,
+  );
   expect(found.slice(3)).toEqual([
     { part: "preemption", from: 30, to: 32, position: 1, by: "burner" },
     { part: "computation", from: 32, to: 33, position: 1 },
@@ -65,7 +80,14 @@ test("the stretches of an instance with preemption and blocked threads are its p
     end_to_end_ms: 30,
     parts: { computation_ms: 11, preemption_ms: 1, transport_ms: 2, alignment_ms: 9, queueing_ms: 3, kept_ms: 4 },
     hops: [
-      { node: "a", topic: null, published_ms: null, start_ms: 0, output_ms: 3, parts: { computation_ms: 3, preemption_ms: 0, transport_ms: 0, queueing_ms: 0 } },
+      {
+        node: "a",
+        topic: null,
+        published_ms: null,
+        start_ms: 0,
+        output_ms: 3,
+        parts: { computation_ms: 3, preemption_ms: 0, transport_ms: 0, queueing_ms: 0 },
+      },
       {
         node: "b",
         topic: "/ab",

@@ -29,7 +29,9 @@ export function boxes(points: readonly SweepPoint[], dimensions: readonly string
   const fill = (): void => {
     const { across, colour } = chosen;
     const rest = dimensions.filter((path) => path !== across && path !== colour);
-    holder.replaceChildren(...boxPanels(points, { across: across === undefined ? [] : [across], colour, panels: rest }));
+    holder.replaceChildren(
+      ...boxPanels(points, { across: across === undefined ? [] : [across], colour, panels: rest }),
+    );
   };
   fill();
   const pick = (title: string, start: string | undefined, set: (path: string) => void): HTMLElement | false =>
@@ -54,7 +56,11 @@ function first(there: readonly string[], wanted: readonly string[]): string | un
 }
 
 /** A panel for each combination of the arrangement, all on one logarithmic axis, µs, with what was published. */
-export function boxPanels(points: readonly SweepPoint[], arrangement: Arrangement, published: readonly Mark[] = []): HTMLElement[] {
+export function boxPanels(
+  points: readonly SweepPoint[],
+  arrangement: Arrangement,
+  published: readonly Mark[] = [],
+): HTMLElement[] {
   const boxed = points.filter((point): point is Boxed => point.latency_us !== null);
   const colours = coloursOf(boxed, arrangement);
   const marks = marksOf(published, boxed, points, "latency_us.median", 1);
@@ -83,7 +89,9 @@ function panel(
       ...there.placed.map(({ point, colour, from, wide }) => box(point, colour, from, wide, y)),
       ...marks.flatMap((mark) => {
         const place = places.get(mark.point);
-        return place === undefined ? [] : mark.values.map((value) => hollow(mark, symbolDiamond, place.from + place.wide / 2, y(value)));
+        return place === undefined
+          ? []
+          : mark.values.map((value) => hollow(mark, symbolDiamond, place.from + place.wide / 2, y(value)));
       }),
       columnAxis(there, bottom, right, arrangement.across.map(words).join(", ")),
     );
@@ -100,11 +108,23 @@ function box(point: Boxed, colour: number, from: number, wide: number, y: (value
   return withTip(
     s(
       "g",
-      { class: `box run-${colour % 6}`, "data-point": point.name },
-      s("rect", { class: "reach", x: from, y: at(greatest ?? high), width: wide, height: Math.max(at(low) - at(greatest ?? high), 6) }),
+      { "class": `box run-${colour % 6}`, "data-point": point.name },
+      s("rect", {
+        class: "reach",
+        x: from,
+        y: at(greatest ?? high),
+        width: wide,
+        height: Math.max(at(low) - at(greatest ?? high), 6),
+      }),
       s("line", { x1: middle, x2: middle, y1: at(low), y2: at(q1) }),
       s("line", { x1: middle, x2: middle, y1: at(q3), y2: at(high) }),
-      s("rect", { class: "quartiles", x: middle - half, y: at(q3), width: 2 * half, height: Math.max(at(q1) - at(q3), 1) }),
+      s("rect", {
+        class: "quartiles",
+        x: middle - half,
+        y: at(q3),
+        width: 2 * half,
+        height: Math.max(at(q1) - at(q3), 1),
+      }),
       s("line", { class: "median", x1: middle - half, x2: middle + half, y1: at(median), y2: at(median) }),
       greatest !== undefined && greatest > high && s("circle", { cx: middle, cy: at(greatest), r: 2.5 }),
     ),

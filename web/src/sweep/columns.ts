@@ -45,13 +45,21 @@ export function columns<P extends SweepPoint>(
   [left, right]: readonly [number, number],
 ): Columns<P> {
   const keys = tuples(points, across);
-  const x = scaleBand<number>().domain(keys.map((_, i) => i)).range([left, right]).paddingInner(0.16).paddingOuter(0.08);
-  const inner = scaleBand<number>().domain(colours.map((_, i) => i)).range([0, x.bandwidth()]).paddingInner(0.2);
+  const x = scaleBand<number>()
+    .domain(keys.map((_, i) => i))
+    .range([left, right])
+    .paddingInner(0.16)
+    .paddingOuter(0.08);
+  const inner = scaleBand<number>()
+    .domain(colours.map((_, i) => i))
+    .range([0, x.bandwidth()])
+    .paddingInner(0.2);
   const placed = keys.flatMap((key, i) =>
     colours.flatMap((value, j) => {
       const of = points.filter(
         (point) =>
-          across.every((path, k) => valueOf(point, path) === key[k]) && (colour === undefined || valueOf(point, colour) === value),
+          across.every((path, k) => valueOf(point, path) === key[k]) &&
+          (colour === undefined || valueOf(point, colour) === value),
       );
       const wide = Math.min(inner.bandwidth() / Math.max(of.length, 1), 34);
       const from = (x(i) ?? 0) + (inner(j) ?? 0) + (inner.bandwidth() - wide * of.length) / 2;
@@ -79,11 +87,18 @@ export function tuples(points: readonly SweepPoint[], across: readonly string[])
   return found.map(({ key }) => key);
 }
 
-function outerLabels(keys: readonly (Value | undefined)[][], across: readonly string[], labels: readonly Label[]): Label[] {
+function outerLabels(
+  keys: readonly (Value | undefined)[][],
+  across: readonly string[],
+  labels: readonly Label[],
+): Label[] {
   if (across.length < 2) return [];
   const groups = new Map<string, Label[]>();
   keys.forEach((key, i) => {
-    const text = across.slice(0, -1).map((path, k) => shown(path, key[k])).join(", ");
+    const text = across
+      .slice(0, -1)
+      .map((path, k) => shown(path, key[k]))
+      .join(", ");
     groups.set(text, [...(groups.get(text) ?? []), labels[i] as Label]);
   });
   return [...groups].map(([text, of]) => ({
@@ -108,13 +123,26 @@ export function axisHeight(points: readonly SweepPoint[], arrangement: Arrangeme
 }
 
 /** Labels of columns below `y`, and the title of the axis. */
-export function columnAxis({ labels, outer }: Columns<SweepPoint>, y: number, right: number, title: string): SVGGElement {
+export function columnAxis(
+  { labels, outer }: Columns<SweepPoint>,
+  y: number,
+  right: number,
+  title: string,
+): SVGGElement {
   const row = (of: readonly Label[], top: number): { texts: SVGElement[]; height: number } => {
     const { degrees, height } = slant(of);
     const text = ({ text, middle }: Label): SVGElement =>
       degrees === 0
-        ? s("text", { class: "tick", x: middle, y: top + 16, "text-anchor": "middle" }, text)
-        : s("text", { class: "tick", transform: `translate(${middle + 4},${top + 12}) rotate(${degrees})`, "text-anchor": "end" }, text);
+        ? s("text", { "class": "tick", "x": middle, "y": top + 16, "text-anchor": "middle" }, text)
+        : s(
+            "text",
+            {
+              "class": "tick",
+              "transform": `translate(${middle + 4},${top + 12}) rotate(${degrees})`,
+              "text-anchor": "end",
+            },
+            text,
+          );
     return { texts: of.map(text), height };
   };
   const inner = row(labels, y);
@@ -122,9 +150,9 @@ export function columnAxis({ labels, outer }: Columns<SweepPoint>, y: number, ri
   const end = y + inner.height + (outer.length > 0 ? above.height : 0) + 16;
   return s(
     "g",
-    { class: "axis", "aria-hidden": "true" },
+    { "class": "axis", "aria-hidden": "true" },
     ...inner.texts,
     ...above.texts,
-    s("text", { class: "axis-title", x: right, y: end, "text-anchor": "end" }, title),
+    s("text", { "class": "axis-title", "x": right, "y": end, "text-anchor": "end" }, title),
   );
 }

@@ -25,7 +25,11 @@ export function course(points: readonly SweepPoint[]): HTMLElement | undefined {
 }
 
 /** A panel for each combination, a line a colour, all on one axis, with what was published. */
-export function coursePanels(points: readonly SweepPoint[], { colour, panels }: Arrangement, published: readonly Mark[]): HTMLElement[] {
+export function coursePanels(
+  points: readonly SweepPoint[],
+  { colour, panels }: Arrangement,
+  published: readonly Mark[],
+): HTMLElement[] {
   const there = drawn(points);
   const arrangement = { across: [], colour, panels };
   const colours = coloursOf(there, arrangement);
@@ -44,8 +48,12 @@ function drawn(points: readonly SweepPoint[]): SweepPoint[] {
 
 function rangeOf(points: readonly SweepPoint[], marks: readonly PlacedMark[]): readonly [number, number] {
   const published = reach(marks).filter((value) => value > 0);
-  const low = Math.max(Math.min(...points.flatMap(({ course: of }) => of.map(({ min_us }) => min_us)), ...published), 0.1) * 0.9;
-  return [low, Math.max(...points.flatMap(({ course: of }) => of.map(({ max_us }) => max_us)), ...published, low * 1.2) * 1.1];
+  const low =
+    Math.max(Math.min(...points.flatMap(({ course: of }) => of.map(({ min_us }) => min_us)), ...published), 0.1) * 0.9;
+  return [
+    low,
+    Math.max(...points.flatMap(({ course: of }) => of.map(({ max_us }) => max_us)), ...published, low * 1.2) * 1.1,
+  ];
 }
 
 function drift({ figures }: SweepPoint): HTMLElement[] {
@@ -53,7 +61,8 @@ function drift({ figures }: SweepPoint): HTMLElement[] {
   if (found === undefined) return [];
   const { slope_us_per_s: slope, slope_low_us_per_s: low, slope_high_us_per_s: high, changes_at_s: changes } = found;
   const steady = low <= 0 && high >= 0;
-  const level = changes.length === 0 ? "" : ` The level changes after ${changes.map((at) => significant(at)).join(", ")} s.`;
+  const level =
+    changes.length === 0 ? "" : ` The level changes after ${changes.map((at) => significant(at)).join(", ")} s.`;
   return [
     h(
       "p",
@@ -63,12 +72,19 @@ function drift({ figures }: SweepPoint): HTMLElement[] {
   ];
 }
 
-function plot(lines: readonly { point: SweepPoint; colour: number }[], [low, high]: readonly [number, number], marks: readonly PlacedMark[]): HTMLElement {
+function plot(
+  lines: readonly { point: SweepPoint; colour: number }[],
+  [low, high]: readonly [number, number],
+  marks: readonly PlacedMark[],
+): HTMLElement {
   return drawing("latency over the run", (width) => {
     const [left, right, top, bottom] = [64, width - 10, 10, 220];
     const svg = canvas(width, bottom + 42);
     const y = scaleLog([low, high], [bottom, top]);
-    const x = scaleLinear([0, Math.max(...lines.map(({ point }) => point.course[point.course.length - 1]?.at_s ?? 1))], [left, right]);
+    const x = scaleLinear(
+      [0, Math.max(...lines.map(({ point }) => point.course[point.course.length - 1]?.at_s ?? 1))],
+      [left, right],
+    );
     const at = (value: number): number => y(Math.max(value, low));
     svg.append(
       xAxis(x, x.ticks(6), bottom, top, "s since the start of the window", right),
@@ -76,22 +92,37 @@ function plot(lines: readonly { point: SweepPoint; colour: number }[], [low, hig
       ...ranges(marks).map((mark) => band(mark, [left, right - left], at, [top, bottom])),
     );
     type Stretch = SweepPoint["course"][number];
-    const reachOf = area<Stretch>((d) => x(d.at_s), (d) => at(d.min_us), (d) => at(d.max_us));
-    const median = line<Stretch>((d) => x(d.at_s), (d) => at(d.median_us));
+    const reachOf = area<Stretch>(
+      (d) => x(d.at_s),
+      (d) => at(d.min_us),
+      (d) => at(d.max_us),
+    );
+    const median = line<Stretch>(
+      (d) => x(d.at_s),
+      (d) => at(d.median_us),
+    );
     for (const { point, colour } of lines)
       svg.append(
         // Bands of several lines would hide each other.
         s("path", { class: lines.length > 1 ? "band shared" : "band", d: reachOf(point.course) ?? "" }),
-        s("path", { class: `run run-${colour % 6}`, "data-point": point.name, d: median(point.course) ?? "" }),
+        s("path", { "class": `run run-${colour % 6}`, "data-point": point.name, "d": median(point.course) ?? "" }),
       );
     for (const { point } of lines)
       for (const stretch of point.course)
         svg.append(
-          withTip(s("circle", { class: lines.length > 1 ? "reach" : "course", cx: x(stretch.at_s), cy: at(stretch.median_us), r: 3.5 }), [
-            ...(lines.length > 1 ? [label(point)] : []),
-            `${significant(stretch.at_s)} s`,
-            `median ${significant(stretch.median_us)} µs, ${significant(stretch.min_us)} to ${significant(stretch.max_us)}`,
-          ]),
+          withTip(
+            s("circle", {
+              class: lines.length > 1 ? "reach" : "course",
+              cx: x(stretch.at_s),
+              cy: at(stretch.median_us),
+              r: 3.5,
+            }),
+            [
+              ...(lines.length > 1 ? [label(point)] : []),
+              `${significant(stretch.at_s)} s`,
+              `median ${significant(stretch.median_us)} µs, ${significant(stretch.min_us)} to ${significant(stretch.max_us)}`,
+            ],
+          ),
         );
     return svg;
   });
@@ -100,5 +131,7 @@ function plot(lines: readonly { point: SweepPoint; colour: number }[], [low, hig
 /** A range of several lines of a panel, once. */
 function ranges(marks: readonly PlacedMark[]): PlacedMark[] {
   const bounds = ({ from, to }: PlacedMark): boolean => from !== undefined || to !== undefined;
-  return marks.filter((mark, i) => bounds(mark) && marks.findIndex(({ from, to }) => from === mark.from && to === mark.to) === i);
+  return marks.filter(
+    (mark, i) => bounds(mark) && marks.findIndex(({ from, to }) => from === mark.from && to === mark.to) === i,
+  );
 }

@@ -31,14 +31,25 @@ export function deliveries(points: readonly SweepPoint[]): HTMLElement | undefin
 
 /** Bars of what was due and of what was sent, a row a point. */
 export function deliveryBars(points: readonly SweepPoint[]): HTMLElement[] {
-  const measured = points.flatMap((point) => (point.figures === null ? [] : [{ name: label(point), figures: point.figures }]));
+  const measured = points.flatMap((point) =>
+    point.figures === null ? [] : [{ name: label(point), figures: point.figures }],
+  );
   const unjudged = measured.some(({ figures }) => figures.in_time === undefined);
   return [
     h(
       "ul",
       { class: "legend" },
       ...KINDS.filter(([kind]) => kind !== "unjudged" || unjudged).map(([kind, text]) =>
-        h("li", {}, s("svg", { width: 20, height: 12, "aria-hidden": "true" }, s("rect", { class: `delivery ${kind}`, width: 20, height: 12 })), h("span", {}, text)),
+        h(
+          "li",
+          {},
+          s(
+            "svg",
+            { "width": 20, "height": 12, "aria-hidden": "true" },
+            s("rect", { class: `delivery ${kind}`, width: 20, height: 12 }),
+          ),
+          h("span", {}, text),
+        ),
       ),
     ),
     drawing("messages by point: received, and sent of what was due", (width) => {
@@ -54,7 +65,9 @@ export function deliveryBars(points: readonly SweepPoint[]): HTMLElement[] {
       );
       rows.forEach(({ name, figures }, i) => {
         const y = top + i * step;
-        svg.append(s("text", { class: "row-label", x: left - 10, y: y + 13, "text-anchor": "end" }, fit(name, left - 14)));
+        svg.append(
+          s("text", { "class": "row-label", "x": left - 10, "y": y + 13, "text-anchor": "end" }, fit(name, left - 14)),
+        );
         const publisher = sent(figures);
         if (publisher !== undefined) svg.append(bar(name, publisher, left, half, y));
         svg.append(bar(name, received(figures), left + half + gap, half, y));
@@ -62,7 +75,13 @@ export function deliveryBars(points: readonly SweepPoint[]): HTMLElement[] {
       return svg;
     }),
     ...(measured.length > MOST_ROWS
-      ? [h("p", { class: "remark" }, `${MOST_ROWS} of ${measured.length} points are drawn; the table below has every point.`)]
+      ? [
+          h(
+            "p",
+            { class: "remark" },
+            `${MOST_ROWS} of ${measured.length} points are drawn; the table below has every point.`,
+          ),
+        ]
       : []),
   ];
 }
@@ -80,6 +99,8 @@ function bar(name: string, shares: Share[], left: number, width: number, y: numb
     from += messages;
   }
   group.append(s("rect", { class: "reach", width, height: 16 }));
-  const lines = shares.map(({ title, messages }) => `${title}: ${count(messages)} (${percent(whole === 0 ? undefined : messages / whole)})`);
+  const lines = shares.map(
+    ({ title, messages }) => `${title}: ${count(messages)} (${percent(whole === 0 ? undefined : messages / whole)})`,
+  );
   return withTip(group, [name, ...lines], true);
 }

@@ -12,7 +12,11 @@ export function laidOver(runs: readonly PageRun[]): Sweep | undefined {
     parameters: ["run", ...new Set(swept.flatMap(({ sweep }) => sweep.parameters))],
     points: swept.flatMap(({ sweep }, i) => {
       const run = names[i] as string;
-      return sweep.points.map((point) => ({ ...point, name: `${run}/${point.name}`, parameters: { ...point.parameters, run } }));
+      return sweep.points.map((point) => ({
+        ...point,
+        name: `${run}/${point.name}`,
+        parameters: { ...point.parameters, run },
+      }));
     }),
     study: swept.every(({ sweep }) => sweep.study?.id === first.sweep.study?.id) ? first.sweep.study : null,
   };
@@ -20,7 +24,8 @@ export function laidOver(runs: readonly PageRun[]): Sweep | undefined {
 
 /** Labels with the kernel where kernels differ, and numbered where they would be alike. */
 function namesOf(runs: readonly PageRun[]): string[] {
-  const kernel = ({ info: { machine } }: PageRun): string => (machine === undefined ? "unknown kernel" : kernelOf(machine));
+  const kernel = ({ info: { machine } }: PageRun): string =>
+    machine === undefined ? "unknown kernel" : kernelOf(machine);
   const differ = new Set(runs.map(kernel)).size > 1;
   const names = runs.map((run) => (differ ? `${run.label} (${kernel(run)})` : run.label));
   return names.map((name, i) => (names.filter((other) => other === name).length > 1 ? `${i + 1}: ${name}` : name));

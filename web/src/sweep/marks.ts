@@ -38,7 +38,13 @@ export function marksOf(
   });
 }
 
-function divisor({ of, by }: NonNullable<Mark["times"]>, point: SweepPoint, all: readonly SweepPoint[], figure: string, scale: number): number | undefined {
+function divisor(
+  { of, by }: NonNullable<Mark["times"]>,
+  point: SweepPoint,
+  all: readonly SweepPoint[],
+  figure: string,
+  scale: number,
+): number | undefined {
   const one = matching(all, of).find((other) => by.every((path) => valueOf(other, path) === valueOf(point, path)));
   const value = one === undefined ? undefined : numberOf(one, figure);
   return value === undefined ? undefined : value * scale;
@@ -51,7 +57,11 @@ export function marksIn(panel: readonly SweepPoint[], marks: readonly PlacedMark
 
 /** Every number of some marks: an axis reaches to them. */
 export function reach(marks: readonly PlacedMark[]): number[] {
-  return marks.flatMap(({ values, from, to }) => [...values, ...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [to])]);
+  return marks.flatMap(({ values, from, to }) => [
+    ...values,
+    ...(from === undefined ? [] : [from]),
+    ...(to === undefined ? [] : [to]),
+  ]);
 }
 
 /** A rectangle from `from` to `to`; what has no end on one side goes to the edge of the panel. */
@@ -76,15 +86,32 @@ export function band(
 }
 
 /** A hollow symbol. */
-export function hollow({ mark: { says } }: Pick<PlacedMark, "mark">, shape: SymbolType, x: number, y: number): SVGElement {
+export function hollow(
+  { mark: { says } }: Pick<PlacedMark, "mark">,
+  shape: SymbolType,
+  x: number,
+  y: number,
+): SVGElement {
   const path = symbol(shape, 130)() ?? "";
-  return withTip(s("path", { class: "published", d: path, transform: `translate(${x},${y})` }), ["published", says], true);
+  return withTip(
+    s("path", { class: "published", d: path, transform: `translate(${x},${y})` }),
+    ["published", says],
+    true,
+  );
 }
 
 /** A line at a value that belongs to a whole panel. */
 export function level({ mark: { says } }: PlacedMark, [left, right]: readonly [number, number], y: number): SVGElement {
   const line = s("line", { class: "published", x1: left, x2: right, y1: y, y2: y });
-  return withTip(s("g", { class: "published" }, s("rect", { class: "reach", x: left, y: y - 5, width: right - left, height: 10 }), line), ["published", says]);
+  return withTip(
+    s(
+      "g",
+      { class: "published" },
+      s("rect", { class: "reach", x: left, y: y - 5, width: right - left, height: 10 }),
+      line,
+    ),
+    ["published", says],
+  );
 }
 
 /** Bands of marks in the places of their points: places that adjoin share one, and one that is every point's spans the panel. */
@@ -101,7 +128,8 @@ export function bands(
   return [...groups.values()].flatMap((of) => {
     const [first] = of;
     if (first === undefined) return [];
-    if (first.mark.times === undefined && of.length === places.size) return [band(first, [left, right - left], y, edges)];
+    if (first.mark.times === undefined && of.length === places.size)
+      return [band(first, [left, right - left], y, edges)];
     return of.flatMap((mark) => {
       const place = places.get(mark.point);
       return place === undefined ? [] : [band(mark, [place.from, place.wide], y, edges)];

@@ -35,7 +35,10 @@ function values(points: readonly SweepPoint[], { figure, title, unit, scale, pic
     const found = of.flatMap((point) => numberOf(point, figure) ?? []).map((value) => value * scale);
     if (found.length === 0) return [];
     const [least, greatest] = [Math.min(...found), Math.max(...found)];
-    const range = pick === "greatest" || least === greatest ? significant(greatest) : `${significant(least)} to ${significant(greatest)}`;
+    const range =
+      pick === "greatest" || least === greatest
+        ? significant(greatest)
+        : `${significant(least)} to ${significant(greatest)}`;
     return [{ title, group: name, text: `${range} ${unit}` }];
   });
   return lines.length === 0 ? absent(`no point with ${conditions(where)} has a ${words(figure)}`) : lines;
@@ -62,7 +65,8 @@ function ratios(points: readonly SweepPoint[], { figure, title, of, to, by, each
     const [above, below] = [numberOf(point, figure), divisor === undefined ? undefined : numberOf(divisor, figure)];
     return above === undefined || below === undefined || below === 0 ? [] : [{ point, quotient: above / below }];
   });
-  if (pairs.length === 0) return absent(`no two points, one with ${conditions(of)} and one with ${conditions(to)}, that agree in the rest`);
+  if (pairs.length === 0)
+    return absent(`no two points, one with ${conditions(of)} and one with ${conditions(to)}, that agree in the rest`);
   const quotients = new Map(pairs.map(({ point, quotient }) => [point, quotient]));
   const groups = grouped(
     pairs.map(({ point }) => point),
@@ -86,7 +90,10 @@ function conditions(which: Record<string, unknown>): string {
       return condition === "greatest" ? `the greatest ${words(path)}` : `${words(path)} ${shown(path, condition)}`;
     const { least, most, not } = condition as { least?: number; most?: number; not?: number | string };
     if (not !== undefined) return `another ${words(path)} than ${not}`;
-    return [least !== undefined && `${words(path)} from ${shown(path, least)}`, most !== undefined && `to ${shown(path, most)}`]
+    return [
+      least !== undefined && `${words(path)} from ${shown(path, least)}`,
+      most !== undefined && `to ${shown(path, most)}`,
+    ]
       .filter((part) => part !== false)
       .join(" ");
   });

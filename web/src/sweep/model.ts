@@ -6,19 +6,21 @@ export type Value = number | string;
 /** What no event measures but two figures say together. */
 const DERIVED: Record<string, (point: Point) => Value | undefined> = {
   "middleware/transport": ({ middleware, transport }) => (transport === "" ? middleware : `${middleware}/${transport}`),
-  many: (point) => Math.max(point.publishers, point.subscribers),
-  not_sent_percent: (point) =>
+  "many": (point) => Math.max(point.publishers, point.subscribers),
+  "not_sent_percent": (point) =>
     point.due === undefined || point.due === 0 ? undefined : (100 * (point.due - point.sent)) / point.due,
-  publish_dds_percent: (point) => {
+  "publish_dds_percent": (point) => {
     // Of the messages whose publishing side is known layer by layer, if there are any.
-    const told = point.layers.find(({ layers }) => layers.some(({ layer, includes }) => layer === "publish_dds" && includes === undefined));
+    const told = point.layers.find(({ layers }) =>
+      layers.some(({ layer, includes }) => layer === "publish_dds" && includes === undefined),
+    );
     const publishing = (told?.layers ?? []).filter(({ layer }) => layer.startsWith("publish_"));
     const whole = publishing.reduce((sum, { duration_us }) => sum + duration_us.mean, 0);
     const dds = publishing.find(({ layer }) => layer === "publish_dds");
     return dds === undefined || whole === 0 ? undefined : (100 * dds.duration_us.mean) / whole;
   },
-  rom_bytes: ({ boards }) => greatest((boards ?? []).map(({ rom_bytes }) => rom_bytes)),
-  ram_bytes: ({ boards }) => greatest((boards ?? []).map(({ ram_bytes }) => ram_bytes)),
+  "rom_bytes": ({ boards }) => greatest((boards ?? []).map(({ rom_bytes }) => rom_bytes)),
+  "ram_bytes": ({ boards }) => greatest((boards ?? []).map(({ ram_bytes }) => ram_bytes)),
 };
 
 function greatest(values: readonly number[]): number | undefined {
@@ -54,13 +56,18 @@ export function matching(points: readonly SweepPoint[], which: Record<string, Co
     if (typeof condition !== "object") return value === condition;
     if (condition.not !== undefined) return value !== condition.not;
     if (condition.one_of !== undefined) return condition.one_of.includes(value);
-    return typeof value === "number" && value >= (condition.least ?? -Infinity) && value <= (condition.most ?? Infinity);
+    return (
+      typeof value === "number" && value >= (condition.least ?? -Infinity) && value <= (condition.most ?? Infinity)
+    );
   };
   return points.filter((point) => Object.entries(which).every(([path, condition]) => meets(point, path, condition)));
 }
 
 /** Points in groups that agree in some values, in the order of their first; what all points agree in names no group. */
-export function grouped<P extends SweepPoint>(points: readonly P[], by: readonly string[]): { name: string; points: P[] }[] {
+export function grouped<P extends SweepPoint>(
+  points: readonly P[],
+  by: readonly string[],
+): { name: string; points: P[] }[] {
   const telling = by.filter((path) => new Set(points.map((point) => valueOf(point, path))).size > 1);
   const groups = new Map<string, P[]>();
   for (const point of points) {

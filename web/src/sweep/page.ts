@@ -21,7 +21,13 @@ export function sweepSections(page: Page, sweep: Sweep): HTMLElement[] {
     header(page, sweep, telling),
     lacking(sweep),
     sweep.study === null ? undefined : studyFigures(sweep.study.figures, sweep.points),
-    sweep.study === null ? undefined : statements(sweep.study, page.runs.map(({ info }) => info), (measure) => ours(sweep.points, measure)),
+    sweep.study === null
+      ? undefined
+      : statements(
+          sweep.study,
+          page.runs.map(({ info }) => info),
+          (measure) => ours(sweep.points, measure),
+        ),
     boxes(sweep.points, telling),
     pointLayers(sweep.points),
     deliveries(sweep.points),
@@ -38,11 +44,23 @@ function header({ runs }: Page, { points, study }: Sweep, telling: readonly stri
   return h(
     "header",
     {},
-    h("p", { class: "overline" }, `Tachograph report · ${[...new Set(started)].join(", ")}${study === null ? "" : ` · study ${study.id}`}`),
+    h(
+      "p",
+      { class: "overline" },
+      `Tachograph report · ${[...new Set(started)].join(", ")}${study === null ? "" : ` · study ${study.id}`}`,
+    ),
     h("h1", {}, study?.title ?? `${measured} points by ${telling.map(words).join(", ")}`),
-    h("p", { class: "answer" }, `${measured} of ${points.length} points were measured, by ${telling.map(words).join(", ")}.`),
+    h(
+      "p",
+      { class: "answer" },
+      `${measured} of ${points.length} points were measured, by ${telling.map(words).join(", ")}.`,
+    ),
     runs.some(({ info }) => info.command.includes("--short")) &&
-      h("p", { class: "remark" }, "This is the short form: fewer points, and less time for each, than the whole experiment has."),
+      h(
+        "p",
+        { class: "remark" },
+        "This is the short form: fewer points, and less time for each, than the whole experiment has.",
+      ),
     ...runs.map(({ info: { command, machine } }) =>
       h(
         "p",

@@ -16,7 +16,11 @@ export function coloursOf(points: readonly SweepPoint[], { colour }: Arrangement
 }
 
 /** The legend and the panels, each with its name: side by side where each has few places. */
-export function panelsOf<P extends SweepPoint>(points: readonly P[], arrangement: Arrangement, draw: (of: P[]) => Node[]): HTMLElement[] {
+export function panelsOf<P extends SweepPoint>(
+  points: readonly P[],
+  arrangement: Arrangement,
+  draw: (of: P[]) => Node[],
+): HTMLElement[] {
   const { across, colour, panels } = arrangement;
   const colours = coloursOf(points, arrangement);
   const groups = grouped(points, panels);
@@ -28,7 +32,13 @@ export function panelsOf<P extends SweepPoint>(points: readonly P[], arrangement
     ...(colour === undefined ? [] : [swatches(colours.map((value) => shown(colour, value)))]),
     h("div", { class: few && figures.length > 1 ? "panels" : "" }, ...figures),
     ...(groups.length > MOST_PANELS
-      ? [h("p", { class: "remark" }, `${MOST_PANELS} of ${groups.length} panels are drawn; the table below has every point.`)]
+      ? [
+          h(
+            "p",
+            { class: "remark" },
+            `${MOST_PANELS} of ${groups.length} panels are drawn; the table below has every point.`,
+          ),
+        ]
       : []),
   ];
 }

@@ -35,13 +35,11 @@ export function table({ points }: Sweep, dimensions: readonly string[]): HTMLEle
   const columns: SortColumn<SweepPoint>[] = [
     // The number of its folder; the rest of the name are the columns that follow.
     { title: "point", value: (point) => point.name.split("-")[0] },
-    ...dimensions.map(
-      (path): SortColumn<SweepPoint> => ({
-        title: words(path),
-        ...(path in UNITS ? { unit: UNITS[path] ?? "" } : {}),
-        value: (point) => valueOf(point, path),
-      }),
-    ),
+    ...dimensions.map((path): SortColumn<SweepPoint> => ({
+      title: words(path),
+      ...(path in UNITS ? { unit: UNITS[path] ?? "" } : {}),
+      value: (point) => valueOf(point, path),
+    })),
     ...FIGURES.filter(({ path }) => measured.some((point) => numberOf(point, path) !== undefined)).map(
       ({ path, title, unit, decimals, scale }): SortColumn<SweepPoint> => ({
         title,
@@ -54,7 +52,12 @@ export function table({ points }: Sweep, dimensions: readonly string[]): HTMLEle
       }),
     ),
   ];
-  return section("points", "All points", "A press on a header sorts. An en dash is a figure that was not measured.", sortable(measured, columns));
+  return section(
+    "points",
+    "All points",
+    "A press on a header sorts. An en dash is a figure that was not measured.",
+    sortable(measured, columns),
+  );
 }
 
 /** Points that lack something, with what and why; absent where all are whole. */
@@ -71,10 +74,6 @@ export function lacking({ points }: Sweep): HTMLElement | undefined {
     "div",
     { class: "notes", id: "lacking" },
     h("h2", {}, `${without.length} of ${points.length} points lack something`),
-    h(
-      "ul",
-      {},
-      ...[...reasons].map(([reason, names]) => h("li", {}, h("b", {}, names.join(", ")), `: ${reason}`)),
-    ),
+    h("ul", {}, ...[...reasons].map(([reason, names]) => h("li", {}, h("b", {}, names.join(", ")), `: ${reason}`))),
   );
 }

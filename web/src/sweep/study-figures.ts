@@ -19,7 +19,7 @@ export function studyFigures(figures: readonly Figure[], points: readonly SweepP
     "These are the study's figures in its own arrangement, drawn from this run's points. Violet shows the numbers that the study published: a band is a range, a hollow symbol or a line is a value.",
     ...figures.flatMap((figure) => [
       h("h3", {}, `${figure.source.charAt(0).toUpperCase()}${figure.source.slice(1)}: ${figure.title}`),
-      h("div", { class: "study-figure", "data-source": figure.source }, ...drawn(figure, points)),
+      h("div", { "class": "study-figure", "data-source": figure.source }, ...drawn(figure, points)),
     ]),
   );
 }
@@ -30,7 +30,10 @@ function drawn(figure: Figure, points: readonly SweepPoint[]): HTMLElement[] {
   // A colour that only tells several runs apart says nothing of one.
   const alone = figure.colour === "run" && !several;
   const panels = meant.length === 0 || alone ? [] : panelsOf(figure, meant, points, arranged(figure, several));
-  if (panels.length === 0) return [h("p", { class: "remark" }, `Not in this run: ${figure.lacks ?? `no point with ${described(figure)} has it`}.`)];
+  if (panels.length === 0)
+    return [
+      h("p", { class: "remark" }, `Not in this run: ${figure.lacks ?? `no point with ${described(figure)} has it`}.`),
+    ];
   const said = [...new Set(figure.published.map(({ says }) => says))];
   return [...panels, ...(said.length === 0 ? [] : [legend(said)])];
 }
@@ -49,7 +52,9 @@ function panelsOf(
 ): HTMLElement[] {
   switch (figure.draw) {
     case "boxes":
-      return points.every(({ latency_us }) => latency_us === null) ? [] : boxPanels(points, arrangement, figure.published);
+      return points.every(({ latency_us }) => latency_us === null)
+        ? []
+        : boxPanels(points, arrangement, figure.published);
     case "values": {
       const { figures = [], unit, scale, published } = figure;
       return valuePanels(points, { figures, unit, scale }, arrangement, published, all);
@@ -66,12 +71,23 @@ function panelsOf(
 }
 
 function described({ where }: Figure): string {
-  const said = Object.entries(where).flatMap(([path, condition]) => (typeof condition === "object" ? [] : [shown(path, condition)]));
+  const said = Object.entries(where).flatMap(([path, condition]) =>
+    typeof condition === "object" ? [] : [shown(path, condition)],
+  );
   return said.length === 0 ? `a place in it` : said.join(", ");
 }
 
 function legend(said: readonly string[]): HTMLElement {
   const swatch = (): SVGElement =>
-    s("svg", { width: 20, height: 12, "aria-hidden": "true" }, s("rect", { class: "published", width: 20, height: 12 }), s("line", { class: "published", x1: 0, x2: 20, y1: 6, y2: 6 }));
-  return h("ul", { class: "legend published" }, ...said.map((text) => h("li", {}, swatch(), h("span", {}, `published: ${text}`))));
+    s(
+      "svg",
+      { "width": 20, "height": 12, "aria-hidden": "true" },
+      s("rect", { class: "published", width: 20, height: 12 }),
+      s("line", { class: "published", x1: 0, x2: 20, y1: 6, y2: 6 }),
+    );
+  return h(
+    "ul",
+    { class: "legend published" },
+    ...said.map((text) => h("li", {}, swatch(), h("span", {}, `published: ${text}`))),
+  );
 }

@@ -42,19 +42,32 @@ function statement({ fairness }: Point): HTMLElement {
     fairness?.staircase === undefined
       ? ""
       : ` Rank correlation with the order of creation ${significant(fairness.staircase, 2)}${
-          fairness.staircase_p === undefined ? "" : `, which chance alone gives with probability ${fairness.staircase_p < 0.001 ? "below 0.001" : significant(fairness.staircase_p, 2)}`
+          fairness.staircase_p === undefined
+            ? ""
+            : `, which chance alone gives with probability ${fairness.staircase_p < 0.001 ? "below 0.001" : significant(fairness.staircase_p, 2)}`
         }.`;
-  return h("p", { class: "answer" }, `Means differ by ${significant(fairness?.spread_us)} µs between ${fairness?.subscriptions ?? 0} subscriptions.${stairs}`);
+  return h(
+    "p",
+    { class: "answer" },
+    `Means differ by ${significant(fairness?.spread_us)} µs between ${fairness?.subscriptions ?? 0} subscriptions.${stairs}`,
+  );
 }
 
 function subscriptionPlot({ subscribing }: Point, marks: readonly PlacedMark[]): HTMLElement {
-  const taken = subscribing.flatMap(({ node, latency_us }, i) => (latency_us === undefined ? [] : [{ node, i, latency: latency_us }]));
-  const [least, most] = [Math.min(...taken.map(({ latency }) => latency.q1)), Math.max(...taken.map(({ latency }) => Math.max(latency.q3, latency.mean)), 1e-3)];
+  const taken = subscribing.flatMap(({ node, latency_us }, i) =>
+    latency_us === undefined ? [] : [{ node, i, latency: latency_us }],
+  );
+  const [least, most] = [
+    Math.min(...taken.map(({ latency }) => latency.q1)),
+    Math.max(...taken.map(({ latency }) => Math.max(latency.q3, latency.mean)), 1e-3),
+  ];
   const published = reach(marks);
   const high = Math.max(most, ...published);
   // What was published may be far from ours; stairs would not show then on an axis from zero.
   const logarithmic = high > 5 * most && least > 0;
-  const range = logarithmic ? ([Math.min(least, ...published) * 0.8, high * 1.2] as const) : ([0, high * 1.08] as const);
+  const range = logarithmic
+    ? ([Math.min(least, ...published) * 0.8, high * 1.2] as const)
+    : ([0, high * 1.08] as const);
   return drawing("mean latency of each subscription", (width) => {
     const [left, right, top, bottom] = [64, width - 10, 10, 220];
     const svg = canvas(width, bottom + 42);
@@ -62,7 +75,8 @@ function subscriptionPlot({ subscribing }: Point, marks: readonly PlacedMark[]):
     const x = scaleLinear([-0.5, subscribing.length - 0.5], [left, right]);
     svg.append(yAxis(logarithmic ? logTicks(range[0], range[1], 7) : y.ticks(5), y, [left, right], "µs", top));
     for (const mark of marks) {
-      if (mark.from !== undefined || mark.to !== undefined) svg.append(band(mark, [left, right - left], y, [top, bottom]));
+      if (mark.from !== undefined || mark.to !== undefined)
+        svg.append(band(mark, [left, right - left], y, [top, bottom]));
       for (const value of mark.values) svg.append(level(mark, [left, right], y(value)));
     }
     for (const { node, i, latency } of taken)
@@ -72,14 +86,28 @@ function subscriptionPlot({ subscribing }: Point, marks: readonly PlacedMark[]):
             "g",
             { class: "box run-2" },
             s("rect", { class: "reach", x: x(i - 0.5), y: top, width: x(1) - x(0), height: bottom - top }),
-            s("line", { x1: x(i), x2: x(i), y1: y(Math.max(latency.q1, range[0])), y2: y(Math.max(latency.q3, range[0])) }),
+            s("line", {
+              x1: x(i),
+              x2: x(i),
+              y1: y(Math.max(latency.q1, range[0])),
+              y2: y(Math.max(latency.q3, range[0])),
+            }),
             s("circle", { class: "mean", cx: x(i), cy: y(latency.mean), r: 4 }),
           ),
-          [`${i + 1}: ${node}`, `mean ${significant(latency.mean)} µs, quartiles ${significant(latency.q1)} to ${significant(latency.q3)}`],
+          [
+            `${i + 1}: ${node}`,
+            `mean ${significant(latency.mean)} µs, quartiles ${significant(latency.q1)} to ${significant(latency.q3)}`,
+          ],
           true,
         ),
       );
-    svg.append(s("text", { class: "axis-title", x: right, y: bottom + 30, "text-anchor": "end" }, "subscriptions in the order of creation"));
+    svg.append(
+      s(
+        "text",
+        { "class": "axis-title", "x": right, "y": bottom + 30, "text-anchor": "end" },
+        "subscriptions in the order of creation",
+      ),
+    );
     return svg;
   });
 }

@@ -12,7 +12,7 @@ export function swatches(names: readonly string[]): HTMLElement {
         {},
         s(
           "svg",
-          { width: 20, height: 12, "aria-hidden": "true" },
+          { "width": 20, "height": 12, "aria-hidden": "true" },
           s("g", { class: `box run-${i % 6}` }, s("rect", { class: "quartiles", x: 1, y: 1, width: 18, height: 10 })),
         ),
         h("span", {}, name),

@@ -34,10 +34,16 @@ export function valuePanels(
   if (valued.length === 0) return [];
   const colours = coloursOf(valued, arrangement);
   const marks = marksOf(published, valued, all, drawn.figures[0] ?? "", drawn.scale);
-  const values = [...valued.flatMap((point) => drawn.figures.flatMap((figure) => scaled(point, figure, drawn) ?? [])), ...reach(marks)];
+  const values = [
+    ...valued.flatMap((point) => drawn.figures.flatMap((figure) => scaled(point, figure, drawn) ?? [])),
+    ...reach(marks),
+  ];
   const positive = values.filter((value) => value > 0);
   const [least, greatest] = [Math.min(...positive), Math.max(...positive, 0)];
-  const y = values.length === positive.length && greatest > LOGARITHMIC * least ? ([least * 0.8, greatest * 1.25] as const) : ([0, greatest * 1.08 || 1] as const);
+  const y =
+    values.length === positive.length && greatest > LOGARITHMIC * least
+      ? ([least * 0.8, greatest * 1.25] as const)
+      : ([0, greatest * 1.08 || 1] as const);
   return [
     ...(drawn.figures.length > 1 ? [shapes(drawn.figures)] : []),
     ...panelsOf(valued, arrangement, (of) => [panel(of, drawn, arrangement, colours, y, marksIn(of, marks))]),
@@ -79,7 +85,9 @@ function panel(
       ...there.placed.flatMap(({ point, colour }) =>
         drawn.figures.flatMap((figure, i) => {
           const [value, x] = [scaled(point, figure, drawn), middle(point)];
-          return value === undefined || x === undefined ? [] : [dot(point, figure, value, drawn, SHAPES[i] ?? symbolCircle, colour, x, y(value))];
+          return value === undefined || x === undefined
+            ? []
+            : [dot(point, figure, value, drawn, SHAPES[i] ?? symbolCircle, colour, x, y(value))];
         }),
       ),
       columnAxis(there, bottom, right, arrangement.across.map(words).join(", ")),
@@ -88,9 +96,24 @@ function panel(
   });
 }
 
-function dot(point: SweepPoint, figure: string, value: number, drawn: Drawn, shape: SymbolType, colour: number, x: number, y: number): SVGElement {
+function dot(
+  point: SweepPoint,
+  figure: string,
+  value: number,
+  drawn: Drawn,
+  shape: SymbolType,
+  colour: number,
+  x: number,
+  y: number,
+): SVGElement {
   const path = symbol(shape, 56)() ?? "";
-  const element = s("path", { class: `dot run-${colour % 6}`, "data-point": point.name, "data-figure": figure, d: path, transform: `translate(${x},${y})` });
+  const element = s("path", {
+    "class": `dot run-${colour % 6}`,
+    "data-point": point.name,
+    "data-figure": figure,
+    "d": path,
+    "transform": `translate(${x},${y})`,
+  });
   return withTip(element, [label(point), `${words(figure)} ${significant(value)} ${drawn.unit}`.trim()], true);
 }
 
@@ -104,8 +127,12 @@ function shapes(figures: readonly string[]): HTMLElement {
         {},
         s(
           "svg",
-          { width: 16, height: 14, "aria-hidden": "true" },
-          s("path", { class: "dot run-0", d: symbol(SHAPES[i] ?? symbolCircle, 56)() ?? "", transform: "translate(8,7)" }),
+          { "width": 16, "height": 14, "aria-hidden": "true" },
+          s("path", {
+            class: "dot run-0",
+            d: symbol(SHAPES[i] ?? symbolCircle, 56)() ?? "",
+            transform: "translate(8,7)",
+          }),
         ),
         h("span", {}, words(figure)),
       ),

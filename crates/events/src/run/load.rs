@@ -11,7 +11,8 @@ pub struct Load {
     /// CPUs that were online.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpus: Option<u32>,
-    /// CPU time that all processes, the kernel and interrupts used (/proc/stat), of all CPUs together.
+    /// CPU time that all processes, the kernel and interrupts used: the time of all CPUs less the idle and the stolen
+    /// part (/proc/stat).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub machine_cpu_s: Option<f64>,
     /// The part of tacho and of what it started or attached to.
