@@ -53,7 +53,10 @@ export interface Load {
   load_average_after?: number;
   /** Load average over a minute, tasks, at the begin (/proc/loadavg). */
   load_average_before?: number;
-  /** CPU time that all processes, the kernel and interrupts used (/proc/stat), of all CPUs together. */
+  /**
+   * CPU time that all processes, the kernel and interrupts used: the time of all CPUs less the idle and the stolen
+   * part (/proc/stat).
+   */
   machine_cpu_s?: number;
   /** The rest: what other processes used. */
   others_cpu_s?: number;
