@@ -157,6 +157,65 @@ def late_joiner(system: System, draw: random.Random) -> Truth:
     return Truth("late-joiner", node.name, node.callbacks[0].topic, ("late", "unmatched", "before it was matched"))
 
 
+def lock_step(system: System, draw: random.Random) -> Truth:
+    """A long timer of the planner's period is due just before the planner's own, each time."""
+    planner = system.node("planner")
+    plan = planner.callback("plan")
+    plan.phase_ms = 4.0
+    work_ms = plan.period_ms * draw.uniform(0.4, 0.6)
+    planner.callbacks.insert(0, Callback("draw_markers", period_ms=plan.period_ms, work_ms=work_ms))
+    return Truth("lock-step", "planner", "draw_markers", ("phase", "lock-step", "executor busy", "was in"))
+
+
+def dead_node(system: System, draw: random.Random) -> Truth:
+    """A stage is killed in the middle of the run."""
+    node = stage(system, draw)
+    node.dies_after_s = draw.uniform(5.0, 8.0)
+    return Truth("dead-node", node.name, node.callbacks[0].topic, ("killed", "ended", "died"))
+
+
+def chatty_topic(system: System, draw: random.Random) -> Truth:
+    """A node floods a topic that a stage takes on the chain's executor."""
+    node = stage(system, draw)
+    system.nodes.append(Node("logger", [Callback("log", period_ms=5, work_ms=0.2, publishes="debug")]))
+    node.callbacks.append(Callback("on_debug", topic="debug", work_ms=draw.uniform(4.4, 4.8)))
+    return Truth(
+        "chatty-topic", node.name, "on_debug", ("executor busy", "starved-callback", "callback-exceeds-period")
+    )
+
+
+def durability_mismatch(system: System, draw: random.Random) -> Truth:
+    """A subscription asks for transient local where its publisher offers volatile."""
+    node = stage(system, draw)
+    system.latched.add(node.callbacks[0].topic)
+    return Truth("durability-mismatch", node.name, node.callbacks[0].topic, ("never-received", "qos", "durability"))
+
+
+def polling_executor(system: System, draw: random.Random) -> Truth:
+    """A stage looks at its executor once in a while and sleeps in between."""
+    node = stage(system, draw)
+    node.polls_ms = draw.choice([60, 100])
+    return Truth("polling-executor", node.name, "", ("wake-up", "asleep", "spin"))
+
+
+def neighbour_on_the_cpu(system: System, draw: random.Random) -> Truth:
+    """A stage and a node that computes in its callback are tied to one CPU."""
+    node = stage(system, draw)
+    work = Callback("compress", period_ms=200, work_ms=150)
+    system.nodes.append(Node("archiver", [work], cpus="1"))
+    node.cpus = "1"
+    return Truth(
+        "neighbour-on-the-cpu", node.name, "burner", ("preempted", "off the cpu", "off-cpu", "kept from its CPU")
+    )
+
+
+def large_messages(system: System, draw: random.Random) -> Truth:
+    """Messages of megabytes where kilobytes would do."""
+    node = stage(system, draw)
+    system.bytes[node.callbacks[0].topic] = draw.choice([4, 8]) << 20
+    return Truth("large-messages", node.name, node.callbacks[0].topic, ("transport", "size", "large"))
+
+
 def stage(system: System, draw: random.Random) -> Node:
     """A node of the chain that works on arrival."""
     return draw.choice(system.nodes[1 : [node.name for node in system.nodes].index("planner")])
@@ -180,5 +239,12 @@ FAULTS: dict[str, Callable[[System, random.Random], Truth]] = {
         slow_producer,
         stale_input,
         late_joiner,
+        lock_step,
+        dead_node,
+        chatty_topic,
+        durability_mismatch,
+        polling_executor,
+        neighbour_on_the_cpu,
+        large_messages,
     )
 }

@@ -15,11 +15,18 @@ import signal, subprocess, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the nodes are ended here
 started = time.monotonic()
 running = []
-for after_s, command in {commands!r}:
+deaths = []
+for after_s, dies_after_s, command in {commands!r}:
     time.sleep(max(0, started + after_s - time.monotonic()))
     running.append(subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)))
+    if dies_after_s is not None:
+        deaths.append((dies_after_s, running[-1]))
+for after_s, process in sorted(deaths, key=lambda death: death[0]):
+    time.sleep(max(0, started + after_s - time.monotonic()))
+    process.kill()
 time.sleep(max(0, started + {duration_s} - time.monotonic()))
-died = [process.args for process in running if process.poll() is not None]
+killed = [process for _, process in deaths]
+died = [process.args for process in running if process.poll() is not None and process not in killed]
 for process in running:
     process.send_signal(signal.SIGINT)
 for process in running:
@@ -35,7 +42,7 @@ def write(system: System, folder: Path, python: str) -> list[str]:
         path = folder / f"{node.name}.py"
         path.write_text(source(node, system))
         pinned = ["taskset", "-c", node.cpus] if node.cpus else []
-        commands.append((node.start_after_s, [*pinned, python, str(path)]))
+        commands.append((node.start_after_s, node.dies_after_s, [*pinned, python, str(path)]))
     (folder / "launch.py").write_text(LAUNCH.format(duration_s=system.duration_s, commands=commands))
     return [python, str(folder / "launch.py")]
 
@@ -69,19 +76,18 @@ def source(node: Node, system: System) -> str:
     for callback in node.callbacks:
         method, group = f"self.{callback.name}", repr(callback.group)
         if callback.topic:
-            lines.append(
-                f"        self.takes({callback.topic!r}, {method}, {system.depth.get(callback.topic, 10)}, {group})"
-            )
+            depth, latched = system.depth.get(callback.topic, 10), callback.topic in system.latched
+            lines.append(f"        self.takes({callback.topic!r}, {method}, {depth}, {latched}, {group})")
         elif callback.service:
             lines.append(f"        self.serves({callback.service!r}, {method}, {group})")
         else:
-            lines.append(f"        self.every({callback.period_ms}, {method}, {group})")
+            lines.append(f"        self.every({callback.period_ms}, {callback.phase_ms}, {method}, {group})")
     for callback in node.callbacks:
-        lines += ["", *body(callback, callback.topic in kept, system.stamped)]
-    return "\n".join([*lines, "", "", f"spin({title}, {node.threads})", ""])
+        lines += ["", *body(callback, callback.topic in kept, system)]
+    return "\n".join([*lines, "", "", f"spin({title}, {node.threads}, {node.polls_ms})", ""])
 
 
-def body(callback: Callback, keeps: bool, stamped: bool) -> list[str]:
+def body(callback: Callback, keeps: bool, system: System) -> list[str]:
     """A method."""
     arguments = ["self", *(["request", "response"] if callback.service else ["message"] if callback.topic else [])]
     lines = [f"    def {callback.name}({', '.join(arguments)}):", f"        compute({callback.work_ms:.3f})"]
@@ -101,8 +107,9 @@ def body(callback: Callback, keeps: bool, stamped: bool) -> list[str]:
         else:
             stamp = "message.header.stamp" if callback.topic else "self.get_clock().now().to_msg()"
         indent = " " * (12 if callback.uses else 8)
+        size = system.bytes.get(callback.publishes, MESSAGE_BYTES)
         lines.append(
-            f"{indent}self.{callback.publishes}.publish(image({MESSAGE_BYTES}{', ' + stamp if stamped else ''}))"
+            f"{indent}self.{callback.publishes}.publish(image({size}{', ' + stamp if system.stamped else ''}))"
         )
     if callback.service:
         lines.append("        return response")

@@ -11,7 +11,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image
 
 LOCK = threading.Lock()
@@ -62,11 +62,14 @@ class MeasuredNode(Node):
     def group(self, name):
         return self.groups.setdefault(name, MutuallyExclusiveCallbackGroup())
 
-    def every(self, ms, callback, group):
+    def every(self, ms, phase_ms, callback, group):
+        time.sleep(phase_ms / 1e3)
         self.create_timer(ms / 1e3, callback, callback_group=self.group(group))
 
-    def takes(self, topic, callback, depth, group):
-        self.create_subscription(Image, topic, callback, depth, callback_group=self.group(group))
+    def takes(self, topic, callback, depth, latched, group):
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+        qos = QoSProfile(depth=depth, durability=durability)
+        self.create_subscription(Image, topic, callback, qos, callback_group=self.group(group))
 
     def gives(self, topic, reliable):
         reliability = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
@@ -93,12 +96,15 @@ def image(size, stamp=None):
     return made
 
 
-def spin(make, threads):
+def spin(make, threads, polls_ms=None):
     rclpy.init()
     node = make()
     executor = SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(threads)
     executor.add_node(node)
     try:
+        while polls_ms:
+            executor.spin_once(timeout_sec=0)
+            time.sleep(polls_ms / 1e3)
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -24,6 +24,7 @@ class Callback:
 
     name: str
     period_ms: float | None = None
+    phase_ms: float = 0.0  # of a timer, after the node's first callback was made
     topic: str | None = None
     service: str | None = None
     work_ms: float = 1.0
@@ -44,6 +45,8 @@ class Node:
     threads: int = 1
     cpus: str | None = None  # as taskset has them
     start_after_s: float = 0.0
+    dies_after_s: float | None = None  # it is killed then
+    polls_ms: float | None = None  # it sleeps so long between two looks at its executor
 
     def callback(self, name: str) -> Callback:
         return next(callback for callback in self.callbacks if callback.name == name)
@@ -57,6 +60,8 @@ class System:
     duration_s: float = 12.0
     depth: dict[str, int] = field(default_factory=dict)  # of queues, by topic; 10 otherwise
     best_effort: set[str] = field(default_factory=set)  # publishers of these topics
+    latched: set[str] = field(default_factory=set)  # subscriptions of these topics ask for transient local
+    bytes: dict[str, int] = field(default_factory=dict)  # of messages, by topic; MESSAGE_BYTES otherwise
     burners: list[str] = field(
         default_factory=list
     )  # what a program that computes is started with, one beside the system each
