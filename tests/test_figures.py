@@ -115,11 +115,11 @@ nodes:
   camera: {publishes: {/image: {size: 64 B, rate: 50 Hz}}}
   left: {subscribes: [/image]}
   right: {subscribes: [/image]}
-run: {duration: 1 s, repeats: 2}
+run: {duration: 2 s, repeats: 2}
 """,
     )
     each = [json.loads((run / "repeats" / n / "summary.json").read_text())["points"][0] for n in ("0", "1")]
-    assert point["repeats"] == 2 and point["due"] == 100
+    assert point["repeats"] == 2 and point["due"] == 200
     for name in ("due", "sent", "skipped", "sent_late", "received", "lost", "in_time", "late"):
         assert point[name] == sum(of[name] for of in each), name
     assert point["latency_us"]["count"] == sum(of["latency_us"]["count"] for of in each)
@@ -153,9 +153,13 @@ run: {duration: 3 s}
     at_relay, at_listener = sorted(point["subscribing"], key=lambda s: s["topic"], reverse=True)
     assert (at_relay["lost"], at_relay["received"]) == (len(lost), len(sent) - len(lost))
     assert abs(at_relay["lost"] - len(sent) / 100) < 1
-    assert (at_listener["lost"], at_listener["received"]) == (0, len(sent) - len(lost))
+    # What the relay took just before the window began, it may have sent on within.
+    begin, end = window(run)
+    sent_on = [p for p in rows(run, "publications") if p["due_ns"] is None and begin <= p["publish_ns"] < end]
+    assert len(sent_on) > 0.9 * len(sent)
+    assert (at_listener["lost"], at_listener["received"]) == (0, len(sent_on))
     assert point["lost"] == len(lost)
-    assert point["loss_percent"] == pytest.approx(100 * len(lost) / (2 * len(sent) - len(lost)))
+    assert point["loss_percent"] == pytest.approx(100 * len(lost) / (len(sent) + len(sent_on)))
 
 
 def test_messages_that_a_full_queue_overwrites_are_lost_and_no_others(tacho):
