@@ -252,6 +252,6 @@ impl Campaign<'_> {
         let repeats = (0..).zip(subject.directory.repeats()?).filter(counts).map(|(_, run)| run.info());
         let repeats = repeats.collect::<std::io::Result<Vec<RunInfo>>>()?;
         let whole = Whole { subject, repeats, failed: failed.map(|failed| &failed.error) };
-        whole.write(self.no_info(), self.analysis)
+        whole.write(self.no_info(), self.analysis == Analysis::OfEach)
     }
 }

@@ -1,6 +1,5 @@
 //! The run directory above repeats: what ran, what each repeat lacks, and the figures over all.
 
-use crate::campaign::Analysis;
 use crate::subject::Subject;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -19,9 +18,9 @@ pub struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// Writes `workload.yaml`, `run.json` and, if the repeats were analysed, `summary.json`. Writes nothing if there is
-    /// nothing to say. `empty` is the `run.json` of a subject with no repeat.
-    pub fn write(&self, empty: RunInfo, analysis: Analysis) -> Result<()> {
+    /// Writes `workload.yaml`, `run.json` and, if the repeats were `analysed`, `summary.json`. Writes nothing if no
+    /// repeat ran and none failed. `empty` is the `run.json` of a subject with no repeat.
+    pub fn write(&self, empty: RunInfo, analysed: bool) -> Result<()> {
         let Whole { subject: of, repeats, failed } = self;
         if repeats.is_empty() && failed.is_none() {
             return Ok(());
@@ -34,7 +33,7 @@ impl Whole<'_> {
         info.parameters = of.parameters.clone();
         info.missing.extend(failed.map(|error| format!("the run failed: {error:#}")));
         of.directory.write_info(&info)?;
-        if analysis == Analysis::OfEach && !repeats.is_empty() {
+        if analysed && !repeats.is_empty() {
             let figures = tacho_figures::figures_of_tables(&of.directory, Some(of.workload));
             store::write_summary(&of.directory, &figures.with_context(|| format!("figures of {}", of.name))?)?;
         }

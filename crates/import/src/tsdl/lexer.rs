@@ -1,6 +1,6 @@
 //! Tokens of TSDL (CTF 1.8, appendix C).
 
-use super::Fault;
+use super::fault::Fault;
 
 /// One token, with its byte offset in the text.
 #[derive(Debug, Clone, PartialEq)]

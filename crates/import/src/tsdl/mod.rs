@@ -1,26 +1,11 @@
 //! TSDL, the language of CTF 1.8 metadata: text in, declarations out. Does no I/O.
 
+mod fault;
 mod lexer;
 mod parser;
 mod types;
 mod value;
 
+pub use fault::Fault;
 pub use parser::parse;
 pub use types::*;
-
-/// Why a part of the metadata could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// Byte offset in the text.
-    pub at: usize,
-    /// What stands there.
-    pub found: String,
-    /// What should.
-    pub expected: String,
-}
-
-impl Fault {
-    fn new(at: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Fault { at, found: found.into(), expected: expected.into() }
-    }
-}

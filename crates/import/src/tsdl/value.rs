@@ -1,7 +1,7 @@
 //! Right-hand sides of `name = value`, and what they must be.
 
+use super::fault::Fault;
 use super::types::ByteOrder;
-use super::Fault;
 
 type Result<T> = std::result::Result<T, Fault>;
 

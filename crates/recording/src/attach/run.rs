@@ -1,6 +1,7 @@
 //! `tacho record --attach PID`: from attaching to a run directory.
 
-use super::{Attach, Attached, Error};
+use super::probing::{Attach, Error};
+use super::process::Attached;
 use crate::clock::ClockSync;
 use crate::load::Sample;
 use crate::machine::machine;

@@ -1,7 +1,7 @@
 //! Runs the thread that maintains a ring, and saves it on a signal, a command or a trigger.
 
 use super::ask::{Asker, Door};
-use super::Ring;
+use super::files::Ring;
 use crate::clock::monotonic_ns;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

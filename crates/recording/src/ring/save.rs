@@ -1,6 +1,6 @@
 //! Saves the content of a ring as a run directory of its own.
 
-use super::{measured_from_ns, Error, Ring};
+use super::files::{measured_from_ns, Error, Ring};
 use crate::clock::monotonic_ns;
 use crate::recorded::{versions, RecordedProcess};
 use std::fs;

@@ -1,7 +1,6 @@
 //! Who has what: shared memory and sockets of a process, and all files that processes have mapped or open, from /proc.
 
-use super::note::{identity, Identity, Object};
-use super::shared_memory;
+use super::object::{identity, shared_memory, Identity, Object};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

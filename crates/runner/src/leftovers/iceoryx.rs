@@ -3,8 +3,9 @@
 //! and nothing but all.
 
 use super::held::Held;
-use super::note::{identity, Object};
-use super::{shared_memory, try_lock, Leftover, Mode};
+use super::leftover::{Leftover, Mode};
+use super::locks::try_lock;
+use super::object::{identity, shared_memory, Object};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;

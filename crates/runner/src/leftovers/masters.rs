@@ -2,7 +2,8 @@
 //! every session has locked shared, and `.master`, which the master has locked. They stay when both are gone, two a
 //! domain and network.
 
-use super::{try_lock, Leftover, Mode};
+use super::leftover::{Leftover, Mode};
+use super::locks::try_lock;
 use std::fs;
 use std::io;
 use std::path::Path;

@@ -7,45 +7,23 @@
 
 mod held;
 mod iceoryx;
+mod leftover;
+mod locks;
 mod masters;
 mod note;
+mod noted;
+mod object;
+mod remains;
 mod segments;
 
+pub use leftover::{Leftover, Mode};
 pub use note::Note;
 
-use held::Held;
-use note::Noted;
-use serde::Serialize;
-use std::fs::File;
+use locks::lock_folder;
+use noted::{Noted, NOTES};
+use remains::remains;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
-
-/// Notes of runs, in the private folder.
-const NOTES: &str = "runs";
-
-/// Something that a run left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Leftover {
-    /// Its path; of System V shared memory, what `ipcs -m` calls it.
-    pub what: String,
-    /// Memory or disk that it takes, bytes.
-    pub bytes: u64,
-    /// Whose it was.
-    pub run: String,
-    /// Why it stays; absent: it was removed, or will be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stays: Option<String>,
-}
-
-/// Whether to remove anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Only look.
-    List,
-    /// Remove what is not in doubt.
-    Remove,
-}
+use std::path::Path;
 
 /// What runs of this user left that are gone.
 pub fn leftovers(mode: Mode) -> io::Result<Vec<Leftover>> {
@@ -99,65 +77,13 @@ pub fn remove_before_a_run() {
     }
 }
 
-/// What is still there of what a run noted.
-fn remains(noted: &Noted, mode: Mode) -> Vec<Leftover> {
-    let run = format!("the run of process {}, which was killed", noted.pid);
-    let doubt = noted.doubt();
-    let mut found = Vec::new();
-    let there: Vec<_> = noted.objects.iter().filter(|object| object.is_there()).collect();
-    // Taken first: who comes while we look finds it locked, and takes another name.
-    let locks: Vec<_> = there.iter().map(|object| object.lock()).collect();
-    let held = if there.is_empty() || doubt.is_some() { Held::default() } else { Held::by_processes() };
-    let why = |at: usize| doubt.clone().or_else(|| locks[at].as_ref().err().cloned()).or_else(|| held.why(there[at]));
-    let reasons: Vec<_> = (0..there.len()).map(why).collect();
-    for (at, object) in there.iter().enumerate() {
-        // What belongs together goes together: a port of Fast DDS, its lock and its semaphore.
-        let group = (0..there.len()).filter(|other| there[*other].group() == object.group());
-        let reason = reasons[at].clone().or_else(|| group.filter_map(|other| reasons[other].clone()).next());
-        let stays = reason.or_else(|| object.goes(mode));
-        found.push(Leftover {
-            what: object.path.display().to_string(),
-            bytes: object.bytes(),
-            run: run.clone(),
-            stays,
-        });
-    }
-    found.extend(segments::of(noted, doubt, mode).into_iter().map(|(what, bytes, stays)| Leftover {
-        what,
-        bytes,
-        run: run.clone(),
-        stays,
-    }));
-    found
-}
-
-/// The exclusive lock of a folder; it goes with the file.
-fn lock_folder(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    // SAFETY: the descriptor is open.
-    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    Ok(file)
-}
-
-/// Whether an exclusive lock could be had without waiting.
-fn try_lock(file: &File) -> bool {
-    // SAFETY: the descriptor is open.
-    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
-}
-
-/// Folder of shared memory.
-fn shared_memory() -> PathBuf {
-    PathBuf::from("/dev/shm")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::locks::try_lock;
+    use super::object::shared_memory;
     use super::*;
+    use std::fs::File;
+    use std::path::PathBuf;
     use std::process::{Child, Command, Stdio};
 
     /// A process that ends with its test, however that ends.

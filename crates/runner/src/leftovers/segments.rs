@@ -1,8 +1,8 @@
 //! System V shared memory, which Cyber RT uses. The kernel knows who made a segment, when, and how many have it
 //! attached.
 
-use super::note::Noted;
-use super::Mode;
+use super::leftover::Mode;
+use super::noted::Noted;
 use std::fs;
 
 /// A segment as /proc/sysvipc/shm lists it.

@@ -1,9 +1,23 @@
 //! Token by token: what comes next, and the values, paths and names that are made of tokens.
 
-use super::super::lexer::Kind;
+use super::super::fault::Fault;
+use super::super::lexer::{Kind, Token};
+use super::super::types::{Description, Type};
 use super::super::value::Value;
-use super::super::Fault;
-use super::{Parser, Result};
+use std::collections::HashMap;
+
+/// What is read, and what came of it so far.
+pub(super) struct Parser<'a> {
+    pub(super) tokens: Vec<Token<'a>>,
+    pub(super) next: usize,
+    pub(super) depth: usize,
+    /// Type names, innermost last: `uint8_t`, `struct packet_context`.
+    pub(super) scopes: Vec<HashMap<String, Type>>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) description: Description,
+}
+
+pub(super) type Result<T> = std::result::Result<T, Fault>;
 
 impl<'a> Parser<'a> {
     /// `{ name = value; ... }`.

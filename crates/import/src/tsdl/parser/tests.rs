@@ -1,5 +1,6 @@
+use super::super::types::*;
+use super::parse;
 use super::type_specifiers::DEPTH_MAX;
-use super::*;
 use std::sync::Arc;
 
 fn fields(text: &str) -> Vec<Field> {

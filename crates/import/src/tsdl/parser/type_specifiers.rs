@@ -1,10 +1,10 @@
 //! Types: those of TSDL, those of C by their names, and the fields that have them.
 
+use super::super::fault::Fault;
 use super::super::lexer::Kind;
 use super::super::types::*;
 use super::super::value::{alignment, byte_order};
-use super::super::Fault;
-use super::{Parser, Result};
+use super::cursor::{Parser, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -214,6 +214,44 @@ impl Parser<'_> {
             Length::At(path) => Type::Sequence(Arc::new(of), Arc::from(path)),
         });
         Ok(Field { name: Arc::from(name), of })
+    }
+
+    /// `typealias TYPE := NAME;` or `typedef TYPE NAME;`.
+    pub(super) fn alias(&mut self) -> Result<()> {
+        let typedef = matches!(self.peek(), Kind::Word("typedef"));
+        self.next += 1;
+        let of = self.type_specifier()?;
+        if typedef {
+            let field = self.declarator(of)?;
+            self.declare(field.name.to_string(), field.of);
+            return self.expect(";");
+        }
+        self.expect(":=")?;
+        let mut words = Vec::new();
+        while !self.accept(";") {
+            match self.take() {
+                Kind::Word(word) => words.push(word),
+                Kind::Mark(star @ "*") => words.push(star),
+                other => return Err(Fault::new(self.before(), other.shown(), "the name of a type, then \";\"")),
+            }
+        }
+        self.declare(words.join(" "), of);
+        Ok(())
+    }
+
+    fn declare(&mut self, name: String, of: Type) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, of);
+        }
+    }
+
+    fn find(&self, name: &str, at: usize) -> Result<Type> {
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+            .cloned()
+            .ok_or_else(|| Fault::new(at, format!("the type \"{name}\""), "a type that was declared before"))
     }
 }
 

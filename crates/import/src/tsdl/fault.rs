@@ -1,0 +1,18 @@
+//! What is wrong with metadata, and where.
+
+/// Why a part of the metadata could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Byte offset in the text.
+    pub at: usize,
+    /// What stands there.
+    pub found: String,
+    /// What should.
+    pub expected: String,
+}
+
+impl Fault {
+    pub(super) fn new(at: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Fault { at, found: found.into(), expected: expected.into() }
+    }
+}
