@@ -1,4 +1,5 @@
-//! The one loop: runs in their order, each analysed and only then finished. What is finished is never run again.
+//! The one loop of campaigns: runs each item in order and analyses it; only then it is finished. A finished run is
+//! never repeated.
 
 use crate::finished::is_finished;
 use crate::lock::RunLock;
@@ -15,81 +16,81 @@ use tacho_tables::store;
 /// When runs are analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Analysis {
-    /// Each after it ran: only such runs can be finished, and kept by a later attempt.
+    /// Each run is analysed after it ran. Only such runs count as finished and are kept by a later attempt.
     OfEach,
-    /// Not by the campaign: its caller does it after all have run, and shows how far that is.
+    /// The campaign does not analyse. Its caller does so after all have run, and shows the progress.
     Later,
 }
 
-/// What a run that fails ends.
+/// What a failed run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// The campaign.
     Stop,
-    /// Its subject, whose other repeats are left out.
+    /// The run's subject, whose other repeats are left out.
     LeaveOut,
 }
 
 /// Runs that belong together.
 pub struct Campaign<'a> {
-    /// What runs.
+    /// The workloads to run.
     pub subjects: Vec<Subject<'a>>,
-    /// Which run comes when; each once.
+    /// The order of the runs, each listed once.
     pub order: Vec<Item>,
-    /// The right to write the directory that all runs are in.
+    /// The right to write the directory that contains all runs.
     pub lock: &'a RunLock,
-    /// Set by ^C: the run under way ends in order, and none begins.
+    /// ^C sets this: the current run ends in order, and no further run begins.
     pub interrupted: &'a AtomicBool,
     /// The command line, for the `run.json` of a run that failed before it had one.
     pub command: Vec<String>,
     /// When runs are analysed.
     pub analysis: Analysis,
-    /// What a run that fails ends.
+    /// What a failed run ends.
     pub on_failure: OnFailure,
-    /// A chain that each run must see; one that does not has failed.
+    /// A chain that each run must contain; a run without it has failed.
     pub chain: Option<&'a str>,
-    /// Delete the events of each run that was analysed.
+    /// Whether to delete the events of each run after its analysis.
     pub discard_events: bool,
 }
 
-/// How far a campaign is.
+/// Progress of a campaign.
 pub struct Step<'s> {
-    /// What is run.
+    /// The subject that runs now.
     pub subject: &'s Subject<'s>,
-    /// Which repeat, from 0.
+    /// Number of its repeat, from 0.
     pub repeat: u32,
     /// Place of the run in the order, from 1.
     pub number: usize,
-    /// Runs in the order.
+    /// Number of runs in the order.
     pub of: usize,
-    /// What the run does.
+    /// What the run is doing.
     pub what: &'s str,
-    /// Of all that is to be run, 0 to 1.
+    /// Completed share of the whole campaign, 0 to 1.
     pub done: f64,
 }
 
 /// A run that failed.
 #[derive(Debug)]
 pub struct Failed {
-    /// Which.
+    /// Which run.
     pub item: Item,
-    /// Why.
+    /// Why it failed.
     pub error: anyhow::Error,
 }
 
-/// What came of a campaign.
+/// Outcome of a campaign.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Runs that failed, in the order in which they ran.
+    /// Failed runs, in the order in which they ran.
     pub failed: Vec<Failed>,
-    /// What died in runs that were finished nevertheless, in words; each with the index of its subject.
+    /// Nodes that died in runs that finished nevertheless, in words; each with the index of its subject.
     pub deaths: Vec<(usize, String)>,
-    /// Runs in the order that are not finished; with [`Analysis::Later`], all.
+    /// Number of runs that are not finished; with [`Analysis::Later`], all runs.
     pub unfinished: usize,
 }
 
 impl Campaign<'_> {
-    /// How many runs an earlier attempt finished: these are kept.
+    /// Number of runs that an earlier attempt finished and this one keeps.
     pub fn finished(&self) -> usize {
         self.order.iter().filter(|item| self.is_finished(**item)).count()
     }
@@ -99,10 +100,10 @@ impl Campaign<'_> {
         is_finished(&subject.run(repeat), subject.workload, self.chain)
     }
 
-    /// Runs what is not finished yet, and sums up the repeats of each subject, also after a failure or ^C. `each` is
-    /// called after each run, with what came of it.
+    /// Runs what is not finished yet, and sums up the repeats of each subject, also after a failure or ^C. Calls `each`
+    /// after each run, with the outcome so far.
     ///
-    /// A run that fails is no error but stands in [`Ended`]. An error is one of `each`, or of the disk, and ends the
+    /// A failed run is not an error here: it is listed in [`Ended`]. Only an error of `each` or of the disk ends the
     /// campaign.
     pub fn run(
         &self,
@@ -117,7 +118,7 @@ impl Campaign<'_> {
         Ok(ended)
     }
 
-    /// `ran` are the subjects of which something ran since they were summed up.
+    /// `ran` collects the subjects of which something ran since they were summed up.
     fn run_all(
         &self,
         ended: &mut Ended,
@@ -127,7 +128,7 @@ impl Campaign<'_> {
     ) -> Result<()> {
         let numbered = (1..).zip(self.order.iter().copied());
         let to_run: Vec<(usize, Item)> = numbered.filter(|(_, item)| !self.is_finished(*item)).collect();
-        // What was cut short before it was summed up has all its runs, perhaps.
+        // An attempt that was cut short before summing up may have left all runs.
         ran.extend((0..self.subjects.len()).filter(|subject| self.lacks_its_whole(*subject)));
         let whole_s: f64 = to_run.iter().map(|(_, item)| self.subjects[item.subject].takes_s()).sum();
         let mut done_s = 0.0;
@@ -156,8 +157,8 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// One run, and its figures. What is left of an earlier attempt is removed. `None`: it failed, or ^C came before
-    /// it had anything to give.
+    /// Runs and analyses one item, after removing what is left of an earlier attempt. `None`: it failed, or ^C came
+    /// before it had any figures.
     fn run_one(&self, item: Item, ended: &mut Ended, progress: &mut dyn FnMut(&str, f64)) -> Result<Option<Ran>> {
         let subject = &self.subjects[item.subject];
         let directory = subject.run(item.repeat);
@@ -171,7 +172,7 @@ impl Campaign<'_> {
             directory.write_info(&RunInfo { parameters: subject.parameters.clone(), ..info })?;
         }
         let ran = match ran {
-            // ^C reaches the nodes of a terminal, too: that they ended is no fault of theirs.
+            // A terminal sends ^C to the nodes, too: their end is not a fault.
             Err(_) if self.interrupted.load(Ordering::Relaxed) => return Ok(None),
             Err(error) => {
                 ended.failed.push(Failed { item, error });
@@ -201,7 +202,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Nothing is asked of a run that ^C cut short: it is made anew.
+    /// A run that ^C cut short is repeated later, so it may lack the chain.
     fn analyse(&self, subject: &Subject<'_>, directory: &RunDirectory, cut_short: bool) -> Result<()> {
         let analysed = subject.runner.analyse(subject.workload, directory);
         analysed.map_err(|error| anyhow!("its events cannot be analysed: {error}"))?;
@@ -210,7 +211,7 @@ impl Campaign<'_> {
         seen.then_some(()).with_context(|| format!("chain {name} was not seen in {}", directory.path().display()))
     }
 
-    /// The runner wrote down what it knew when it failed; it may have known nothing.
+    /// The runner's own `run.json`, if it wrote one before it failed, and the failure.
     fn failed_info(&self, directory: &RunDirectory, error: &anyhow::Error) -> RunInfo {
         let mut info = directory.info().unwrap_or_else(|_| self.no_info());
         info.cut_short = true;
@@ -221,7 +222,7 @@ impl Campaign<'_> {
         info
     }
 
-    /// Of a subject with no run.
+    /// `run.json` of a subject without any run.
     fn no_info(&self) -> RunInfo {
         RunInfo {
             verb: "bench".into(),
@@ -237,8 +238,8 @@ impl Campaign<'_> {
         subject.has_repeats() && !(whole.summary().is_file() && whole.info().is_ok_and(|info| !info.cut_short))
     }
 
-    /// The run directory above the repeats of a subject, over those that have figures, or, where they are analysed
-    /// later, that have come to an end.
+    /// Writes the run directory above the repeats of a subject. It covers the repeats that have figures or, if they are
+    /// analysed later, those that have ended.
     fn sum_up(&self, index: usize, ended: &Ended) -> Result<()> {
         let subject = &self.subjects[index];
         if !subject.has_repeats() {

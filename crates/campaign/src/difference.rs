@@ -1,8 +1,8 @@
-//! Whether a workload is the one that a run was begun with, and what differs.
+//! Compares a workload with the one that a run was begun with.
 
 use tacho_workload::Workload;
 
-/// The first difference between the text of a run's workload and the one asked for, in words.
+/// Describes the first difference between the text of a run's workload and that of the requested one.
 pub fn difference(there: &str, here: &str) -> String {
     let mut lines = there.lines().zip(here.lines()).enumerate();
     match lines.find(|(_, (there, here))| there != here) {
@@ -13,8 +13,8 @@ pub fn difference(there: &str, here: &str) -> String {
     }
 }
 
-/// Whether `text`, which a run directory holds, is this workload. Another version of tacho may have written it in other
-/// words.
+/// Whether `text`, which a run directory holds, is this workload. Another version of tacho may have written it
+/// differently.
 pub fn same_workload(text: &str, workload: &Workload) -> bool {
     let here = tacho_workload::write(workload);
     let read = |text: &str| tacho_workload::parse(text, "workload.yaml").ok().map(|(workload, _)| workload);

@@ -1,17 +1,17 @@
-//! Why a campaign does not begin, or ends before its runs.
+//! Why a campaign cannot begin, or ends before its runs.
 
 use anyhow::anyhow;
 
-/// By who can mend it.
+/// Errors, classified by who can resolve them.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The user asked for what cannot be meant, such as a directory that another process writes.
+    /// The user requested something impossible, such as a directory that another process writes.
     #[error("{0}")]
     Refused(String),
     /// The workload file in a run directory cannot be read.
     #[error("{0}")]
     Workload(tacho_workload::Errors),
-    /// The machine failed, such as its disk.
+    /// The machine failed, for example its disk.
     #[error(transparent)]
     Fault(#[from] anyhow::Error),
 }

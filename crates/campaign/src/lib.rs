@@ -1,10 +1,10 @@
-//! Many runs in one order: the repeats of `tacho bench`, a sweep, a proof of `tacho tune`.
+//! Executes many runs in one order: the repeats of `tacho bench`, a sweep, a proof of `tacho tune`.
 //!
 //! A [`Campaign`] is a list of [`Item`]s, each a repeat of a [`Subject`] in a run directory of its own. It holds the
 //! [`RunLock`] of the directory above them, keeps what an earlier attempt finished, stops in order at ^C, and sums up
-//! the repeats of each subject. [`SweepRun`] makes one of a sweep; `tacho_tune` makes one of a proof.
+//! the repeats of each subject. [`SweepRun`] turns a sweep into a campaign; `tacho_tune` does so with a proof.
 
-// In place of the standard one.
+// Replaces the standard `eprintln!`.
 #[macro_use(eprintln)]
 extern crate tacho_printing;
 

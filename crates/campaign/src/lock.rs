@@ -1,4 +1,4 @@
-//! One writer at a time: the lock of a run directory while a campaign runs in it, or an import writes it.
+//! The lock of a run directory: only one campaign or import writes it at a time.
 
 use crate::error::Error;
 use anyhow::Context;
@@ -8,11 +8,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Its file in the run directory.
+/// Name of the lock file in the run directory.
 pub const NAME: &str = "lock";
 
-/// Holds `RUN/lock`, a file with the process id of its holder, locked by flock(2): the kernel takes the lock from one
-/// that was killed. Removed when dropped.
+/// Holds `RUN/lock`, a file with the process id of its holder, locked by flock(2). The kernel releases the lock of a
+/// killed process. Dropping it removes the file.
 #[derive(Debug)]
 pub struct RunLock {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock of a run directory; a refusal names the process that has it. `what` is what a holder does, such
+    /// Takes the lock of a run directory. A refusal names the process that holds it. `what` is what a holder does, such
     /// as `runs this sweep`.
     pub fn take(run: &Path, what: &str) -> Result<RunLock, Error> {
         let path = run.join(NAME);
@@ -40,7 +40,7 @@ impl RunLock {
                 let expected = "expected that it has ended (wait, or end it with ^C), or another run directory";
                 return Err(Error::Refused(format!("{}: {holder} {what}; {expected}", run.display())));
             }
-            // The holder before us may have removed the file between our opening and our locking it.
+            // The previous holder may have removed the file after we opened and before we locked it.
             if same_file(&file, &path).with_context(|| path.display().to_string())? {
                 let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
                 written.with_context(|| path.display().to_string())?;
@@ -49,12 +49,12 @@ impl RunLock {
         }
     }
 
-    /// The run directory that is locked.
+    /// The locked run directory.
     pub fn directory(&self) -> &Path {
         self.path.parent().expect("made of a run directory and a name")
     }
 
-    /// Whether somebody holds it; nothing is changed.
+    /// Whether a process holds the lock. Changes nothing.
     pub fn is_held(run: &Path) -> bool {
         File::open(run.join(NAME)).is_ok_and(|file| !locked(&file).unwrap_or(true))
     }
@@ -68,7 +68,7 @@ impl Drop for RunLock {
     }
 }
 
-/// Whether the file could be locked; false where another process has it.
+/// Tries to lock the file; returns false if another process has locked it.
 fn locked(file: &File) -> std::io::Result<bool> {
     // SAFETY: the descriptor is open.
     if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {

@@ -1,4 +1,4 @@
-//! Which run comes when.
+//! Orders the runs of a campaign.
 
 use crate::subject::Subject;
 
@@ -7,12 +7,12 @@ use crate::subject::Subject;
 pub struct Item {
     /// Index of its subject.
     pub subject: usize,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
 }
 
-/// Repeat by repeat, and in each repeat every subject that has it, in the order of the subjects: so what drifts on the
-/// machine drifts under all.
+/// Orders runs repeat by repeat, and within each repeat in the order of the subjects that have it, so that drift of the
+/// machine affects all subjects alike.
 pub fn in_turns(subjects: &[Subject<'_>]) -> Vec<Item> {
     let repeats = |subject: &Subject<'_>| subject.workload.run.repeats;
     let most = subjects.iter().map(repeats).max().unwrap_or(0);

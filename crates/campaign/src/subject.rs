@@ -1,4 +1,4 @@
-//! What a campaign runs.
+//! The subjects of a campaign: workloads, each with its runner and run directory.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use tacho_events::run::RunDirectory;
 use tacho_runner::bench::{Bench, Progress, Ran};
 use tacho_workload::Workload;
 
-/// What a run takes beside its duration, about: for the time left.
+/// Approximate time that a run takes beside its duration, to estimate the time left.
 const AROUND_A_RUN: Duration = Duration::from_secs(3);
 
-/// Who makes runs and their figures: a [`Bench`], in tests a stand-in.
+/// Makes runs and their figures: a [`Bench`], or a stand-in for tests.
 pub trait Runner {
     /// Runs one repeat of a workload into a directory that has no run yet, and writes its `run.json`.
     fn run(
@@ -20,7 +20,7 @@ pub trait Runner {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> anyhow::Result<Ran>;
 
-    /// Writes the tables and the figures of a run; its events cannot be analysed where this fails.
+    /// Writes the tables and the figures of a run. An error means that its events cannot be analysed.
     fn analyse(&self, workload: &Workload, run: &RunDirectory) -> anyhow::Result<()> {
         tacho_figures::analyse_and_store(run, Some(workload), &mut |_| {})?;
         Ok(())
@@ -39,30 +39,30 @@ impl Runner for Bench<'_> {
     }
 }
 
-/// A workload under a name, and the run directory of its repeats.
+/// A named workload and the run directory of its repeats.
 pub struct Subject<'a> {
-    /// Name in messages: of a point of a sweep, of a candidate of a proof.
+    /// Name in messages: that of a sweep's point or of a proof's candidate.
     pub name: String,
     /// What runs, and how often.
     pub workload: &'a Workload,
-    /// Who runs it.
+    /// Runs it and computes its figures.
     pub runner: &'a dyn Runner,
-    /// The run directory; several repeats lie below its `repeats/`.
+    /// The run directory. Several repeats are stored in its `repeats/`.
     pub directory: RunDirectory,
-    /// Whether a single repeat lies there, too.
+    /// Whether even a single repeat is stored there.
     pub always_repeats: bool,
-    /// What a sweep varies, for `run.json`.
+    /// Parameters that a sweep varies, for `run.json`.
     pub parameters: BTreeMap<String, String>,
 }
 
 impl<'a> Subject<'a> {
-    /// A workload whose only repeat, if it has one, is `directory` itself.
+    /// Makes a subject whose only repeat, if it has just one, is stored in `directory` itself.
     pub fn new(name: &str, workload: &'a Workload, runner: &'a dyn Runner, directory: RunDirectory) -> Subject<'a> {
         let (always_repeats, parameters) = (false, BTreeMap::new());
         Subject { name: name.to_owned(), workload, runner, directory, always_repeats, parameters }
     }
 
-    /// Whether its directory is one above repeats, and no run itself.
+    /// Whether its directory contains repeats and is not itself a run.
     pub fn has_repeats(&self) -> bool {
         self.always_repeats || self.workload.run.repeats > 1
     }
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a repeat takes, about, s.
+    /// Approximate duration of a repeat, s.
     pub(crate) fn takes_s(&self) -> f64 {
         (self.workload.run.duration + AROUND_A_RUN).as_secs_f64()
     }

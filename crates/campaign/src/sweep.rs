@@ -1,4 +1,4 @@
-//! A sweep as a campaign: the runs of all points, round by round, into `RUN/points/`.
+//! Runs a sweep as a campaign: all points, round by round, into `RUN/points/`.
 
 use crate::campaign::{Analysis, Campaign, Ended, OnFailure, Step};
 use crate::difference::difference;
@@ -15,12 +15,12 @@ use tacho_tables::store;
 use tacho_tables::summary::Summary;
 use tacho_workload::{Overrides, Sweep, SweepPoint};
 
-/// How often the figures of what is finished are written anew, so that a run that is killed can be looked at.
+/// How often the figures of finished points are rewritten, so that a killed run has recent ones.
 const WRITTEN_ANEW: Duration = Duration::from_secs(30);
-/// What a run directory says until it is finished.
+/// Stored in `run.json` until the sweep is finished.
 const UNFINISHED: &str = "tacho was ended before the sweep was finished";
 
-/// Refuses to go on with a sweep in a run directory that was begun with another one; `text` is the workload file there.
+/// Refuses to continue a sweep in a run directory that was begun with another one; `text` is the workload file there.
 pub fn same_sweep(run: &RunDirectory, text: &str, sweep: &Sweep) -> Result<(), Error> {
     let in_run = run.workload().display().to_string();
     let (there, _) = tacho_workload::sweep(text, &in_run, &Overrides::default())?;
@@ -40,7 +40,7 @@ pub fn same_sweep(run: &RunDirectory, text: &str, sweep: &Sweep) -> Result<(), E
     Ok(())
 }
 
-/// A sweep that runs.
+/// A sweep in progress.
 pub struct SweepRun<'a> {
     sweep: &'a Sweep,
     run: RunDirectory,
@@ -48,7 +48,7 @@ pub struct SweepRun<'a> {
 }
 
 impl<'a> SweepRun<'a> {
-    /// Into the run directory that is locked, which is empty or holds a part of the same sweep.
+    /// Prepares a sweep in the locked run directory, which is empty or holds a part of the same sweep.
     pub fn new(sweep: &'a Sweep, lock: &'a RunLock, bench: &'a Bench<'a>, discard_events: bool) -> SweepRun<'a> {
         let run = RunDirectory::new(lock.directory());
         let subject = |SweepPoint { name, workload, parameters }: &'a SweepPoint| Subject {
@@ -69,7 +69,7 @@ impl<'a> SweepRun<'a> {
         SweepRun { sweep, run, campaign }
     }
 
-    /// Its runs.
+    /// The campaign of its runs.
     pub fn campaign(&self) -> &Campaign<'a> {
         &self.campaign
     }
@@ -89,14 +89,14 @@ impl<'a> SweepRun<'a> {
         Ok(Swept { failures: self.failures(&ended), unfinished })
     }
 
-    /// `RUN/summary.json`, of the points that are finished.
+    /// Computes `RUN/summary.json` from the finished points.
     pub fn figures(&self) -> Result<Summary> {
         let summary = tacho_figures::merge_points(&self.run).context("figures of the sweep")?;
         store::write_summary(&self.run, &summary)?;
         Ok(summary)
     }
 
-    /// The sweep's own file, and a `run.json` that is true if nothing more comes.
+    /// Writes the sweep's own file, and a `run.json` that is true even if nothing more follows.
     fn begin(&self) -> Result<RunInfo> {
         let mut info = match self.run.info() {
             Ok(info) => info,
@@ -119,8 +119,8 @@ impl<'a> SweepRun<'a> {
         Ok(info)
     }
 
-    /// `RUN/run.json`: what ran, and how much is missing of it, which is returned. Why stands in each point's own, and
-    /// in the notes of `RUN/summary.json`.
+    /// Writes `RUN/run.json`, and returns how many runs are missing, in words. The reasons are in the `run.json` of
+    /// each point and in the notes of `RUN/summary.json`.
     fn finish(&self, begun: RunInfo, ended: &Ended) -> Result<Option<String>> {
         let mut info = RunInfo { missing: vec![], cut_short: ended.unfinished > 0, duration_s: 0.0, ..begun };
         for Item { subject, repeat } in &self.campaign.order {
@@ -141,7 +141,7 @@ impl<'a> SweepRun<'a> {
         Ok(unfinished)
     }
 
-    /// What failed, in words: a line for each reason, with the points that have it.
+    /// Describes the failures, one line for each reason with the points that have it.
     fn failures(&self, ended: &Ended) -> Vec<String> {
         let name = |subject: usize| self.sweep.points[subject].name.as_str();
         let mut failed: Vec<(&str, String)> =
@@ -153,16 +153,16 @@ impl<'a> SweepRun<'a> {
     }
 }
 
-/// What came of a sweep, in words.
+/// Outcome of a sweep, in words.
 #[derive(Debug)]
 pub struct Swept {
-    /// Points that failed and nodes that died, each reason once.
+    /// Failed points and dead nodes, each reason once.
     pub failures: Vec<String>,
-    /// How many runs are not finished; `None`: all are.
+    /// How many runs are not finished; `None` if all are.
     pub unfinished: Option<String>,
 }
 
-/// A line for each reason that points failed for, with the points; `failed`: the name of each, and its reason.
+/// Groups failed points by reason, one line each. `failed` yields the name and the reason of each.
 fn by_reason<'a>(failed: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in failed {

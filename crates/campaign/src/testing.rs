@@ -1,4 +1,4 @@
-//! A stand-in for whoever runs workloads, for tests of order and resume: it starts no process and measures nothing.
+//! A stand-in for runners, for tests of order and resume: it starts no process and measures nothing.
 
 use crate::subject::Runner;
 use anyhow::Result;
@@ -13,23 +13,23 @@ use tacho_workload::Workload;
 
 /// Writes run directories with empty tables, and the figures of one chain.
 pub struct StandIn<'a> {
-    /// The figures of a run by its directory, or why it fails.
+    /// Returns the figures of a run by its directory, or why it fails.
     figures: Box<dyn Fn(&Path) -> Result<ChainFigures> + 'a>,
-    /// Which run ^C cuts short, from 0.
+    /// Index of the run that ^C cuts short.
     cut_short: Option<usize>,
     ran: RefCell<Vec<PathBuf>>,
-    /// What ^C sets.
+    /// Set when the simulated ^C comes.
     pub interrupted: AtomicBool,
 }
 
 impl<'a> StandIn<'a> {
-    /// Of these figures.
+    /// Makes a stand-in that returns these figures.
     pub fn new(figures: impl Fn(&Path) -> Result<ChainFigures> + 'a) -> StandIn<'a> {
         let (ran, interrupted) = (RefCell::new(vec![]), AtomicBool::new(false));
         StandIn { figures: Box::new(figures), cut_short: None, ran, interrupted }
     }
 
-    /// ^C comes in the run of this number, from 0, after half of it was measured.
+    /// Simulates ^C halfway through the run with this index.
     pub fn cut_short(self, run: usize) -> StandIn<'a> {
         StandIn { cut_short: Some(run), ..self }
     }

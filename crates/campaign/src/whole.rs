@@ -1,4 +1,4 @@
-//! The run directory above repeats: what ran, what each repeat lacks, and the figures over all.
+//! Writes the run directory above repeats: what ran, what each repeat lacks, and the figures over all.
 
 use crate::subject::Subject;
 use anyhow::{Context, Result};
@@ -7,9 +7,9 @@ use tacho_events::run::RunInfo;
 use tacho_runner::bench::write_workload;
 use tacho_tables::store;
 
-/// What a subject has when it is summed up.
+/// What is known of a subject when it is summed up.
 pub struct Whole<'a> {
-    /// Its workload, and where.
+    /// The subject.
     pub subject: &'a Subject<'a>,
     /// `run.json` of each repeat that counts, in their order.
     pub repeats: Vec<RunInfo>,
@@ -41,7 +41,7 @@ impl Whole<'_> {
     }
 }
 
-/// `run.json` over repeats, of which `of` were to be run.
+/// Sums up `run.json` over repeats, of which `of` were requested.
 fn sum(first: &RunInfo, repeats: &[RunInfo], of: u32) -> RunInfo {
     let each = |texts: fn(&RunInfo) -> &Vec<String>| -> Vec<String> {
         let texts = repeats.iter().map(texts).enumerate();

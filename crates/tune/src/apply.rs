@@ -1,4 +1,4 @@
-//! What a tuning changes in a workload, and what it leaves as it was.
+//! Applies a tuning to a workload: changes the nodes of a chain and nothing else.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,20 +9,20 @@ use thiserror::Error;
 /// A tuned workload and what was changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
-    /// Runs as it is.
+    /// The tuned workload, which can be run unchanged.
     pub workload: Workload,
-    /// In the order of the chain.
+    /// What was changed, in the order of the chain.
     pub changes: Vec<Change>,
 }
 
 /// One change, in words for the user: `ndt_matching: spin 10 Hz -> spin 300 Hz`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Node.
+    /// The node's name.
     pub node: String,
-    /// As it was.
+    /// Its setting before.
     pub before: String,
-    /// As it is.
+    /// Its setting after.
     pub after: String,
 }
 
@@ -32,41 +32,41 @@ impl fmt::Display for Change {
     }
 }
 
-/// Why a workload cannot be tuned so.
+/// Why a workload cannot be tuned this way.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ApplyError {
-    /// No such chain.
+    /// The workload has no such chain.
     #[error("no chain `{0}` in the workload")]
     UnknownChain(String),
-    /// A chain of nodes that are not there.
+    /// The chain names a node that the workload does not have.
     #[error("chain `{chain}`: node `{node}` is not in the workload")]
     UnknownNode {
-        /// Chain.
+        /// The chain's name.
         chain: String,
-        /// Node.
+        /// The node's name.
         node: String,
     },
-    /// Not a frequency.
+    /// The spin rate is not a positive frequency.
     #[error("a spin rate of {0} Hz: expected more than 0")]
     BadRate(f64),
-    /// A node sends more often than it would wake.
+    /// A node publishes more often than it would wake.
     #[error("`{node}` publishes `{topic}` at {rate_hz} Hz and cannot spin at {hz} Hz: expected a spin rate of at least that")]
     RateAboveSpin {
-        /// Node.
+        /// The node's name.
         node: String,
-        /// Topic.
+        /// The topic's name.
         topic: String,
-        /// Its rate.
+        /// The rate of the topic.
         rate_hz: f64,
-        /// Asked for.
+        /// The requested spin rate.
         hz: f64,
     },
 }
 
 /// Study E: all nodes of a chain spin at one rate.
 ///
-/// Sources go on sending at the rate they had: what they published at each wake gets that as its own rate. Nodes inside
-/// of the chain that sampled the latest of their input on a timer answer each message of their predecessor.
+/// Sources keep the rate at which they sent: what they published at each wake gets that rate as its own. Nodes inside
+/// the chain that sampled their latest input on a timer now answer each message of their predecessor.
 pub fn apply_common_rate(workload: &Workload, chain: &str, hz: f64) -> Result<Tuned, ApplyError> {
     if !(hz.is_finite() && hz > 0.0) {
         return Err(ApplyError::BadRate(hz));
@@ -89,9 +89,9 @@ pub fn apply_common_rate(workload: &Workload, chain: &str, hz: f64) -> Result<Tu
     })
 }
 
-/// Event-driven: nodes of a chain are woken by every message instead of looking for one.
+/// Event-driven: each message wakes the nodes of a chain, which therefore need not poll.
 ///
-/// Sources stay driven by their rate: a timer where they had a timer, their publications' own rates where they spun.
+/// Sources stay driven by their rate: a timer if they had a timer, the rates of their publications if they spun.
 pub fn apply_arrival(workload: &Workload, chain: &str) -> Result<Tuned, ApplyError> {
     apply(workload, chain, |node, inputs| {
         match inputs {
@@ -103,7 +103,8 @@ pub fn apply_arrival(workload: &Workload, chain: &str) -> Result<Tuned, ApplyErr
                 keep_sending_rate(node);
                 node.executor = Executor::Arrival;
                 let rates: Vec<_> = node.publishes.iter().map(|p| p.rate_hz).collect();
-                // Several publications of one rate are computed together at a wake, but each for itself on arrival.
+                // A wake computes several publications of one rate together; on arrival, each would be computed by
+                // itself.
                 if let [Some(hz), others @ ..] = rates.as_slice() {
                     if !node.is_triggered() && !others.is_empty() && others.iter().all(|rate| *rate == Some(*hz)) {
                         node.executor = Executor::Timer { hz: *hz };
@@ -118,7 +119,7 @@ pub fn apply_arrival(workload: &Workload, chain: &str) -> Result<Tuned, ApplyErr
     })
 }
 
-/// Changes each node of a chain; `change` is told the topics of the predecessor, none for the source.
+/// Changes each node of a chain. `change` receives the topics of the predecessor, none for the source.
 fn apply(
     workload: &Workload,
     chain: &str,
@@ -139,7 +140,7 @@ fn apply(
     Ok(Tuned { workload: tuned, changes })
 }
 
-/// What a node published at each wake of its own gets the rate of those wakes.
+/// Gives the node's spin rate to whatever it published at each wake.
 fn keep_sending_rate(node: &mut Node) {
     let (Executor::Spin { hz } | Executor::Timer { hz }) = node.executor else { return };
     if !node.is_triggered() {
@@ -147,8 +148,8 @@ fn keep_sending_rate(node: &mut Node) {
     }
 }
 
-/// A node that samples its predecessor's latest answers each of its messages instead; unless all that it publishes has
-/// a rate of its own, which then says when.
+/// A node that samples its predecessor's latest message answers each of its messages instead, unless all that it
+/// publishes has a rate of its own.
 fn answer(node: &mut Node, topics: &[String]) {
     let from_predecessor = |topic: &String| topics.contains(topic);
     if node.computes_only_when_due() || node.subscribes.iter().any(|s| !s.latest && from_predecessor(&s.topic)) {
@@ -157,7 +158,7 @@ fn answer(node: &mut Node, topics: &[String]) {
     node.subscribes.iter_mut().filter(|s| from_predecessor(&s.topic)).for_each(|s| s.latest = false);
 }
 
-/// The differences that a user would make in the file.
+/// Lists the differences as a user would edit them in the file.
 fn describe(before: &Node, after: &Node) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut change = |was: String, is: String| {
@@ -203,7 +204,7 @@ mod tests {
         tuned.changes.iter().map(Change::to_string).collect()
     }
 
-    /// A tuned workload is a workload: it is written, read and checked like any other.
+    /// A tuned workload can be written, read and checked like any other.
     fn assert_right(tuned: &Tuned) {
         let text = write(&tuned.workload);
         assert_eq!(read(&text), tuned.workload, "{text}");

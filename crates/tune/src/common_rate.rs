@@ -1,6 +1,6 @@
 //! Study E's search for the spin rate that all nodes of a chain share.
 //!
-//! For a chain of n nodes on m cores, all spinning at SR, by the study's numbers of its equations:
+//! For a chain of n nodes on m cores, all spinning at rate SR, in the study's numbering of its equations:
 //!
 //! 1. R(SR) = sum over the chain of r_i
 //! 2. r_i = e_i + AD_i + PD_i
@@ -13,19 +13,19 @@
 //!
 //! # How the text is read
 //!
-//! **e_i is counted once.** PD_i of equation 4 begins with e_i, so that the sum of equation 1, taken by the letter,
-//! holds the computation twice. It does not depend on SR and moves no optimum. [`ObjectivePoint::response_ms`] holds it
+//! **e_i is counted once.** PD_i of equation 4 begins with e_i. Taken literally, the sum of equation 1 therefore holds
+//! the computation twice. This does not depend on SR and moves no optimum. [`ObjectivePoint::response_ms`] holds it
 //! once, so that the three parts add up to a time that can be compared with a measured one: computation is the sum of
 //! e_i, preemption the sum of PD_i - e_i.
 //!
-//! **Divergence.** Where the others need as much as the cores give, (1/m) sum c_j / p_j >= 1, no fixed point exists and
-//! R is infinite: the rate cannot be chosen. Such rates are listed apart from the curve.
+//! **Divergence.** If the others need as much as the cores give, (1/m) sum c_j / p_j >= 1, no fixed point exists and R
+//! is infinite: this rate cannot be chosen. Such rates are listed apart from the curve.
 //!
 //! **The published optima** are 300 Hz, 220 Hz if one node's check takes 0.5 ms, and 180 Hz if it takes 1.0 ms. The
-//! study does not state its nodes' times, nor m. Systems with these three optima exist: `workloads/study-e.yaml` is one
+//! study states neither its nodes' times nor m. Systems with these three optima exist: `workloads/study-e.yaml` is one
 //! of many, on 2 cores, with checks of 0.05 ms and other nodes that use 36 % of the cores. The study's mean check of
-//! 0.000273 ms gave all three in none of 190,000 random systems: then a faster spin costs next to nothing, and 1000 Hz
-//! is best.
+//! 0.000273 ms gave all three in none of 190,000 random systems, because a faster spin then costs next to nothing and
+//! 1000 Hz is best.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -42,7 +42,7 @@ pub struct ChainNode {
     pub check_ms: f64,
 }
 
-/// A node outside of the chain.
+/// A node outside the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct OtherNode {
@@ -54,23 +54,23 @@ pub struct OtherNode {
     pub computation_ms: f64,
 }
 
-/// What the search needs to know.
+/// The input of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct CommonRate {
     /// Nodes of the chain, source first.
     pub chain: Vec<ChainNode>,
-    /// Nodes outside of it that compute.
+    /// Nodes outside the chain that compute.
     pub others: Vec<OtherNode>,
-    /// m.
+    /// m: number of cores.
     pub cores: u32,
 }
 
-/// R at one rate.
+/// R and its parts at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct ObjectivePoint {
-    /// SR.
+    /// SR: the spin rate.
     pub hz: f64,
     /// computation + alignment + preemption.
     pub response_ms: f64,
@@ -82,53 +82,54 @@ pub struct ObjectivePoint {
     pub preemption_ms: f64,
 }
 
-/// `RUN/objective.json`: the curve, its least point and what it was made of.
+/// `RUN/objective.json`: the curve, its minimum and the input of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct ObjectiveCurve {
-    /// What was searched over.
+    /// The system that was searched.
     pub input: CommonRate,
     /// Rates at which R is finite, ascending.
     pub points: Vec<ObjectivePoint>,
     /// Rates at which R is infinite.
     pub diverging_hz: Vec<f64>,
-    /// The rate with the least R; the lowest of several.
+    /// The rate with the least R; the lowest such rate if there are several.
     pub best_hz: f64,
 }
 
 /// Why there is no best rate.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SearchError {
-    /// Nothing to tune.
+    /// The chain is too short to have alignment.
     #[error("a chain of {0} nodes has no alignment to tune: expected at least 2")]
     ShortChain(usize),
-    /// m = 0.
+    /// The number of cores is 0.
     #[error("0 cores: expected at least 1")]
     NoCores,
-    /// A negative time, a period of zero, NaN.
+    /// A time is negative or NaN, or a period is zero.
     #[error("node `{node}`: {what} is {found} ms, expected {expected}")]
     BadTime {
-        /// Node.
+        /// The node's name.
         node: String,
-        /// Which time.
+        /// Which of its times.
         what: &'static str,
-        /// Its value.
+        /// The value found.
         found: f64,
-        /// In words.
+        /// The expected value, in words.
         expected: &'static str,
     },
-    /// R is infinite everywhere.
+    /// R is infinite at every rate.
     #[error("callback checks and the other nodes leave no time for the chain on {cores} cores even at 10 Hz")]
     Overloaded {
-        /// m.
+        /// m: number of cores.
         cores: u32,
     },
 }
 
-/// Rounding of quotients such as 10 / (1000 / 300): far below a check, far above the error of a few divisions.
+/// Absorbs the rounding of quotients such as 10 / (1000 / 300). It is far below a check and far above the error of a
+/// few divisions.
 const ROUNDING: f64 = 1e-9;
-/// Steps toward a fixed point. One step brings it nearer by the share of the cores that others use, so that only shares
-/// above 0.9999 need more: the response is then beyond any use, and counts as infinite.
+/// Most steps toward a fixed point. Each step reduces the distance by the share of the cores that others use, so only
+/// shares above 0.9999 need more steps. The response is then useless anyway, and counts as infinite.
 const MAX_STEPS: usize = 200_000;
 
 impl CommonRate {
@@ -137,7 +138,7 @@ impl CommonRate {
         (1..=100).map(|n| f64::from(n * 10))
     }
 
-    /// R and its parts at one rate (equations 1 to 4); absent where it is infinite.
+    /// R and its parts at one rate (equations 1 to 4); `None` if R is infinite.
     pub fn at(&self, hz: f64) -> Option<ObjectivePoint> {
         let period_ms = 1000.0 / hz;
         let computation_ms = self.chain.iter().map(|node| node.execution_ms).sum();
@@ -150,7 +151,7 @@ impl CommonRate {
         Some(ObjectivePoint { hz, response_ms, computation_ms, alignment_ms, preemption_ms })
     }
 
-    /// All rates, and the best of them (algorithm 1).
+    /// Evaluates all rates and picks the best (algorithm 1).
     pub fn curve(&self) -> Result<ObjectiveCurve, SearchError> {
         self.validate()?;
         let mut points: Vec<ObjectivePoint> = Vec::new();
@@ -188,7 +189,7 @@ impl CommonRate {
             let taken_ms: f64 =
                 others.iter().map(|(p, cost_ms)| (delay_ms / p - ROUNDING).ceil().max(0.0) * cost_ms).sum();
             let next_ms = execution_ms + taken_ms / cores;
-            // It only grows, and stops exactly, since the steps of `ceil` are finite.
+            // The delay only grows, and it stops exactly, because `ceil` takes finite steps.
             if next_ms <= delay_ms {
                 return Some(next_ms);
             }
@@ -263,7 +264,7 @@ mod tests {
         assert!(close(point.response_ms, 15.0 + 10.0 + 3.0));
     }
 
-    /// The same on two cores, each check counting half: PD_1 = 10 -> 10.5 -> 11 -> 11; PD_2 = 5 -> 5.5 -> 5.5.
+    /// The same on two cores, where each check counts half: PD_1 = 10 -> 10.5 -> 11 -> 11; PD_2 = 5 -> 5.5 -> 5.5.
     #[test]
     fn cores_share_the_interference() {
         let point = chain(&[10.0, 5.0], 1.0, 2).at(100.0).expect("finite");
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!((search.at(10.0), search.curve()), (None, Err(SearchError::Overloaded { cores: 1 })));
     }
 
-    /// At 300 Hz the period is 3.33.. ms, and 10 ms hold exactly three of them, not four.
+    /// At 300 Hz the period is 3.33.. ms, and 10 ms contain exactly three of them, not four.
     #[test]
     fn a_delay_of_whole_periods_holds_that_many_checks() {
         let point = chain(&[10.0, 0.0], 0.0, 1).at(300.0).expect("finite");
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn checks_that_use_all_cores_make_the_response_infinite() {
-        // Two nodes: one other check of 2 ms each. 500 Hz: 2 ms of 2 ms.
+        // Two nodes, so one other check of 2 ms each. At 500 Hz it uses 2 ms of every 2 ms.
         let search = chain(&[1.0, 1.0], 2.0, 1);
         assert_eq!(search.at(500.0), None);
         assert!(search.at(490.0).is_some());
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!(curve.diverging_hz.len(), 51);
         assert_eq!(curve.points.len() + curve.diverging_hz.len(), 100);
         assert_eq!(chain(&[1.0, 1.0], 100.0, 1).curve(), Err(SearchError::Overloaded { cores: 1 }));
-        // As near to it as a number can be: an answer, and soon.
+        // As near to divergence as a number can be: the search still answers, and soon.
         let near = chain(&[1.0, 1.0], 2.0 * (1.0 - 1e-7), 1);
         assert!(near.at(500.0).is_none_or(|point| point.response_ms > 1e5));
     }

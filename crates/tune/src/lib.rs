@@ -1,4 +1,4 @@
-//! Search over what may be changed, plans that a user can apply, and the proof that they helped.
+//! Searches over what may be changed, writes plans that a user can apply, and proves that they helped.
 //!
 //! [`CommonRate`] is study E's search for one spin rate of a chain; [`apply_common_rate`] and [`apply_arrival`] write
 //! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures.

@@ -1,4 +1,4 @@
-//! Where the search gets its execution times from: a run, or, without one, the workload's own work.
+//! Finds the execution times for the search: in a run, or, without one, in the workload's own `work`.
 
 use crate::common_rate::{ChainNode, CommonRate, OtherNode};
 use std::collections::BTreeSet;
@@ -8,41 +8,41 @@ use tacho_tables::{Execution, Tables};
 use tacho_workload::model::{Node, Workload};
 use thiserror::Error;
 
-/// Why execution times or the input of a search cannot be had.
+/// Why there are no execution times, or no input of a search.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MeasureError {
-    /// No such chain in the run or workload.
+    /// The run or workload has no such chain.
     #[error("no chain `{chain}`: expected one of {}", list(known))]
     UnknownChain {
-        /// Asked for.
+        /// The requested chain.
         chain: String,
-        /// Those there are.
+        /// The chains that exist.
         known: Vec<String>,
     },
-    /// A chain node that the workload does not have.
+    /// The chain names a node that the workload does not have.
     #[error("chain `{chain}`: node `{node}` is not in the workload")]
     UnknownNode {
-        /// Chain.
+        /// The chain's name.
         chain: String,
-        /// Node.
+        /// The node's name.
         node: String,
     },
-    /// Only some instances of it have rows in the table of hops, and not an even sample.
+    /// Only some of its instances have rows in the table of hops, and these are not an even sample.
     #[error("chain `{chain}`: only {with_hops} of its {instances} instances have hops in this run: name the chain in a workload or links file and analyse it anew")]
     Sampled {
-        /// Chain.
+        /// The chain's name.
         chain: String,
-        /// Those that have.
+        /// Number of instances with rows.
         with_hops: usize,
-        /// All.
+        /// Number of all instances.
         instances: usize,
     },
-    /// No complete execution of a callback of this node in any instance.
+    /// No instance has a complete execution of a callback of this node.
     #[error("chain `{chain}`: no execution of `{node}` was measured: record it for longer, or tune without the run")]
     NotMeasured {
-        /// Chain.
+        /// The chain's name.
         chain: String,
-        /// Node.
+        /// The node's name.
         node: String,
     },
 }
@@ -58,15 +58,15 @@ fn list(known: &[String]) -> String {
 /// What the nodes of a system compute.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Computation {
-    /// Name and mean execution time, ms, of each node of the chain, source first.
+    /// Name and mean execution time in ms of each node of the chain, source first.
     pub chain: Vec<(String, f64)>,
-    /// The other nodes that compute; of a run, each callback of them.
+    /// The other nodes that compute; if measured, one entry for each of their callbacks.
     pub others: Vec<OtherNode>,
-    /// Executions whose CPU time is not known: their wall time stands in for it.
+    /// Number of executions whose CPU time is not known: their wall time stands in for it.
     pub without_cpu_time: u64,
 }
 
-/// Of executions: how many, and their time in all, ms.
+/// Number of executions and their total time in ms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     count: u64,
@@ -80,9 +80,9 @@ impl Sum {
     }
 }
 
-/// What nodes computed, as CPU time from the start to the end of each execution. Several tables are the repeats of one
-/// run; `summary` and `window`, the time that was measured, are of all of them. A node of the chain counts with the
-/// callbacks that the chain's instances went through, any other node with each of its callbacks.
+/// Computes the CPU time of nodes from the start to the end of each execution. Several tables are the repeats of one
+/// run; `summary` and `window`, the measured time, cover all of them. A node of the chain counts with the callbacks
+/// that the chain's instances went through, any other node with each of its callbacks.
 pub fn computation(
     runs: &[&Tables],
     summary: &Summary,
@@ -95,11 +95,11 @@ pub fn computation(
     for tables in runs {
         let Some(index) = tables.chains.iter().position(|known| known.name == chain) else { continue };
         if nodes.is_empty() {
-            // Node, topic, node ... node.
+            // The path alternates: node, topic, node ... node.
             nodes = tables.chains[index].path.iter().step_by(2).map(|name| plain(name).to_string()).collect();
             sums = vec![Sum::default(); nodes.len()];
         }
-        // One execution may be part of several instances, and counts once.
+        // An execution that is part of several instances counts once.
         let mut seen = BTreeSet::new();
         let instances = tables.instances.iter().filter(|i| i.chain as usize == index).count();
         let mut with_hops = 0;
@@ -144,14 +144,14 @@ pub fn computation(
     Ok(Computation { chain, others, without_cpu_time })
 }
 
-/// CPU time of an execution that ended; its wall time where that is not known.
+/// CPU time of a complete execution; its wall time if the CPU time is not known.
 fn took_ms(execution: &Execution) -> Option<f64> {
     let wall_ns = execution.end_ns? - execution.start_ns;
     Some(execution.cpu_ns.unwrap_or(wall_ns) as f64 / 1e6)
 }
 
-/// The same as the workload says it, by its nodes' mean work: what there is before anything ran. Nodes of which the
-/// workload does not tell how often they compute are left out.
+/// The same computed from the mean `work` of the workload's nodes, before anything ran. Leaves out nodes for which the
+/// workload does not say how often they compute.
 pub fn computation_of_work(workload: &Workload, chain: &str) -> Result<Computation, MeasureError> {
     let names = chain_nodes(workload, chain)?;
     let work_ms = |node: &Node| node.work.mean().as_secs_f64() * 1e3;
@@ -168,7 +168,7 @@ pub fn computation_of_work(workload: &Workload, chain: &str) -> Result<Computati
     Ok(Computation { chain: of_chain.collect::<Result<_, _>>()?, others: others.collect(), without_cpu_time: 0 })
 }
 
-/// The input of study E's search. `check_ms` gives the callback check of a node of the chain.
+/// Builds the input of study E's search. `check_ms` returns the callback check of a node of the chain.
 pub fn common_rate(computation: Computation, check_ms: impl Fn(&str) -> f64, cores: u32) -> CommonRate {
     let node = |(name, execution_ms): (String, f64)| ChainNode { check_ms: check_ms(&name), name, execution_ms };
     CommonRate { chain: computation.chain.into_iter().map(node).collect(), others: computation.others, cores }
@@ -182,7 +182,7 @@ fn chain_nodes<'w>(workload: &'w Workload, chain: &str) -> Result<&'w [String], 
     }
 }
 
-/// Tables name nodes with their namespace, `/ndt`; workloads without.
+/// Removes the namespace: tables name nodes with it (`/ndt`), workloads do not.
 fn plain(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }
@@ -194,7 +194,8 @@ mod tests {
     use tacho_tables::summary::{CallbackFigures, Distribution};
     use tacho_tables::{Chain, Hop, Instance};
 
-    /// Two nodes; instances of (1 ms, 4 ms) and (3 ms, 4 ms), the second sharing the first's last execution.
+    /// Two nodes with instances of (1 ms, 4 ms) and (3 ms, 4 ms). The second instance shares the first's last
+    /// execution.
     fn tables() -> Tables {
         let execution = |start_ns, end_ns| Execution {
             callback: Row::new(0),
@@ -335,7 +336,7 @@ chains: {x: [a, b]}
         assert_eq!(others, [("c", 100.0, 3.0), ("d", 200.0, 4.0), ("e", 100.0, 5.0)]);
     }
 
-    /// Figures 12, 13a and 13b: the check as it is, of 0.5 ms in one node, of 1.0 ms.
+    /// Figures 12, 13a and 13b: the check unchanged, of 0.5 ms in one node, of 1.0 ms.
     #[test]
     fn the_system_that_we_ship_has_the_published_optima() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/study-e.yaml");

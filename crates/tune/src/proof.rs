@@ -1,25 +1,25 @@
-//! Whether a tuning helped: a chain before and after, in figures.
+//! Compares a chain before and after a tuning, in figures.
 
 use crate::spread::Spread;
 use serde::{Deserialize, Serialize};
 use tacho_tables::summary::ChainFigures;
 use tacho_tables::Parts;
 
-/// `RUN/proof.json`: a chain before and after, over the same draws of phases.
+/// `RUN/proof.json`: a chain before and after, over the same random phases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Proof {
-    /// The chain.
+    /// The chain's name.
     pub chain: String,
-    /// Before.
+    /// Figures before the change.
     pub before: Side,
-    /// After.
+    /// Figures after the change.
     pub after: Side,
-    /// Mean end-to-end time before / after; its least and greatest are those of single repeats.
+    /// Mean end-to-end time before / after. Its least and greatest values are those of single repeats.
     pub ratio: Spread,
-    /// Every repeat, also those that do not count.
+    /// Every repeat, including those that do not count.
     pub repeats: Vec<Pair>,
-    /// What does not count, and why. Empty where all repeats do.
+    /// Which repeats do not count, and why. Empty if all count.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub struct Side {
     /// Parts of the mean.
     #[serde(flatten)]
     pub parts: Option<Parts<f64>>,
-    /// Instances that came through.
+    /// Instances that reached the end of the chain.
     pub instances: u64,
     /// Inputs that led to no output.
     pub lost: u64,
@@ -45,15 +45,15 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Pair {
-    /// Which, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// Before.
+    /// Figures before the change.
     pub before: RepeatFigures,
-    /// After, with the same phases.
+    /// Figures after the change, with the same phases.
     pub after: RepeatFigures,
 }
 
-/// Means of one repeat of one side, ms; absent where no instance came through.
+/// Means of one repeat of one side, ms; absent if no instance reached the end of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct RepeatFigures {
@@ -66,15 +66,15 @@ pub struct RepeatFigures {
     /// Parts of the mean.
     #[serde(flatten)]
     pub parts: Option<Parts<f64>>,
-    /// Instances that came through.
+    /// Instances that reached the end of the chain.
     pub instances: u64,
     /// Inputs that led to no output.
     pub lost: u64,
 }
 
 impl Proof {
-    /// Of the figures of the chain `chain` in each repeat, before and after. A repeat counts where the chain came
-    /// through on both sides; else its partner would be compared with nothing. `None`: no repeat counts.
+    /// Compares the figures of `chain` in each repeat, before and after. A repeat counts only if the chain came through
+    /// on both sides; otherwise its partner would be compared with nothing. `None`: no repeat counts.
     pub fn of(chain: &str, before: &[ChainFigures], after: &[ChainFigures]) -> Option<Proof> {
         let pair = |(repeat, (before, after))| Pair {
             repeat,
@@ -102,7 +102,7 @@ impl Proof {
 }
 
 impl Pair {
-    /// Mean before over mean after; absent where the chain did not come through on both sides, or took no time.
+    /// Mean before over mean after; absent if the chain did not come through on both sides, or took no time.
     pub fn gain(&self) -> Option<f64> {
         let (before, after) = self.before.end_to_end_ms.zip(self.after.end_to_end_ms)?;
         (after > 0.0).then(|| before / after)
@@ -136,7 +136,7 @@ impl Side {
     }
 }
 
-/// Figures of a chain for tests.
+/// Figures of a chain, for tests.
 #[cfg(test)]
 pub mod testing {
     use super::*;
@@ -146,7 +146,7 @@ pub mod testing {
         Distribution { count: 40, min: value, mean: value, max: value + 5.0, ..Distribution::default() }
     }
 
-    /// Of 40 instances that were alike, ms.
+    /// Figures of 40 equal instances, ms.
     pub fn figures(computation: f64, alignment: f64) -> ChainFigures {
         ChainFigures {
             name: "localisation".into(),
@@ -171,7 +171,7 @@ mod tests {
     use super::testing::figures;
     use super::*;
 
-    /// Alignment of 400, 410, 420, 430, 440 ms before, of a twentieth after.
+    /// Alignment of 400, 410, 420, 430, 440 ms before, and a twentieth of each after.
     fn sides() -> [Vec<ChainFigures>; 2] {
         [1.0, 20.0].map(|gain| (0..5).map(|repeat| figures(25.0, (400.0 + 10.0 * f64::from(repeat)) / gain)).collect())
     }

@@ -1,4 +1,4 @@
-//! The workload as it was and as tuned, run in turns: a proof as a campaign.
+//! Runs the original and the tuned workload in turns: a proof as a campaign.
 
 use crate::proof::Proof;
 use serde::Serialize;
@@ -19,23 +19,23 @@ pub enum ProveError {
     /// The two sides would not be comparable.
     #[error("the workload as it was and `{name}` differ in {what}: {before} and {after}, expected the same")]
     Different {
-        /// Name of the tuned one.
+        /// Name of the tuned workload.
         name: String,
-        /// `seed`, `duration`, `repeats`.
+        /// The setting that differs: `seed`, `duration` or `repeats`.
         what: &'static str,
-        /// Of the workload before.
+        /// Its value before.
         before: String,
-        /// Of the workload after.
+        /// Its value after.
         after: String,
     },
     /// A run failed.
     #[error("repeat {repeat} of `{name}`: {source}")]
     Run {
-        /// Which, from 0.
+        /// Number of the repeat, from 0.
         repeat: u32,
-        /// Of which candidate.
+        /// Name of the candidate.
         name: String,
-        /// The failure.
+        /// Why it failed.
         source: Box<dyn Error + Send + Sync>,
     },
     /// No repeat has instances on both sides.
@@ -47,39 +47,40 @@ pub enum ProveError {
     /// The proof cannot be written.
     #[error("{path}: {source}")]
     Write {
-        /// File.
+        /// The path of the file.
         path: PathBuf,
-        /// Cause.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// A workload under the name of what was done to it: `untuned`, `common_rate`.
+/// A workload named after its change: `untuned`, `common_rate`.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
-    /// Also the name of its folder.
+    /// The name, also of its folder.
     pub name: &'a str,
-    /// What runs.
+    /// The workload to run.
     pub workload: &'a Workload,
 }
 
-/// The workload as it was and every tuned one, and the chain that is to gain.
+/// The original workload, every tuned one, and the chain that should gain.
 #[derive(Debug, Clone)]
 pub struct Proving<'a> {
-    /// As it was.
+    /// The original workload.
     pub before: Candidate<'a>,
-    /// As tuned.
+    /// The tuned workloads.
     pub after: Vec<Candidate<'a>>,
-    /// The chain.
+    /// The chain's name.
     pub chain: &'a str,
 }
 
 impl<'a> Proving<'a> {
-    /// Its runs, in the directory that is locked: in turns, one repeat of each (before, a, b, before, a, b ...), so that
-    /// what drifts on the machine drifts under all.
+    /// Prepares the runs in the locked directory. They take turns, one repeat of each (before, a, b, before, a, b ...),
+    /// so that drift of the machine affects all alike.
     ///
-    /// Repeats are those of the workload's `run`. Repeat i of all has the same number and, the seeds being the same,
-    /// the same phases; it goes to `<name>/repeats/i`. A run that fails, or that does not see the chain, ends the proof.
+    /// The workload's `run` sets the number of repeats. Repeat i of all has the same number and, because the seeds are
+    /// equal, the same phases; it goes to `<name>/repeats/i`. A run that fails, or that does not see the chain, ends
+    /// the proof.
     pub fn campaign(
         &self,
         runner: &'a dyn Runner,
@@ -106,7 +107,7 @@ impl<'a> Proving<'a> {
         })
     }
 
-    /// One proof for each of `after`, in their order, of a campaign that came to its end. Writes `proof.json` and
+    /// Concludes a completed campaign with one proof for each of `after`, in their order. Writes `proof.json` and
     /// `summary.json` into `out`, and `proof.json` beside the runs of each.
     pub fn conclude(&self, mut ended: Ended, out: &RunDirectory) -> Result<Vec<Proof>, ProveError> {
         if !ended.failed.is_empty() {
@@ -133,7 +134,7 @@ impl<'a> Proving<'a> {
         std::iter::once(self.before).chain(self.after.iter().copied())
     }
 
-    /// Those of the chain, of each repeat.
+    /// Reads the chain's figures of each repeat.
     fn figures(&self, candidate: Candidate<'_>, out: &RunDirectory) -> Result<Vec<ChainFigures>, ProveError> {
         let directory = RunDirectory::new(out.path().join(candidate.name));
         let mut figures = Vec::new();
@@ -144,7 +145,7 @@ impl<'a> Proving<'a> {
         Ok(figures)
     }
 
-    /// `summary.json` of the tuning: the chain under each, by the name of what was done to it.
+    /// Writes `summary.json` of the tuning: the chain under each change, by the name of the change.
     fn write_summary(&self, out: &RunDirectory) -> Result<(), ProveError> {
         let mut whole = Summary::default();
         for Candidate { name, .. } in self.candidates() {
@@ -157,7 +158,7 @@ impl<'a> Proving<'a> {
     }
 }
 
-/// The same draws, the same time.
+/// Checks that both sides have the same random draws and the same duration.
 fn comparable(before: Candidate<'_>, after: Candidate<'_>) -> Result<(), ProveError> {
     let name = after.name;
     let (before, after) = (before.workload, after.workload);
@@ -217,7 +218,7 @@ mod tests {
         (!cut_short).then(|| proving.conclude(ended, &RunDirectory::new(out)))
     }
 
-    /// Of the side and the repeat that the path of a run names: alignment of 400, 410 ... ms before, of a twentieth
+    /// Figures for the side and repeat that a run's path names: alignment of 400, 410 ... ms before, and a twentieth
     /// after.
     fn by_path(run: &Path) -> anyhow::Result<ChainFigures> {
         let repeat: f64 = run.file_name().expect("repeat").to_string_lossy().parse()?;

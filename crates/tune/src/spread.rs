@@ -1,39 +1,39 @@
-//! How far a mean over a few repeats can be trusted.
+//! States how far a mean over a few repeats can be trusted.
 
 use serde::{Deserialize, Serialize};
 
-/// A mean over repeats and its spread. One repeat is one draw of the phases: repeats are what is independent, not the
-/// messages within them.
+/// A mean over repeats and its spread. One repeat is one draw of the phases: repeats are independent, the messages
+/// within them are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Arithmetic mean over repeats; for a ratio, the ratio of the means.
     pub mean: f64,
-    /// Least of the repeats.
+    /// Least value of a repeat.
     pub least: f64,
-    /// Greatest of the repeats.
+    /// Greatest value of a repeat.
     pub greatest: f64,
     /// 95 % confidence interval of `mean`, Student's t; absent for one repeat.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub interval: Option<[f64; 2]>,
 }
 
-/// 0.975 quantile of Student's t by degrees of freedom, 1 to 30; beyond, that of 30 is on the safe side.
+/// 0.975 quantile of Student's t by degrees of freedom, 1 to 30. The value of 30 is a safe bound for more.
 const T_975: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
 impl Spread {
-    /// Of the values of the repeats; absent for none.
+    /// Computes it from the values of the repeats; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let mean = mean(values)?;
         let deviations: Vec<f64> = values.iter().map(|value| value - mean).collect();
         Some(Spread::around(mean, values, standard_error(&deviations)))
     }
 
-    /// Of the ratio of two means whose repeats are pairs: the ratio estimator (Cochran, Sampling Techniques, ch. 6),
-    /// whose error is that of the residuals before - ratio x after. Absent where nothing is paired or a mean is not
+    /// Computes the ratio of two means whose repeats are pairs: the ratio estimator (Cochran, Sampling Techniques, ch.
+    /// 6), whose error is that of the residuals before - ratio x after. `None` if nothing is paired or a mean is not
     /// positive.
     pub fn of_ratio(before: &[f64], after: &[f64]) -> Option<Spread> {
         let (numerator, denominator) = (mean(before)?, mean(after)?);
@@ -61,7 +61,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Of a mean, from deviations that sum to zero; absent for one value.
+/// Standard error of a mean, from deviations that sum to zero; `None` for one value.
 fn standard_error(deviations: &[f64]) -> Option<f64> {
     let n = deviations.len() as f64;
     (deviations.len() > 1).then(|| (deviations.iter().map(|d| d * d).sum::<f64>() / (n - 1.0) / n).sqrt())
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(Spread::of_ratio(&[1.0, 2.0], &[1.0]), None);
     }
 
-    /// Pairs in one proportion leave no doubt about it.
+    /// Pairs of one proportion leave no doubt about the ratio.
     #[test]
     fn pairs_in_one_proportion_have_a_certain_ratio() {
         let spread = Spread::of_ratio(&[10.0, 20.0, 30.0], &[1.0, 2.0, 3.0]).expect("pairs");
