@@ -1,4 +1,4 @@
-//! Background load: threads that compute all the time beside the nodes, as any program (study B 5).
+//! Background load: threads that compute all the time beside the nodes, scheduled like any program (study B 5).
 
 use anyhow::{bail, Context, Result};
 use std::hint::black_box;
@@ -11,17 +11,17 @@ use tacho_workload::random::mix;
 /// The argument that makes `tacho-node` a background load of that many threads.
 pub const OPTION: &str = "--background=";
 
-/// A process of its own that computes; ended with this.
+/// A process of its own that computes. Dropping this ends it.
 #[derive(Debug)]
 pub struct Background(Child);
 
 impl Background {
-    /// Starts `threads` threads, all computing when this returns. They run as any program does: no priority, on all
-    /// CPUs, not recorded.
+    /// Starts `threads` threads and returns when all compute. They run like any program: without priority, on all CPUs,
+    /// not recorded.
     pub fn start(program: &Path, threads: u32) -> Result<Background> {
         let mut command = std::process::Command::new(program);
         command.arg(format!("{OPTION}{threads}")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // As nodes: ended with the runner, and deaf to the terminal's ^C and end.
+        // Like nodes: it ends with the runner, and ignores signals of the terminal.
         // SAFETY: prctl and signal are async-signal-safe.
         unsafe {
             command.pre_exec(|| {

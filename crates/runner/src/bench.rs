@@ -1,5 +1,5 @@
-//! Running a workload: one process a `process:`, all endpoints matched before anything is sent, one run directory a
-//! repeat.
+//! Runs a workload: one process for each `process:`, one run directory for each repeat. Nothing is sent before all
+//! endpoints have matched.
 
 use crate::background::Background;
 use crate::board_wire::BoardWire;
@@ -31,31 +31,31 @@ use tacho_recording::versions;
 use tacho_recording::{RecordedProcess, Recording};
 use tacho_workload::model::{Start, Workload};
 
-/// A node that began at once and was never told to stop ends by itself this long after the latest end of its run.
+/// A node that began at once and was never asked to stop ends by itself this long after the latest end of its run.
 const ENDED_BY_NOW: Duration = Duration::from_secs(30);
 
-/// What is the same for every run of a command.
+/// Settings that all runs of a command share.
 pub struct Bench<'a> {
-    /// Where the parts are.
+    /// The parts of tacho on this machine.
     pub installation: &'a Installation,
     /// The command line, for `run.json`.
     pub command: Vec<String>,
-    /// False: without the recorder, only in-node clocks; to see what recording costs.
+    /// False: runs without the recorder, only with clocks in the nodes, to measure the cost of recording.
     pub recorded: bool,
-    /// Scheduler events of the kernel.
+    /// Whether to record scheduler events of the kernel.
     pub scheduler: When,
-    /// The CPU-time clock around each callback.
+    /// Whether to read the CPU-time clock around each callback.
     pub cpu_time: bool,
     /// Set by ^C.
     pub interrupted: &'a AtomicBool,
 }
 
-/// What came of one run.
+/// Outcome of one run.
 #[derive(Debug)]
 pub struct Ran {
     /// As written to `run.json`.
     pub info: RunInfo,
-    /// What the nodes said of themselves; those that died said nothing.
+    /// What the nodes reported; nodes that died reported nothing.
     pub nodes: Vec<NodeFigures>,
     /// Nodes that died, in words.
     pub failures: Vec<String>,
@@ -68,7 +68,7 @@ impl Bench<'_> {
     }
 
     /// Runs one repeat of a workload into `run`, which has no run yet. A node that dies after the start does not end
-    /// the run; where a signal ends one before anything is measured, the repeat starts again, once.
+    /// the run. If a signal ends a node before anything is measured, the repeat starts again, once.
     pub fn repeat(
         &self,
         workload: &Workload,
@@ -156,11 +156,11 @@ impl Bench<'_> {
         info.missing.extend(recorded.iter().flat_map(RecordedProcess::missing));
         info.missing.extend((!self.recorded).then(|| "not recorded, as asked for: there are no events".to_owned()));
         if let (Ok((nodes, _)), false) = (&result, self.recorded) {
-            info.missing.extend(nodes.iter().flat_map(NodeFigures::refusals)); // of which there is no event
+            info.missing.extend(nodes.iter().flat_map(NodeFigures::refusals)); // these leave no event
         }
         run.write_info(&info)?;
         let (nodes, mut failures) = result?;
-        failures.extend(recorded.iter().filter_map(RecordedProcess::dropped)); // figures of a part are no success
+        failures.extend(recorded.iter().filter_map(RecordedProcess::dropped)); // figures of only a part are a failure
         Ok(Ran { info, nodes, failures })
     }
 
@@ -224,7 +224,7 @@ impl Bench<'_> {
             note.iter_mut().for_each(Note::look_now_and_then);
             progress(reached);
         });
-        note.iter_mut().for_each(Note::look); // before the window: during it, nobody is disturbed
+        note.iter_mut().for_each(Note::look); // before the window, so as not to disturb it
         if let Err(error) = reached {
             info.missing = vec![format!("the run never started: {error:#}")];
             info.processes = processes.end_all(&usage)?;
@@ -264,7 +264,7 @@ impl Bench<'_> {
     }
 }
 
-/// Writes the workload into its run directory, which need not be there yet.
+/// Writes the workload into its run directory, which it makes if needed.
 pub fn write_workload(workload: &Workload, run: &RunDirectory) -> Result<()> {
     std::fs::create_dir_all(run.path()).with_context(|| run.path().display().to_string())?;
     std::fs::write(run.workload(), tacho_workload::write(workload))

@@ -1,4 +1,4 @@
-//! How a board is joined to the others.
+//! The wire of a board: its connection to the other nodes.
 
 use anyhow::{bail, Result};
 use std::os::fd::RawFd;
@@ -6,19 +6,19 @@ use std::os::fd::RawFd;
 /// How a board's frames travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardWire {
-    /// A tap device on the bridge of the hosts, by an inherited descriptor.
+    /// A tap device on the hosts' bridge, as an inherited descriptor.
     Tap(RawFd),
-    /// The switch of tacho, by an inherited descriptor of datagrams.
+    /// tacho's own switch, as an inherited descriptor of datagrams.
     Switch(RawFd),
-    /// QEMU's user networking: the host is its gateway.
+    /// QEMU's user networking, in which this machine is the gateway.
     User,
 }
 
-/// The variable that tells a keeper of its board's wire.
+/// The environment variable that describes the wire to a board's keeper.
 const WIRE: &str = "TACHO_BOARD_WIRE";
 
 impl BoardWire {
-    /// What a keeper that inherits the descriptor needs in its environment.
+    /// The variable for a keeper that inherits the descriptor.
     pub fn environment(self) -> Option<(&'static str, String)> {
         match self {
             BoardWire::Tap(fd) => Some((WIRE, format!("tap:{fd}"))),
@@ -27,7 +27,7 @@ impl BoardWire {
         }
     }
 
-    /// That of this keeper.
+    /// The wire of this keeper.
     pub fn here() -> Result<BoardWire> {
         let Ok(text) = std::env::var(WIRE) else { return Ok(BoardWire::User) };
         let parsed = text.split_once(':').and_then(|(kind, fd)| Some((kind, fd.parse().ok()?)));

@@ -1,5 +1,5 @@
-//! The callback check of study E, measured on this machine: what it costs a spinning node to wake, look at an empty
-//! queue, and sleep again.
+//! Measures the callback check of study E on this machine: the time that a spinning node needs to wake, find its queue
+//! empty, and sleep again.
 
 use crate::bench::{Bench, Progress};
 use anyhow::{Context, Result};
@@ -10,8 +10,8 @@ use tacho_workload::model::{Executor, Node, Publication, Qos, RunOptions, Subscr
 const TOPIC: &str = "/callback_check";
 const SPIN_HZ: f64 = 500.0;
 
-/// CPU time of one check, ns: CPU time of the node's thread over its wakes, while nothing comes in. Measured on the
-/// middleware and transport of `workload`, with its QoS defaults, by a run of two seconds in `run`.
+/// Returns the CPU time of one check, ns: CPU time of the node's thread divided by its wakes, while no message comes.
+/// Measures it on the middleware and transport of `workload`, with its QoS defaults, by a run of two seconds in `run`.
 pub fn measure(
     bench: &Bench<'_>,
     workload: &Workload,

@@ -1,8 +1,8 @@
-//! A domain of the middleware that no other run on this machine uses.
+//! Reserves a domain of the middleware that no other run on this machine uses.
 //!
-//! What domains share are the ports of the network, of all users. So what says that a domain is taken has the same
-//! scope: an abstract UNIX socket of its name, one a network namespace. The kernel removes it with its process,
-//! however that ends; it is no file, so nothing stays, and no user's permissions keep another one's domain taken.
+//! Runs in one domain share network ports, whoever their users are. The mark of a taken domain has the same scope: an
+//! abstract UNIX socket of its name, one for each network namespace. The kernel removes it with its process, however
+//! that ends. It is not a file, so nothing is left, and no user's permissions can keep a domain taken.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -11,17 +11,17 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 /// DDS maps domains above 100 to ports that other programs are given.
 const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
 
-/// A domain, kept for as long as this lives.
+/// A reserved domain; free again when this is dropped.
 #[derive(Debug)]
 pub struct Domain {
     /// Its number.
     pub id: u32,
-    /// The socket that says so, unless the user chose the domain. Nobody connects; nodes do not inherit it.
+    /// The socket that marks the domain, unless the user chose it. No process connects to it; nodes do not inherit it.
     _taken: Option<UnixListener>,
 }
 
 impl Domain {
-    /// The one asked for, else one that is free.
+    /// Returns the requested domain, or reserves a free one.
     pub fn choose(asked: Option<u32>) -> io::Result<Domain> {
         if let Some(id) = asked {
             return Ok(Domain { id, _taken: None });
@@ -48,7 +48,7 @@ impl Domain {
     }
 }
 
-/// Also known to tests/domains.py.
+/// By the same rule as tests/domains.py and native/middleware/conformance/domain.h.
 fn take(id: u32) -> io::Result<UnixListener> {
     UnixListener::bind_addr(&SocketAddr::from_abstract_name(format!("tacho-domain-{id}"))?)
 }
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(take(domain.id).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         let id = domain.id;
         drop(domain);
-        // Another run of this machine may have it now, and gives it back.
+        // Another run of this machine may have it now, and will free it.
         while take(id).is_err() {
             std::thread::yield_now();
         }

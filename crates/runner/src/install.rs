@@ -1,13 +1,13 @@
-//! Where the parts of tacho are on this machine.
+//! Finds the parts of tacho on this machine.
 
 use std::path::{Path, PathBuf};
 use tacho_middleware::Facts;
 
-/// Nodes in Python, on rclpy: built beside the plugins.
+/// Nodes in Python on rclpy, which are built beside the plugins.
 const RCLPY: &str = "rclpy";
-/// Nodes in C++, on rclcpp: an ament package that is built where rclcpp is, and found where ROS 2 finds it.
+/// Nodes in C++ on rclcpp: an ament package that is built with ROS 2 and found as ROS 2 packages are.
 const RCLCPP: &str = "rclcpp";
-/// Below a prefix of AMENT_PREFIX_PATH.
+/// The program's path below a prefix of AMENT_PREFIX_PATH.
 const RCLCPP_NODE: &str = "lib/tacho_rclcpp/node";
 
 /// A folder with `tacho`, `tacho-node`, `lib/libtacho_*.so` and `nodes/`, the programs of nodes on client libraries.
@@ -17,7 +17,7 @@ pub struct Installation {
     node: PathBuf,
 }
 
-/// A part is not where it should be.
+/// A part is missing.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: not there; expected {what}: {mend}")]
 pub struct NotInstalled {
@@ -32,14 +32,14 @@ impl NotInstalled {
         NotInstalled { path, what, mend }
     }
 
-    /// What would mend it.
+    /// The action that would resolve it.
     pub fn mend(&self) -> &str {
         &self.mend
     }
 }
 
 impl Installation {
-    /// The folder that TACHO_HOME names, else that of the running program.
+    /// Finds the folder that TACHO_HOME names; by default, that of the running program.
     pub fn find() -> Result<Installation, NotInstalled> {
         let folder = match std::env::var_os("TACHO_HOME") {
             Some(named) => PathBuf::from(named),
@@ -48,7 +48,7 @@ impl Installation {
         Installation::at(folder)
     }
 
-    /// The one in this folder.
+    /// Uses the installation in this folder.
     pub fn at(folder: PathBuf) -> Result<Installation, NotInstalled> {
         let installation = Installation { node: folder.join("tacho-node"), folder };
         if !installation.recorder().is_file() {
@@ -57,27 +57,27 @@ impl Installation {
         Ok(installation)
     }
 
-    /// With another program for nodes.
+    /// Uses another program for nodes.
     pub fn with_node(self, node: PathBuf) -> Installation {
         Installation { node, ..self }
     }
 
-    /// Middleware plugins and the recorder.
+    /// Folder of the middleware plugins and the recorder.
     pub fn libraries(&self) -> PathBuf {
         self.folder.join("lib")
     }
 
-    /// The library that is preloaded.
+    /// The preloaded library.
     pub fn recorder(&self) -> PathBuf {
         self.libraries().join("libtacho_recorder.so")
     }
 
-    /// What runs on a board (`host: micro`), whether or not it is there: whoever needs it says what is missing.
+    /// The image for boards (`host: micro`). It may not exist: its users report that.
     pub fn board_image(&self) -> PathBuf {
         self.folder.join("micro/node.elf")
     }
 
-    /// The program that a node process on a plugin is.
+    /// The program of node processes on plugins.
     pub fn node(&self) -> Result<PathBuf, NotInstalled> {
         let path = self.node.clone();
         if path.is_file() {
@@ -87,7 +87,7 @@ impl Installation {
         }
     }
 
-    /// The program that a node process on this middleware is: one of its own on a client library, else that of all
+    /// The program of node processes on this middleware: its own if it is a client library, otherwise the one for all
     /// plugins.
     pub fn program(&self, middleware: &str) -> Result<PathBuf, NotInstalled> {
         match middleware {
@@ -97,8 +97,8 @@ impl Installation {
         }
     }
 
-    /// What is known of a middleware before it is loaded. Programs on a client library stand on an rmw that may be Fast
-    /// DDS, so they end alone, as the plugin of ROS 2 does.
+    /// Facts of a middleware that are known before it is loaded. Client libraries may use Fast DDS as their rmw, so
+    /// their programs end alone, as the ROS 2 plugin does.
     pub fn facts(&self, middleware: &str) -> Facts {
         match middleware {
             RCLPY | RCLCPP => Facts { ends_alone: true, ..Facts::default() },
@@ -116,7 +116,7 @@ impl Installation {
         if path.is_file() {
             return Ok(path);
         }
-        // The build says why it left something out.
+        // The build notes why it omitted a part.
         let left_out = std::fs::read_to_string(self.libraries().join(format!("libtacho_{RCLPY}.missing")));
         let missing = NotInstalled::of_build(path, "the program of nodes on rclpy");
         Err(match left_out {

@@ -19,12 +19,12 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// `phase` in parts of the period.
+    /// `phase` is a fraction of the period.
     pub fn new(start_ns: i64, phase: f64, hz: f64) -> Grid {
         Grid { first_ns: start_ns + (phase * 1e9 / hz).round() as i64, hz }
     }
 
-    /// With the first instant given.
+    /// Makes a grid from its first instant.
     pub fn from_first(first_ns: i64, hz: f64) -> Grid {
         Grid { first_ns, hz }
     }
@@ -55,22 +55,22 @@ impl Grid {
     }
 }
 
-/// When to stop; moved forward by ^C.
+/// When to stop; ^C moves it forward.
 #[derive(Debug)]
 pub struct StopTime(AtomicI64);
 
 impl StopTime {
-    /// Not yet.
+    /// No stop is set yet.
     pub fn never() -> StopTime {
         StopTime(AtomicI64::new(i64::MAX))
     }
 
-    /// Sets it.
+    /// Sets the instant.
     pub fn set(&self, ns: i64) {
         self.0.store(ns, Ordering::Relaxed);
     }
 
-    /// CLOCK_MONOTONIC.
+    /// The instant, ns of CLOCK_MONOTONIC.
     pub fn ns(&self) -> i64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! Node processes of a workload: one run is one run directory.
+//! Runs the node processes of a workload; each run has one run directory.
 //!
-//! [`bench`] runs a workload; [`node`] is what runs inside `tacho-node`.
+//! [`bench`] runs a workload; [`node`] runs inside `tacho-node`.
 
-// In place of the standard one.
+// Replaces the standard `eprintln!`.
 #[macro_use(eprintln)]
 extern crate tacho_printing;
 

@@ -1,4 +1,4 @@
-//! A node process as the runner sees it: started, spoken to, ended.
+//! Controls a node process: starts it, exchanges messages with it, ends it.
 
 use crate::board_wire::BoardWire;
 use crate::protocol::{Answer, Command, Plan};
@@ -15,42 +15,42 @@ use std::time::{Duration, Instant};
 use tacho_events::run::ProcessExit;
 use tacho_recording::descriptors;
 
-/// From closing its stdin to its end.
+/// Longest time from closing its stdin until its end.
 const ENDING_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a process did: said something, or ended.
+/// Output of a process, or its end.
 #[derive(Debug)]
 pub enum Said {
     /// A line of the protocol.
     Answer(Answer),
-    /// Something else on its stdout: a library prints.
+    /// Other text on its stdout, which a library printed.
     Noise,
-    /// Its stdout is closed.
+    /// Its stdout was closed.
     Ended,
 }
 
-/// What a process starts in.
+/// The environment of a process.
 pub struct Place<'a> {
-    /// Added to the runner's own.
+    /// Variables added to the runner's own.
     pub environment: &'a [(OsString, OsString)],
-    /// The namespaces of its host, network and mounts; absent: the runner's.
+    /// The namespaces of its host, network and mounts; `None` means the runner's.
     pub namespaces: Option<[BorrowedFd<'a>; 2]>,
     /// The wire of its board, whose descriptor it inherits.
     pub wire: BoardWire,
 }
 
-/// A process of nodes. Killed when dropped before it ended.
+/// A process of nodes. Dropping this kills it if it still runs.
 pub struct NodeProcess {
-    /// As the workload names it.
+    /// Its name in the workload.
     pub name: String,
-    /// What it prints on stderr.
+    /// The file of its stderr.
     pub log: PathBuf,
     child: Child,
     stdin: Option<ChildStdin>,
 }
 
 impl NodeProcess {
-    /// Starts it with its plan; `said` gets (index, what it says).
+    /// Starts it with its plan. `said` receives its index with what it prints.
     pub fn start(
         program: &Path,
         name: &str,
@@ -61,7 +61,7 @@ impl NodeProcess {
         said: Sender<(usize, Said)>,
     ) -> io::Result<NodeProcess> {
         let mut command = std::process::Command::new(program);
-        // The name is for people who look at `ps`.
+        // The name is for people who use `ps`.
         command.arg(name).envs(place.environment.iter().map(|(k, v)| (k, v)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
         command.envs(place.wire.environment());
@@ -69,10 +69,10 @@ impl NodeProcess {
             BoardWire::Tap(fd) | BoardWire::Switch(fd) => Some(fd),
             BoardWire::User => None,
         };
-        // No node outlives its runner; and what a terminal says to every process of the group, ^C or its end, is the
-        // runner's to act on.
+        // No node outlives its runner. A terminal sends ^C and its end to every process of the group; only the runner
+        // acts on them.
         let namespaces = place.namespaces.map(|both| both.map(|namespace| namespace.as_raw_fd()));
-        // Another namespace of mounts begins at its root.
+        // Entering another mount namespace moves the process to its root.
         let folder = CString::new(std::env::current_dir()?.into_os_string().into_vec())?;
         // SAFETY: setns, chdir, fcntl, prctl, signal and setrlimit are async-signal-safe, and the descriptors are open
         // until the child has started.
@@ -108,7 +108,7 @@ impl NodeProcess {
                     return;
                 }
             }
-            let _ = said.send((index, Said::Ended)); // nobody listens any more: the run is over
+            let _ = said.send((index, Said::Ended)); // the receiver ends with the run
         })?;
         process.write(plan)?;
         Ok(process)
@@ -119,7 +119,7 @@ impl NodeProcess {
         self.child.id()
     }
 
-    /// Tells it something; a process that has ended is not told, and `said` says so.
+    /// Sends it a command. If the process has ended, `said` reports that instead.
     pub fn tell(&mut self, command: &Command) {
         let _ = self.write(command); // EPIPE: its end is reported by its stdout
     }
@@ -133,12 +133,12 @@ impl NodeProcess {
         }
     }
 
-    /// Closes its stdin, which ends it where it still waits for a word.
+    /// Closes its stdin, which ends it if it still waits for a command.
     pub fn close(&mut self) {
         self.stdin = None;
     }
 
-    /// Its exit; killed where it does not end of itself.
+    /// Returns its exit; kills it if it does not end by itself.
     pub fn exit_soon(&mut self) -> io::Result<ProcessExit> {
         let limit = Instant::now() + ENDING_LIMIT;
         let status = loop {
@@ -160,7 +160,7 @@ impl NodeProcess {
         })
     }
 
-    /// The last lines that it printed.
+    /// The last lines of its log.
     pub fn last_words(&self) -> String {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
@@ -171,7 +171,7 @@ impl NodeProcess {
 impl Drop for NodeProcess {
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
-            let _ = self.child.kill(); // ended in between
+            let _ = self.child.kill(); // it may have ended meanwhile
             let _ = self.child.wait();
         }
     }

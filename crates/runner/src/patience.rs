@@ -1,10 +1,10 @@
-//! How long endpoints are waited for: as long as peers are still being found, but not for ever.
+//! Limits the wait for endpoints: it lasts as long as peers are still being found, but not for ever.
 
 use std::time::{Duration, Instant};
 
-/// Without any process getting further. Discovery of many nodes on few cores has long pauses.
+/// Longest time without progress of any process. Discovery of many nodes on few cores has long pauses.
 const BETWEEN_STEPS: Duration = Duration::from_secs(90);
-/// From the start: peers that come and go, as where leases run out on a machine that is too busy, end nowhere.
+/// Longest time in all: on an overloaded machine, leases may expire and peers come and go for ever.
 pub const IN_ALL: Duration = Duration::from_secs(600);
 
 /// The wait for all processes of a run to be ready, or matched.
@@ -14,17 +14,17 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// From now on.
+    /// Begins to wait now.
     pub fn new(now: Instant) -> Patience {
         Patience { began: now, stepped: now }
     }
 
-    /// A process got further: it is ready, or an endpoint of it found or lost a peer.
+    /// Notes progress: a process became ready, or one of its endpoints found or lost a peer.
     pub fn step(&mut self, now: Instant) {
         self.stepped = now;
     }
 
-    /// Why nobody waits any longer; absent while it is worth it.
+    /// Why the wait has ended; `None` while it continues.
     pub fn ended(&self, now: Instant) -> Option<String> {
         if now - self.stepped > BETWEEN_STEPS {
             return Some(format!("for {} s no endpoint found another peer", BETWEEN_STEPS.as_secs()));

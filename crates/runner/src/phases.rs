@@ -1,21 +1,21 @@
-//! Phases: where in its period each node wakes.
+//! Phases: when in its period each node wakes.
 //!
-//! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. Node i has in repeat
-//! r of n the phase frac(u_i + r * i / p), with u_i uniform by seed and p the least prime that is at least n. Each
-//! repeat alone is a uniform draw; over repeats, the difference between two nodes i and j advances by (i - j) / p, so
-//! that, unless p divides i - j, it visits p strata of equal width evenly: means over few repeats are close to the mean
-//! over all draws.
+//! Nodes that spin at one rate keep the phases they started with, so one run is one draw of them. In repeat r of n,
+//! node i has the phase frac(u_i + r * i / p), with u_i uniform by seed and p the least prime that is at least n. Each
+//! repeat alone is a uniform draw. Over repeats, the difference between two nodes i and j advances by (i - j) / p, so
+//! unless p divides i - j, it visits p strata of equal width evenly: means over few repeats are close to the mean over
+//! all draws.
 
 use tacho_workload::random::mix;
 
-/// Phase of the node at `index` in `repeat` of `repeats`, in parts of its period, 0 <= phase < 1.
+/// Phase of the node at `index` in `repeat` of `repeats`, as a fraction of its period, 0 <= phase < 1.
 pub fn phase(seed: u64, index: usize, repeat: u32, repeats: u32) -> f64 {
     let strata = f64::from(prime_from(repeats.max(1)));
     let advance = (f64::from(repeat) * index as f64 / strata).fract();
     (uniform(seed, index as u64) + advance).fract()
 }
 
-/// A seed of its own for everything that a node draws in a repeat.
+/// Seed for everything that a node draws in a repeat.
 pub fn node_seed(seed: u64, index: usize, repeat: u32) -> u64 {
     mix(mix(seed ^ 0x6e6f_6465) ^ (index as u64) << 32 ^ u64::from(repeat))
 }

@@ -1,4 +1,4 @@
-//! From a workload to the plans of its processes.
+//! Turns a workload into the plans of its processes.
 
 use crate::micro::Network;
 use crate::phases::{node_seed, phase};
@@ -9,43 +9,43 @@ use std::path::{Path, PathBuf};
 use tacho_middleware::Facts;
 use tacho_workload::model::{Start, Workload};
 
-/// The transport that hands over inside one process alone, of any middleware (`middleware.h`).
+/// The transport within one process, of any middleware (`middleware.h`).
 const IN_PROCESS: &str = "in-process";
-/// The one process of nodes whose messages never leave theirs.
+/// The common process of nodes whose messages never leave it.
 const ONE_PROCESS: &str = "inproc";
 
 /// The middleware of boards.
 const ON_BOARDS: &str = "micro";
 
-/// Where the parts are that processes are told of, and what is known of them.
+/// Paths of installed parts that plans contain, and facts of middlewares.
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
     /// Folder of the plugins.
     pub libraries: &'a Path,
-    /// What runs on a board.
+    /// The image that runs on a board.
     pub image: &'a Path,
-    /// Facts of a middleware.
+    /// Returns the facts of a middleware.
     pub facts: &'a dyn Fn(&str) -> Facts,
 }
 
 /// The plans of one repeat in the order of the workload, and the phase of each node.
 pub struct Plans {
-    /// A process each.
+    /// One plan for each process.
     pub processes: Vec<ProcessPlan>,
-    /// By node.
+    /// Phase of each node.
     pub phases: BTreeMap<String, f64>,
 }
 
-/// A process to be.
+/// A planned process.
 #[derive(Debug)]
 pub struct ProcessPlan {
     /// Its name in the workload.
     pub name: String,
-    /// Its host; empty: this machine.
+    /// Its host; empty means this machine.
     pub host: String,
-    /// What it is told.
+    /// The plan that it receives.
     pub plan: Plan,
-    /// Whether it must not end while another of its middleware does.
+    /// Whether it must not end while another process of its middleware ends.
     pub ends_alone: bool,
 }
 

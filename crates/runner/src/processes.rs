@@ -1,4 +1,4 @@
-//! All node processes of a run: started, waited for, ended.
+//! All node processes of a run: starts them, waits for them, ends them.
 
 use crate::node_process::{NodeProcess, Said};
 use crate::patience::Patience;
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use tacho_events::run::{Board, ProcessExit, RunInfo, StartUp};
 use tacho_recording::clock::monotonic_ns;
 
-/// From the end of the window to the end of all processes.
+/// Longest time from the end of the window to the end of all processes.
 const ENDING_LIMIT: Duration = Duration::from_secs(20);
-/// Reading what all processes used so far is over by the begin of the window.
+/// Time before the window in which all counts are read, so that the reading has ended when the window begins.
 const READING_NS: i64 = 100_000_000;
-/// How often the user is looked after.
+/// Interval between checks for ^C and calls of the progress display.
 const LOOKING: Duration = Duration::from_millis(100);
 
-/// Processes that run, and what they say.
+/// Running processes and their output.
 pub struct Processes<'a> {
     plans: &'a [ProcessPlan],
     running: Vec<NodeProcess>,
@@ -31,31 +31,31 @@ pub struct Processes<'a> {
     startup: Vec<Option<StartUp>>,
     boards: Vec<Option<Board>>,
     interrupted: &'a AtomicBool,
-    /// What the nodes said of themselves.
+    /// Figures that the nodes reported.
     pub nodes: Vec<NodeFigures>,
     /// Nodes that died, in words.
     pub failures: Vec<String>,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// What is under way.
+    /// The current stage.
     pub what: &'a str,
-    /// Of this run, 0 to 1.
+    /// Completed share of this run, 0 to 1.
     pub done: f64,
 }
 
-/// What all processes are waited for.
+/// A stage that all processes must reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Their entities are there.
+    /// Their entities exist.
     Ready,
     /// Their endpoints have all peers.
     Matched,
 }
 
-/// What is done when the clock says so.
+/// Actions at certain times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     CountBefore,
@@ -66,7 +66,7 @@ enum Step {
 }
 
 impl<'a> Processes<'a> {
-    /// Of these plans; none has been started.
+    /// Prepares for these plans; starts none.
     pub fn new(plans: &'a [ProcessPlan], said: Receiver<(usize, Said)>, interrupted: &'a AtomicBool) -> Processes<'a> {
         let (ended, startup, boards) = (vec![None; plans.len()], vec![None; plans.len()], vec![None; plans.len()]);
         Processes {
@@ -82,17 +82,17 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// The next one, in the order of the plans.
+    /// Adds the process of the next plan.
     pub fn add(&mut self, process: NodeProcess) {
         self.running.push(process);
     }
 
-    /// Says something to all.
+    /// Sends a command to all.
     pub fn tell(&mut self, command: &Command) {
         self.running.iter_mut().for_each(|process| process.tell(command));
     }
 
-    /// Says something to the one added last.
+    /// Sends a command to the last one added.
     pub fn tell_last(&mut self, command: &Command) {
         self.running.iter_mut().last().into_iter().for_each(|process| process.tell(command));
     }
@@ -102,7 +102,7 @@ impl<'a> Processes<'a> {
         self.running.iter().map(NodeProcess::pid).collect()
     }
 
-    /// When the last one was ready, as far as they say.
+    /// When the last one was ready, if they reported it.
     pub fn last_ready_ns(&self) -> Option<i64> {
         self.startup.iter().flatten().map(|startup| startup.ready_ns).max()
     }
@@ -111,7 +111,7 @@ impl<'a> Processes<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Waits until all have reached a stage, or ^C. A process that fails before is an error.
+    /// Waits until all have reached a stage, or ^C. It is an error if a process fails before.
     pub fn wait_until(
         &mut self,
         stage: Stage,
@@ -176,8 +176,8 @@ impl<'a> Processes<'a> {
         Ok(())
     }
 
-    /// Waits until all are done with the window, reading what they use. `stop`: the window's end is told them when it
-    /// comes.
+    /// Waits until all are done with the window, and reads their use of resources. `stop`: sends them the window's end
+    /// when it comes.
     pub fn wait_until_done(
         &mut self,
         window: Window,
@@ -258,7 +258,7 @@ impl<'a> Processes<'a> {
         Ok(())
     }
 
-    /// Says something to those without inputs.
+    /// Sends a command to processes without inputs.
     fn tell_sources(&mut self, command: &Command) {
         for (process, plan) in self.running.iter_mut().zip(self.plans) {
             if plan.plan.nodes.iter().all(|node| node.inputs.is_empty()) {
@@ -267,7 +267,7 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// How a process ended that should not have.
+    /// Describes the unexpected end of a process.
     fn death(&mut self, index: usize) -> Result<String> {
         let process = &mut self.running[index];
         let exit = process.exit_soon()?;
@@ -285,8 +285,8 @@ impl<'a> Processes<'a> {
         ))
     }
 
-    /// Ends those that still run: all at once, but one after the other where the middleware
-    /// [needs that](ProcessPlan::ends_alone).
+    /// Ends those that still run: all at once, or one after the other if the middleware [needs
+    /// that](ProcessPlan::ends_alone).
     pub fn end_all(&mut self, usage: &Usage) -> Result<Vec<ProcessExit>> {
         for (process, plan) in self.running.iter_mut().zip(self.plans) {
             if !plan.ends_alone {
@@ -305,7 +305,7 @@ impl<'a> Processes<'a> {
             exits.push(ProcessExit {
                 host: self.plans[index].host.clone(),
                 startup: self.startup[index].clone(),
-                // Of a board's keeper and emulator they would be nobody's.
+                // Those of a board's keeper and emulator belong to no node.
                 resources: usage
                     .found()
                     .get(index)
@@ -320,7 +320,7 @@ impl<'a> Processes<'a> {
     }
 }
 
-/// "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" as name and version each.
+/// Splits "rcl 10.1.3, rmw_fastrtps_cpp 9.3.3" into names and versions.
 fn named_versions(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
     text.split(", ").filter_map(|part| part.split_once(' ')).map(|(name, version)| (name.into(), version.into()))
 }

@@ -1,13 +1,13 @@
-//! What the runner and its node processes say to each other: JSON, a line each, on the node's stdin and stdout.
+//! The protocol between the runner and its node processes: one JSON document a line, on the node's stdin and stdout.
 //!
-//! The runner sends [`Plan`]; the process answers `Ready` when all entities are there; then `Unmatched` until every
-//! endpoint has its peers, and `Matched`; the runner sends `Start`; the process answers `Done` after the end of the
-//! window or after `Stop`, and keeps its endpoints until its stdin is closed: one that went early would unmatch others
-//! that still measure, and take messages with it that are not delivered yet. What cannot be done is a `Failed`, and the
-//! process ends.
+//! The runner sends [`Plan`]; the process answers `Ready` when all its entities exist, then `Unmatched` until every
+//! endpoint has its peers, and `Matched`. The runner sends `Start`; the process answers `Done` after the end of the
+//! window or after `Stop`. It keeps its endpoints until its stdin is closed: if it closed them earlier, it would
+//! unmatch others that still measure, and lose messages that are not delivered yet. A process that cannot do its task
+//! answers `Failed` and ends.
 //!
-//! Where nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without
-//! waiting for an answer, with an instant that has passed: the process says `Ready` and begins. Then nothing is said of
+//! If nodes begin at once ([`Start::AtOnce`](tacho_workload::model::Start)), `Start` follows the plan without waiting
+//! for an answer, with an instant in the past: the process answers `Ready` and begins. It then reports nothing about
 //! peers, and `Stop` ends the run.
 
 use serde::{Deserialize, Serialize};
@@ -16,25 +16,25 @@ use std::path::PathBuf;
 use tacho_events::run::Board;
 use tacho_workload::model::{Node, Scheduling};
 
-/// All that a process must know.
+/// Everything that a process must know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     /// Folder of the plugins.
     pub libraries: PathBuf,
-    /// Plugin.
+    /// Name of the plugin.
     pub middleware: String,
-    /// Its transport; empty for the default.
+    /// Its transport; empty means the default.
     pub transport: String,
     /// Its domain.
     pub domain: u32,
-    /// IPv4 address of the interface to use; empty: nothing leaves this machine.
+    /// IPv4 address of the interface to use; if empty, nothing leaves this machine.
     #[serde(default)]
     pub address: String,
-    /// Where in-node clocks are written; absent: there are none.
+    /// Folder for the logs of in-node clocks; absent if they are not requested.
     pub clock: Option<PathBuf>,
-    /// Nodes, a thread each.
+    /// Nodes, each on a thread of its own.
     pub nodes: Vec<NodePlan>,
-    /// The board that its one node runs on; absent: this machine.
+    /// The board that its only node runs on; absent means this machine.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub board: Option<BoardPlan>,
 }
@@ -42,32 +42,31 @@ pub struct Plan {
 /// What a keeper must know besides its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BoardPlan {
-    /// What runs on it.
+    /// The image that runs on the board.
     pub image: PathBuf,
     /// Its address.
     pub address: Ipv4Addr,
-    /// Begins at once, whoever is there.
+    /// Whether it begins at once, without waiting for peers.
     pub at_once: bool,
 }
 
 /// One node of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NodePlan {
-    /// As the workload says.
+    /// The node as in the workload.
     pub node: Node,
-    /// Where in its period it wakes, 0 to 1.
+    /// When in its period it wakes, 0 to 1.
     pub phase: f64,
-    /// Of its work and its data.
+    /// Seed of its work and its data.
     pub seed: u64,
-    /// CPUs it may run on; empty for all.
+    /// CPUs that it may use; empty means all.
     pub cpus: Vec<u32>,
-    /// How its thread is scheduled, and that thread alone: those of the middleware keep what the process has. Absent:
-    /// as any.
+    /// Scheduling of its thread. Threads of the middleware keep that of the process. Absent: like any program.
     #[serde(default)]
     pub scheduling: Option<Scheduling>,
-    /// Of each subscription in order: publishers that will match, and bytes of data a message carries at most.
+    /// What is known of each subscription's topic, in order.
     pub inputs: Vec<Input>,
-    /// Of each publication in order.
+    /// What is known of each publication, in order.
     pub outputs: Vec<Output>,
 }
 
@@ -76,106 +75,106 @@ pub struct NodePlan {
 pub struct Input {
     /// Publishers of the topic.
     pub publishers: usize,
-    /// Greatest of their sizes.
+    /// Greatest message size of its publishers.
     pub size_bytes: u64,
-    /// Message type of the topic; empty lets the middleware choose.
+    /// Message type of the topic; if empty, the middleware chooses.
     pub message_type: String,
 }
 
 /// What is known of a publication.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Output {
-    /// Unique in the run.
+    /// Id, unique in the run.
     pub publisher_id: u32,
-    /// Subscriptions of the topic.
+    /// Number of subscriptions of the topic.
     pub subscribers: usize,
 }
 
-/// From the runner.
+/// A message from the runner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Run from one instant of CLOCK_MONOTONIC to another, ns.
     Start {
-        /// Phases count from here, or from when the process is ready if that is later.
+        /// Phases count from this instant, or from when the process is ready if that is later.
         start_ns: i64,
-        /// Nothing is sent by a node without inputs from here on.
+        /// A node without inputs sends nothing from this instant on.
         stop_ns: i64,
-        /// Nodes with inputs go on until here, so that what was sent can arrive.
+        /// Nodes with inputs continue until this instant, so that sent messages can arrive.
         end_ns: i64,
     },
     /// Stop now.
     Stop,
 }
 
-/// From a process.
+/// A message from a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// All entities are there.
+    /// All its entities exist.
     Ready {
-        /// Of the middleware.
+        /// Version of the middleware.
         version: String,
-        /// Entering main, ns of CLOCK_MONOTONIC.
+        /// When it entered main, ns of CLOCK_MONOTONIC.
         #[serde(default)]
         main_ns: Option<i64>,
-        /// All entities made.
+        /// When all its entities existed.
         #[serde(default)]
         ready_ns: Option<i64>,
-        /// Transport of its middleware where the plan names none; absent where that is not known.
+        /// Transport of its middleware if the plan names none; absent if it is not known.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         default_transport: Option<String>,
     },
-    /// Still waiting for peers: the first endpoint that lacks some.
+    /// Still waits for peers. Names the first endpoint that lacks some.
     Unmatched {
         /// Its node.
         node: String,
         /// Its topic.
         topic: String,
-        /// Peers it has.
+        /// Number of peers it has.
         found: usize,
-        /// Peers it should have.
+        /// Number of peers it should have.
         expected: usize,
     },
     /// Every endpoint has its peers.
     Matched,
-    /// Over.
+    /// The window has ended.
     Done {
-        /// A node each.
+        /// Figures of each node.
         nodes: Vec<NodeFigures>,
-        /// The board that it ran on.
+        /// Figures of the board that it ran on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         board: Option<Board>,
     },
-    /// It cannot be done.
+    /// The process cannot do its task.
     Failed {
         /// Why.
         cause: String,
     },
 }
 
-/// What a node says of itself in the end.
+/// Figures that a node reports at its end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeFigures {
     /// Its name.
     pub node: String,
-    /// CPU time of its thread, from start to stop.
+    /// CPU time of its thread, from start to stop, ns.
     pub cpu_ns: u64,
-    /// First line of its first callback of a message, ns of CLOCK_MONOTONIC; absent where none came.
+    /// First line of its first callback of a message, ns of CLOCK_MONOTONIC; absent if no message came.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub first_message_ns: Option<i64>,
-    /// Wakes of a spinning node.
+    /// Number of wakes of a spinning node.
     pub wakes: u64,
-    /// Callbacks that ran.
+    /// Number of callbacks that ran.
     pub callbacks: u64,
-    /// Of each publication, in order.
+    /// Figures of each publication, in order.
     pub outputs: Vec<OutputFigures>,
-    /// Messages taken, of each subscription, in order.
+    /// Number of messages taken, for each subscription, in order.
     pub taken: Vec<u64>,
 }
 
 impl NodeFigures {
-    /// Sends that were refused, in words.
+    /// Describes the sends that were refused.
     pub fn refusals(&self) -> Vec<String> {
         let of_output = |output: &OutputFigures| {
             let words = |r: &Refusal| {
@@ -191,18 +190,18 @@ impl NodeFigures {
     }
 }
 
-/// What a publication counted.
+/// Counts of a publication.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFigures {
     /// Its topic.
     pub topic: String,
-    /// Publish calls that the middleware took.
+    /// Publish calls that the middleware accepted.
     pub sent: u64,
-    /// Sends that were due and did not happen (study A). Absent where messages are published in answer
-    /// to others, when nothing is due by the clock.
+    /// Sends that were due but did not happen (study A). Absent if messages answer others, so that none is due by the
+    /// clock.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<u64>,
-    /// Publish calls that failed, not among those sent: sent + skipped + refused were due.
+    /// Publish calls that failed; they are not counted as sent: sent + skipped + refused were due.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused: Vec<Refusal>,
 }
@@ -210,10 +209,10 @@ pub struct OutputFigures {
 /// Why a middleware refused sends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What the middleware calls the reason; 1 where it gives words alone.
+    /// The middleware's code for the reason; 1 if it gives only a text.
     pub code: u32,
-    /// Its words.
+    /// The middleware's text.
     pub reason: String,
-    /// Sends.
+    /// Number of sends.
     pub count: u64,
 }

@@ -1,17 +1,15 @@
-//! What node processes use in the measured window (study A, C 3), read from outside so that no process is disturbed by
-//! it; and what the rest of the machine uses meanwhile.
+//! Measures what node processes use in the measured window (study A, C 3), and the load of the rest of the machine. It
+//! reads from outside, so that no process is disturbed.
 //!
-//! Counts are read twice, before the window begins and just before it ends, when all threads are still there; memory
-//! once, after the end, because walking a process's mappings takes its lock for milliseconds.
+//! Counts are read twice, before the window begins and just before it ends, while all threads exist. Memory is read
+//! once, after the end, because walking a process's mappings holds its lock for milliseconds.
 //!
-//! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)): all threads, those that ended as well, ns. Of a
-//!   thread that runs
-//!   while it is read on another CPU, the kernel's last tick counts.
-//! - Context switches are summed over the threads that are there at the second reading; those of a thread that ended
-//!   before it are lost.
-//! - Memory is summed over /proc/PID/smaps, exact to the page. The mapping that events are written into is left out: it
-//!   is ours,
-//!   and grows as the run goes on. Only the peak, which the kernel keeps by itself, has it.
+//! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)), ns: of all threads, including ended ones. For a
+//! thread that runs on another CPU during the reading, it is accurate to the kernel's last tick.
+//! - Context switches are summed over the threads that exist at the second reading; those of threads that ended before
+//! are lost.
+//! - Memory is summed over /proc/PID/smaps, exact to the page. It excludes the mapping of events, which is tacho's own
+//! and grows during the run. Only the peak, which the kernel records, includes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -25,33 +23,33 @@ use tacho_recording::load::Sample;
 struct Counts {
     at_ns: i64,
     cpu_ns: u64,
-    /// By thread: voluntary and involuntary switches.
+    /// Voluntary and involuntary switches of each thread.
     switches: BTreeMap<u32, (u64, u64)>,
 }
 
-/// The counts of processes at the begin and at the end of a window, and their memory in the end.
+/// The counts of processes at the beginning and the end of a window, and their memory at the end.
 #[derive(Debug)]
 pub struct Usage {
     pids: Vec<u32>,
     recorder: PathBuf,
     before: Vec<Option<Counts>>,
     after: Vec<Option<Counts>>,
-    /// The machine at both readings.
+    /// Load of the machine at both readings.
     machine: (Option<Sample>, Option<Sample>),
     found: Vec<Option<Resources>>,
-    /// How long a reading of all counts took.
+    /// Duration of a reading of all counts.
     reading_ns: i64,
 }
 
 impl Usage {
-    /// Of processes that write events into files below `recorder`.
+    /// Prepares for processes that write events into files below `recorder`.
     pub fn of(pids: Vec<u32>, recorder: &Path) -> Usage {
         let recorder = recorder.canonicalize().unwrap_or_else(|_| recorder.to_owned());
         let (before, after, found) = (vec![None; pids.len()], vec![None; pids.len()], vec![None; pids.len()]);
         Usage { pids, recorder, before, after, machine: (None, None), found, reading_ns: 0 }
     }
 
-    /// Reads the counts before the window. What cannot be read is a process that ended, and stays absent.
+    /// Reads the counts before the window. A process that has ended has no counts.
     pub fn count_before(&mut self) {
         let begun_ns = monotonic_ns();
         self.machine.0 = Some(Sample::now(&[]));
@@ -65,12 +63,12 @@ impl Usage {
         self.machine.1 = Some(Sample::now(&[]));
     }
 
-    /// What the machine did between the two readings; absent where it was not read twice.
+    /// Load of the machine between the two readings; `None` unless it was read twice.
     pub fn load(&self) -> Option<Load> {
         Some(self.machine.0.as_ref()?.until(self.machine.1.as_ref()?))
     }
 
-    /// Time that such a reading takes, with some to spare.
+    /// Time to allow for such a reading.
     pub fn reading_ns(&self) -> i64 {
         (2 * self.reading_ns).clamp(2_000_000, 100_000_000)
     }
@@ -89,7 +87,7 @@ impl Usage {
             .collect();
     }
 
-    /// Of each process, in order; absent where it had ended before the end of the window.
+    /// Resources of each process, in order; `None` if it ended before the window did.
     pub fn found(&self) -> &[Option<Resources>] {
         &self.found
     }
@@ -99,7 +97,7 @@ fn between(before: &Counts, after: &Counts, memory: &Memory) -> Resources {
     let (mut voluntary, mut involuntary) = (0, 0);
     for (thread, now) in &after.switches {
         let then = before.switches.get(thread).copied().unwrap_or_default();
-        // A thread id that the kernel gave again starts from nothing.
+        // A reused thread id starts again from zero.
         voluntary += now.0.checked_sub(then.0).unwrap_or(now.0);
         involuntary += now.1.checked_sub(then.1).unwrap_or(now.1);
     }
@@ -124,7 +122,7 @@ impl Counts {
         for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
             let path = thread?.path();
             let Some(id) = path.file_name().and_then(|name| name.to_str()?.parse().ok()) else { continue };
-            // One that ended in between has no switches any more.
+            // A thread that has just ended has no switches.
             let Ok(status) = std::fs::read_to_string(path.join("status")) else { continue };
             let counts = field(&status, "voluntary_ctxt_switches:").zip(field(&status, "nonvoluntary_ctxt_switches:"));
             switches.extend(counts.map(|counts| (id, counts)));
@@ -133,7 +131,7 @@ impl Counts {
     }
 }
 
-/// CPU time of all threads that a process has and had.
+/// CPU time of all threads that a process has or had, ns.
 fn cpu_ns(pid: u32) -> io::Result<u64> {
     let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
     // SAFETY: both pointers are valid.
@@ -148,7 +146,7 @@ fn cpu_ns(pid: u32) -> io::Result<u64> {
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// The number behind a name at the start of a line; sizes are in KiB.
+/// The number after a name at the start of a line; sizes are in KiB.
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
 }
@@ -171,7 +169,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Sums smaps (proc_pid_smaps(5)): a head a mapping, `from-to mode offset device inode path`, then its sizes.
+    /// Sums smaps (proc_pid_smaps(5)). Each mapping has a head `from-to mode offset device inode path`, then its sizes.
     fn in_mappings(smaps: &str, tmpfs: &BTreeSet<String>, recorder: &Path) -> Memory {
         let mut memory = Memory::default();
         let (mut ours, mut shared) = (false, false);
@@ -182,8 +180,7 @@ impl Memory {
                 let device = words.nth(2).unwrap_or_default();
                 let path = words.nth(1).unwrap_or_default();
                 ours = !path.is_empty() && Path::new(path).starts_with(recorder);
-                // What the kernel keeps in tmpfs without a mount of it: memfd_create, System V, shared anonymous
-                // memory.
+                // Includes tmpfs that is not mounted: memfd_create, System V, shared anonymous memory.
                 shared = tmpfs.contains(device)
                     || ["/memfd:", "/SYSV", "/dev/zero"].iter().any(|prefix| path.starts_with(prefix));
                 continue;
@@ -271,14 +268,14 @@ Pss:                   8 kB
     const ALLOCATED: usize = 64 << 20;
     const SLEEPS: u32 = 300;
 
-    /// What the next test looks at from outside; its own process.
+    /// The process that the next test observes from outside.
     #[test]
     #[ignore = "run by the test below"]
     fn uses_what_it_says() {
         let mut lines = std::io::stdin().lines();
         println!("ready");
         lines.next();
-        // In a thread that has ended when it is looked at.
+        // In a thread that has ended when the test reads.
         let burn = || crate::node::work::compute(CPU_MS * 1_000_000);
         std::thread::spawn(burn).join().unwrap();
         let memory = vec![1u8; ALLOCATED];
@@ -314,7 +311,7 @@ Pss:                   8 kB
         assert!(child.wait().unwrap().success());
 
         let used = usage.found()[0].clone().unwrap();
-        // Filling the memory and sleeping cost some, too; the burning alone is known.
+        // Filling the memory and sleeping also cost some time; only the time of `burn` is known.
         let cpu_ms = used.cpu_ns / 1_000_000;
         assert!((CPU_MS..2 * CPU_MS).contains(&cpu_ms), "{cpu_ms} ms");
         assert!(used.over_ns >= used.cpu_ns);

@@ -1,15 +1,15 @@
-//! Where and how a node's thread runs: its CPUs, its scheduling class.
+//! Sets the CPUs and the scheduling class of a node's thread.
 //!
-//! Both are of that one thread, which runs the executor, all callbacks and all publish calls. Threads of the middleware
-//! are made before and keep what the process was started with: what a real program gets that raises the priority of its
-//! executor alone.
+//! Both affect only this thread, which runs the executor, all callbacks and all publish calls. Threads of the
+//! middleware are made earlier and keep the settings of the process, as in a real program that raises the priority of
+//! its executor alone.
 
 use crate::protocol::NodePlan;
 use anyhow::{bail, Context, Result};
 use std::io;
 use tacho_workload::model::Scheduling;
 
-/// Puts the calling thread where the plan wants it.
+/// Applies the plan's settings to the calling thread.
 pub fn apply(plan: &NodePlan) -> Result<()> {
     pin(&plan.cpus).with_context(|| format!("node {}: CPUs {:?}", plan.node.name, plan.cpus))?;
     if let Some(scheduling) = plan.scheduling {
@@ -18,7 +18,7 @@ pub fn apply(plan: &NodePlan) -> Result<()> {
     Ok(())
 }
 
-/// Whether [`apply`] will be allowed: tried on a thread that ends at once.
+/// Whether [`apply`] will be permitted: tries it on a thread that ends at once.
 pub fn check(plan: &NodePlan) -> Result<()> {
     std::thread::scope(|scope| scope.spawn(|| apply(plan)).join()).unwrap_or_else(|_| bail!("a thread panicked"))
 }
@@ -67,7 +67,7 @@ fn schedule(scheduling: Scheduling) -> Result<()> {
     }
 }
 
-/// On Linux a nice value is of one thread (setpriority(2), C library/kernel differences).
+/// On Linux, a nice value belongs to one thread (setpriority(2), C library/kernel differences).
 fn set_nice(nice: i32) -> Result<()> {
     // SAFETY: plain call; 0 is the calling thread.
     if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) } == 0 {
@@ -102,7 +102,7 @@ mod tests {
         NodePlan { node, phase: 0.0, seed: 0, cpus, scheduling, inputs: vec![], outputs: vec![] }
     }
 
-    /// Nice value of the calling thread as the kernel tells it: field 19 of its stat, the 17th after the name.
+    /// Nice value of the calling thread according to the kernel: field 19 of its stat, the 17th after the name.
     fn nice_of_this_thread() -> i32 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse().unwrap()

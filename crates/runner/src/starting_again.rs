@@ -1,17 +1,17 @@
-//! A node that a signal ends before anything is measured is a fault of the middleware's start, not of what is measured:
-//! the run starts again, once. What the first start left is put aside and named in `run.json`.
+//! Starts a run again, once, if a signal ends a node before anything is measured: that is a fault of the middleware's
+//! start, not of what is measured. Keeps the logs of the first start and names them in `run.json`.
 
 use anyhow::{Context, Result};
 use std::io::ErrorKind;
 use tacho_events::run::RunDirectory;
 
-/// A process was ended by a signal while the run was starting: who, how, and its last words.
+/// A signal ended a process while the run was starting: which process, how, and its last lines.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct KilledAtStart(pub String);
 
-/// Puts logs and `run.json` of a failed start into `RUN/failed-start`, and deletes its events, in which there is
-/// nothing to measure.
+/// Moves logs and `run.json` of a failed start to `RUN/failed-start`, and deletes its events, which contain nothing to
+/// measure.
 pub fn put_aside(run: &RunDirectory) -> Result<()> {
     let aside = run.failed_start();
     std::fs::create_dir(&aside).with_context(|| aside.display().to_string())?;

@@ -1,14 +1,14 @@
-//! When a run measures: warm-up, the measured window, and time for what was sent to arrive.
+//! Plans when a run measures: warm-up, the measured window, and time for sent messages to arrive.
 
 use std::time::Duration;
 use tacho_workload::model::{Executor, Node, Publication, Workload};
 
-/// From the word to start to the start, so that every process has heard it.
+/// From sending the start to the start itself, so that every process has received it.
 const LEAD_NS: i64 = 200_000_000;
-/// What a network of sockets on one machine moves at the least, bytes a second: some 200 MB/s and more were seen of
-/// every middleware here.
+/// Assumed least throughput of sockets on one machine, bytes a second: every middleware here reached some 200 MB/s or
+/// more.
 const MOVED_PER_S: f64 = 200e6;
-/// Least warm-up before the measured window.
+/// Shortest warm-up before the measured window.
 const SETTLING: Duration = Duration::from_millis(300);
 
 /// Instants of CLOCK_MONOTONIC, ns.
@@ -18,20 +18,20 @@ pub struct Window {
     pub start_ns: i64,
     /// The measured window begins.
     pub from_ns: i64,
-    /// It ends, and nodes without inputs stop sending.
+    /// The window ends, and nodes without inputs stop sending.
     pub stop_ns: i64,
     /// Nodes with inputs stop.
     pub end_ns: i64,
 }
 
 impl Window {
-    /// Of nodes that are all matched now, and start together.
+    /// The window of nodes that have matched and start together.
     pub fn together(workload: &Workload, now_ns: i64) -> Window {
         let start_ns = now_ns + LEAD_NS;
         Window::measured_from(workload, start_ns, start_ns + settling(workload).as_nanos() as i64)
     }
 
-    /// Of nodes that began by themselves, and of which the last was ready at `ready_ns`: the window begins there.
+    /// The window of nodes that began by themselves; it begins when the last was ready, at `ready_ns`.
     pub fn at_once(workload: &Workload, ready_ns: i64) -> Window {
         Window::measured_from(workload, ready_ns, ready_ns)
     }
@@ -42,9 +42,9 @@ impl Window {
     }
 }
 
-/// How long nodes with inputs go on after the last source stopped: time for a message to wait at every spinning or
-/// timed node once, to be computed on at every node, and to pass the link of every host; and to move what publishers
-/// still hold for their subscriptions; at most two seconds.
+/// How long nodes with inputs continue after the last source stopped: enough for a message to wait once at every
+/// spinning or timed node, to be computed on at every node, to pass the link of every host, and for publishers' queues
+/// to be transferred; at most two seconds.
 fn draining(workload: &Workload) -> Duration {
     let of_node = |node: &Node| match node.executor {
         Executor::Spin { hz } | Executor::Timer { hz } => Duration::from_secs_f64(1.0 / hz) + node.work.longest(),
@@ -56,8 +56,8 @@ fn draining(workload: &Workload) -> Duration {
     (of_nodes + 2 * of_links + of_queues).clamp(Duration::from_millis(200), Duration::from_secs(2))
 }
 
-/// Bytes of data that full queues hold: what each publisher has sent last, at most what it sends within the run, for
-/// each subscription.
+/// Bytes of data in full queues: the last messages of each publisher, at most what it sends within the run, for each
+/// subscription.
 fn queued_bytes(workload: &Workload) -> u64 {
     let duration_s = workload.run.duration.as_secs_f64();
     let held = |p: &Publication| {
@@ -82,7 +82,7 @@ fn settling(workload: &Workload) -> Duration {
         own.into_iter().chain(node.publishes.iter().filter_map(|p| p.rate_hz))
     });
     let slowest = hz.fold(f64::INFINITY, f64::min);
-    // A rate far below the run's length would wait for ever: the duration is the most that warming up may take.
+    // A very low rate would make the warm-up too long: it is at most as long as the run.
     SETTLING.max(Duration::from_secs_f64((1.0 / slowest).min(workload.run.duration.as_secs_f64())))
 }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn full_queues_of_large_messages_are_given_time_to_arrive() {
         assert_eq!(draining(&fan_out(64, 31)), Duration::from_millis(200));
-        // Ten messages of 2 MB for four.
+        // Ten messages of 2 MB for each of four.
         assert_eq!(draining(&fan_out(2_000_000, 4)), Duration::from_millis(400));
         assert_eq!(draining(&fan_out(2_000_000, 31)), Duration::from_secs(2));
     }

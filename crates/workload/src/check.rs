@@ -1,4 +1,4 @@
-//! What the parts of a workload mean together: the graph, its chains, QoS, and whether nodes can keep up.
+//! Checks how the parts of a workload fit together: the graph, its chains, QoS, and whether nodes can keep up.
 
 mod boards;
 mod hosts;
@@ -43,7 +43,7 @@ impl Check<'_> {
         }
     }
 
-    /// Both ends of every topic.
+    /// Checks that every topic has both ends.
     fn topics(&self, report: &mut Report) {
         let mut publishers: BTreeMap<&str, Vec<At>> = BTreeMap::new();
         let mut subscribers: BTreeMap<&str, Vec<At>> = BTreeMap::new();
@@ -90,7 +90,7 @@ impl Check<'_> {
         }
     }
 
-    /// DDS: a topic has one type.
+    /// Checks that each topic has one type, as DDS demands.
     fn types(&self, topic: &str, publishing: &[At], report: &mut Report) {
         let type_of = |(node, index): At| self.nodes[node].publishes[index].message_type.as_str();
         let mut named = publishing.iter().copied().filter(|at| !type_of(*at).is_empty());
@@ -106,7 +106,7 @@ impl Check<'_> {
         }
     }
 
-    /// DDS 1.4, 2.2.3: what is offered must be at least what is requested, else the two never match.
+    /// DDS 1.4, 2.2.3: the offered QoS must be at least the requested one; otherwise the two never match.
     fn qos(&self, topic: &str, publication: At, subscription: At, report: &mut Report) {
         let offered = self.nodes[publication.0].publishes[publication.1].qos;
         let requested = self.nodes[subscription.0].subscribes[subscription.1].qos;
@@ -129,7 +129,7 @@ impl Check<'_> {
         }
     }
 
-    /// Everything that a node publishes must have a cause.
+    /// Checks that everything that a node publishes has a cause.
     fn sources(&self, report: &mut Report) {
         for (at, node) in self.nodes.iter().enumerate() {
             if !self.reading.nodes[at].whole {
@@ -235,7 +235,7 @@ impl Check<'_> {
         node
     }
 
-    /// Nodes that trigger each other in a ring: the first message goes round without end.
+    /// Finds nodes that trigger each other in a ring, in which the first message would circulate for ever.
     fn loops(&self, report: &mut Report) {
         let triggers = |from: &Node, to: &Node| {
             let inputs = || to.subscribes.iter().filter(|s| !s.latest && to.is_triggered());
@@ -246,7 +246,7 @@ impl Check<'_> {
         let successors: Vec<Vec<usize>> = self.nodes.iter().map(follows).collect();
         let mut told = vec![false; self.nodes.len()];
         for start in 0..self.nodes.len() {
-            // Breadth first from `start`, remembering where each node was reached from.
+            // Breadth first from `start`; remembers for each node the one before it.
             let mut reached: Vec<Option<usize>> = vec![None; self.nodes.len()];
             let mut queue = vec![start];
             let mut next = 0;
@@ -281,7 +281,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether each node can do its work in the time that it has.
+    /// Checks that each node can do its work in the time between its activations.
     fn work(&self, report: &mut Report) {
         if !self.reading.whole || !report.errors.is_empty() {
             return;

@@ -3,34 +3,34 @@
 use std::fmt;
 use tacho_printing::{is_obeyed, Visible};
 
-/// A stretch of one line of the file.
+/// A part of one line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column, from 1, in characters.
     pub column: usize,
     /// Characters to underline, at least 1.
     pub width: usize,
 }
 
-/// Whether the workload can run nevertheless.
+/// Whether the workload can still run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// It cannot.
+    /// The workload cannot run.
     Error,
-    /// It can, and will probably not do what was meant.
+    /// The workload can run, but will probably not do what was intended.
     Warning,
 }
 
-/// One finding about a workload file. Its `Display` is the whole rendering: place, line, underlining, found, expected.
+/// One finding about a workload file. Its `Display` renders it completely: place, line, underlining, found, expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// Short stable name of the kind of finding, `missing-unit`.
+    /// Short stable name of the kind of finding, such as `missing-unit`.
     pub name: &'static str,
-    /// File, as it was named to [`crate::parse`].
+    /// The file, as the caller of [`crate::parse`] named it.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
@@ -40,11 +40,11 @@ pub struct Diagnostic {
     pub width: usize,
     /// What is wrong.
     pub message: String,
-    /// What stands there.
+    /// What the file contains there.
     pub found: String,
-    /// What should stand there.
+    /// What it should contain.
     pub expected: String,
-    /// The line as it stands in the file.
+    /// The line of the file.
     pub source: String,
 }
 
@@ -58,10 +58,10 @@ impl fmt::Display for Diagnostic {
         writeln!(f, "{file}:{}:{}: {severity}: {message} [{}]", self.line, self.column, self.name)?;
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the underlining stands under what it means however wide the terminal shows them.
+        // Keeps tabs, so that the underlining is below the right characters however wide the terminal shows tabs.
         let indent: String =
             self.source.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        // One character for one, so that the underlining stays in its place.
+        // Replaces each character by exactly one, so that the underlining stays in place.
         let visible: String =
             self.source.chars().map(|c| if is_obeyed(c) && c != '\t' { '\u{fffd}' } else { c }).collect();
         writeln!(f, "{margin} |")?;
@@ -75,10 +75,10 @@ impl fmt::Display for Diagnostic {
 /// A finding that does not keep a workload from running.
 pub type Warning = Diagnostic;
 
-/// Why a file is no workload: everything that is wrong with it, in the order of the file.
+/// Why a file is not a workload: all its mistakes, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Errors {
-    /// At least one.
+    /// The errors, at least one.
     pub errors: Vec<Diagnostic>,
     /// Warnings about the same file.
     pub warnings: Vec<Warning>,
@@ -110,7 +110,7 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub fn new(file: &'a str, text: &'a str) -> Self {
-        // The same line ends as YAML 1.2: CR LF, LF, CR.
+        // Line ends are those of YAML 1.2: CR LF, LF, CR.
         let lines = text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r')).collect();
         Report { file, lines, errors: Vec::new(), warnings: Vec::new() }
     }
@@ -139,7 +139,7 @@ impl<'a> Report<'a> {
         self.warnings.push(diagnostic);
     }
 
-    /// In the order of the file.
+    /// Returns errors and warnings, each in the order of the file.
     pub fn finish(mut self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         self.errors.sort_by_key(|d| (d.line, d.column));
         self.warnings.sort_by_key(|d| (d.line, d.column));
@@ -174,7 +174,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The known word that a mistyped one most likely stands for: at most a third of its letters differ.
+/// Returns the known word that a mistyped one most likely stands for: at most a third of its letters differ.
 pub(crate) fn did_you_mean<'w>(found: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if found.chars().count() > 64 {
         return None;
@@ -187,7 +187,7 @@ pub(crate) fn did_you_mean<'w>(found: &str, known: impl IntoIterator<Item = &'w 
         .map(|(_, word)| word)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+/// Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

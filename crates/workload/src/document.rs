@@ -1,7 +1,7 @@
-//! YAML as a tree that remembers where everything stands.
+//! Reads YAML into a tree that remembers the place of each value.
 //!
-//! Built on the parser's events instead of a ready-made tree, because that would drop duplicate keys silently, and a
-//! duplicate node is a mistake that users make by copying.
+//! It uses the parser's events, because a ready-made tree would silently drop duplicate keys, and copying a node
+//! without renaming it is a common mistake.
 
 mod tree;
 mod write;
@@ -13,7 +13,7 @@ use crate::diagnostic::Span;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::HashMap;
 
-/// Why a text is no single YAML document that a workload could be.
+/// Why a text is not a single YAML document that could be a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SyntaxError {
     pub span: Span,
@@ -22,12 +22,12 @@ pub(crate) struct SyntaxError {
     pub expected: String,
 }
 
-/// Deepest nesting that any workload needs is 8; deeper input is refused before recursion could hurt.
+/// Any workload needs at most 8 levels. Deeper input is refused before recursion could overflow the stack.
 const MAX_DEPTH: usize = 32;
-/// Values in a document, aliases expanded: more than the largest workload that a machine could run.
+/// Most values in a document after expanding aliases: more than the largest workload that a machine could run.
 const MAX_VALUES: usize = 200_000;
 
-/// A collection that is not closed yet.
+/// A collection that is still open.
 struct Open {
     span: Span,
     anchor: usize,
@@ -35,7 +35,7 @@ struct Open {
     items: Vec<Yaml>,
 }
 
-/// Reads the one document of a file; `None` where it holds nothing.
+/// Reads the only document of a file; `None` if it is empty.
 pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: HashMap<usize, Yaml> = HashMap::new();
@@ -73,7 +73,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
                 (Yaml { span, value: Value::Scalar(text.into_owned(), style == ScalarStyle::Plain) }, anchor)
             }
             Event::Alias(anchor) => match anchors.get(&anchor) {
-                // Keeps the place of what it stands for: that is where a mistake in it is mended.
+                // Keeps the place of the alias's target, because a mistake is corrected there.
                 Some(value) if open.len() + value.depth() > MAX_DEPTH => {
                     let found = format!("an alias that makes more than {MAX_DEPTH} levels");
                     return refuse("nested too deeply", found, "a workload, which needs at most 8 levels");
@@ -117,7 +117,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, SyntaxError> {
     Ok(root)
 }
 
-/// Keys and values come in turns.
+/// Pairs alternating keys and values.
 fn pairs(items: Vec<Yaml>) -> Value {
     let mut entries = Vec::with_capacity(items.len() / 2);
     let mut items = items.into_iter();

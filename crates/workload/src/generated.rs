@@ -1,15 +1,15 @@
-//! A file for nodes that are made by rule, of values as a user gives them.
+//! Writes a workload file for nodes of a topology, from values as a user gives them.
 
 use crate::diagnostic::Span;
 use crate::document::{self, Value, Yaml};
 
-/// Keys of a file, each with its values as a file would have them.
+/// Keys of a file, each with its values as the file spells them.
 pub type Keys<'a> = Vec<(&'a str, Vec<String>)>;
 
-/// A file that describes nodes by a topology: a sweep, where a key has several values.
+/// A file that describes nodes by a topology; a sweep if a key has several values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Generated<'a> {
-    /// Keys of the file itself, `middleware` and others.
+    /// Keys of the file itself, such as `middleware`.
     pub top: Keys<'a>,
     /// Keys of its `topology`.
     pub topology: Keys<'a>,

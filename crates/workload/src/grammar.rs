@@ -1,8 +1,9 @@
-//! Every key of the workload file, once: the parser accepts these and no others, and the schema is made of them.
+//! Defines every key of the workload file once. The parser accepts these keys only, and the schema is generated from
+//! them.
 
 use crate::units::{BIT_RATE_UNITS, DURATION_UNITS, FREQUENCY_UNITS, SIZE_UNITS};
 
-/// What stands behind a key.
+/// The form of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     /// Name of a plugin, transport or message type.
@@ -14,60 +15,60 @@ pub(crate) enum Form {
     Size,
     BitRate,
     Percent,
-    /// Whole number between two bounds.
+    /// Whole number within two bounds, inclusive.
     Whole(u64, u64),
     Flag,
     OneOf(&'static [&'static str]),
-    /// A plugin, or a plugin to its transport.
+    /// A plugin, or a map of a plugin to its transport.
     Middleware,
     Executor,
     Scheduling,
     Work,
-    /// Node name to [`NODE`].
+    /// Map of node names to [`NODE`].
     Nodes,
     Node,
-    /// [`TOPOLOGY`], or the name of one.
+    /// [`TOPOLOGY`], or the name of a topology.
     Topology,
     /// [`END`].
     End,
-    /// Host name to [`HOST`].
+    /// Map of host names to [`HOST`].
     Hosts,
     Host,
-    /// Chain name to list of node names.
+    /// Map of chain names to lists of node names.
     Chains,
     Chain,
-    /// Node name to list of CPUs.
+    /// Map of node names to lists of CPUs.
     Cpus,
     CpuList,
-    /// Node name to [`Form::Scheduling`].
+    /// Map of node names to [`Form::Scheduling`].
     Priorities,
     /// [`BACKGROUND`].
     Background,
-    /// A list of topics, or topic to [`SUBSCRIPTION`].
+    /// A list of topics, or a map of topics to [`SUBSCRIPTION`].
     Subscriptions,
     Subscription,
-    /// A list of topics, or topic to [`PUBLICATION`].
+    /// A list of topics, or a map of topics to [`PUBLICATION`].
     Publications,
     Publication,
     /// [`RUN`].
     Run,
-    /// Two durations, least and most.
+    /// Two durations, the least and the greatest.
     Range,
     /// [`NORMAL`].
     Normal,
-    /// Parameter name to its values.
+    /// Map of parameter names to their values.
     Sweep,
-    /// [`TOP`], in parts.
+    /// Some keys of [`TOP`].
     Short,
 }
 
-/// How a value of a form is built of others.
+/// How a value of a form consists of others.
 pub(crate) enum Parts {
-    /// It is a scalar.
+    /// A scalar.
     None,
     /// A map of known keys.
     Keys(&'static Place),
-    /// A map of names that the user gives.
+    /// A map whose keys are names that the user gives.
     Names(Form),
 }
 
@@ -97,7 +98,7 @@ impl Form {
         }
     }
 
-    /// Whether a list of scalars is one value of this form, so that a sweep of it is a list of lists.
+    /// Whether a list of scalars is one value of this form, so that a sweep over it is a list of lists.
     pub fn is_list(self) -> bool {
         matches!(self, Form::Chain | Form::CpuList | Form::Subscriptions | Form::Publications | Form::Range)
     }
@@ -108,17 +109,17 @@ impl Form {
 pub(crate) struct Key {
     pub name: &'static str,
     pub form: Form,
-    /// For editors.
+    /// Description for editors.
     pub meaning: &'static str,
 }
 
 /// A map with known keys.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// "the workload", "a node"
+    /// Name in messages: "the workload", "a node".
     pub what: &'static str,
     pub keys: &'static [Key],
-    /// Keys of the design that this version does not have, so that they are not taken for misspellings.
+    /// Keys of the design that this version lacks, so that they are not taken for misspellings.
     pub planned: &'static [&'static str],
 }
 
@@ -161,9 +162,9 @@ pub(crate) const HOST: Place = Place {
     planned: &[],
 };
 
-/// Study A's three.
+/// The three topologies of study A.
 pub(crate) const TOPOLOGIES: &[&str] = &["pairs", "one-to-many", "many-to-one"];
-/// More than any machine runs.
+/// More nodes than any machine runs.
 pub(crate) const MAX_MANY: u64 = 1000;
 
 pub(crate) const TOPOLOGY: Place = Place {
@@ -176,7 +177,7 @@ pub(crate) const TOPOLOGY: Place = Place {
         ),
         key("nodes", Form::Whole(1, MAX_MANY), "How many the many are: pairs, subscribers, publishers."),
         key("process", Form::Name, "All nodes share a process of this name; each has one of its own unless said."),
-        key("publishers", Form::End, "Host, middleware and QoS of the publishers, where they have their own."),
+        key("publishers", Form::End, "Host, middleware and QoS of the publishers, if they differ from the topology's."),
         key("subscribers", Form::End, "The same of the subscribers."),
         key("type", Form::Word, "Message type as the middleware names it; chosen by size unless said."),
         key("size", Form::Size, "Data of one message."),
@@ -198,7 +199,7 @@ const NODE_HOST: Key = key(
 const NODE_MIDDLEWARE: Key =
     key("middleware", Form::Middleware, "Middleware of this node alone, or {plugin: transport}.");
 
-/// Its QoS, each policy for itself, is the topology's unless said.
+/// Each QoS policy that is absent here is the topology's.
 pub(crate) const END: Place = Place {
     what: "the publishers or subscribers of a topology",
     keys: &[NODE_HOST, NODE_MIDDLEWARE, RELIABILITY, DURABILITY, HISTORY, DEPTH],
@@ -291,7 +292,7 @@ pub(crate) const RUN: Place = Place {
     planned: &[],
 };
 
-/// When nodes begin.
+/// When nodes begin to publish.
 pub(crate) const STARTS: &[&str; 2] = &["together", "at_once"];
 
 pub(crate) const BACKGROUND: Place = Place {
@@ -316,7 +317,7 @@ pub(crate) const NORMAL: Place = Place {
 };
 
 impl Form {
-    /// For `expected:`.
+    /// Describes the form, for `expected:`.
     pub fn expected(self) -> String {
         match self {
             Form::Word => "a name, such as ros2".into(),
@@ -364,18 +365,18 @@ impl Form {
     }
 }
 
-/// Rule of node and process names: those of ROS 2 node names, which are also good file names.
+/// Rule of node and process names: that of ROS 2 node names, which are also good file names.
 pub(crate) const NAME_RULE: &str = "letters, digits and underscores, not a digit first, at most 255";
-/// The same, for the schema.
+/// The rule as a pattern, for the schema.
 pub(crate) const NAME_PATTERN: &str = "^[A-Za-z_][A-Za-z0-9_]{0,254}$";
-/// Rule of topic names: ROS 2's, fully qualified.
+/// Rule of topic names: that of fully qualified names in ROS 2.
 pub(crate) const TOPIC_RULE: &str = "a fully qualified topic name, such as /points or /lidar/points";
-/// The same, for the schema.
+/// The rule as a pattern, for the schema.
 pub(crate) const TOPIC_PATTERN: &str = "^(/[A-Za-z_][A-Za-z0-9_]*)+$";
 /// Rule of plugin, transport and type names.
 pub(crate) const WORD_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_./:-]*$";
 
-/// A parameter of the sweep where a value is expected: `$size`, `$qos.depth`.
+/// A parameter of the sweep in place of a value: `$size`, `$qos.depth`.
 pub(crate) const PARAMETER_PATTERN: &str = "^\\$[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$";
 
 /// Whether a text follows [`NAME_RULE`].

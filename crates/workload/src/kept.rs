@@ -1,4 +1,4 @@
-//! A workload that was checked when it ran.
+//! Reads workloads that were checked before they ran.
 
 use crate::diagnostic::{Errors, Report};
 use crate::document::{self, Yaml};
@@ -6,11 +6,11 @@ use crate::model::Workload;
 use crate::read;
 use crate::sweep::{self, entry};
 
-/// Reads the workload that a run directory keeps: what [`crate::write`] wrote is not checked again, so that a run stays
-/// readable whatever later versions refuse. A file of another form, such as one that was edited since, is read as
-/// [`crate::parse`] reads it.
+/// Reads the workload in a run directory. It does not check again what [`crate::write`] wrote, so that a run stays
+/// readable whatever later versions refuse. It reads a file of another form, such as an edited one, as [`crate::parse`]
+/// does.
 ///
-/// Errors are those of [`crate::parse`]: no YAML, a sweep, or values that cannot be read.
+/// Errors are those of [`crate::parse`]: not YAML, a sweep, or unreadable values.
 pub fn kept(text: &str, file: &str) -> Result<Workload, Errors> {
     match document::parse(text).ok().flatten().and_then(|root| as_written(&root, text, file)) {
         Some(workload) => Ok(workload),
@@ -18,7 +18,7 @@ pub fn kept(text: &str, file: &str) -> Result<Workload, Errors> {
     }
 }
 
-/// `None`: nothing that was written of one workload.
+/// `None`: not the form in which tacho writes a single workload.
 fn as_written(root: &Yaml, text: &str, file: &str) -> Option<Workload> {
     if ["sweep", "short"].iter().any(|key| entry(root, key).is_some()) {
         return None;

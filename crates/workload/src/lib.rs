@@ -1,4 +1,4 @@
-//! The workload file: what a system does, whatever it runs on.
+//! The workload file: what a system does, independent of the middleware and machine it runs on.
 //!
 //! ```
 //! let text = "
@@ -43,7 +43,7 @@ pub use short::Overrides;
 pub use sweep::{sweep, Sweep, SweepPoint, MAX_POINTS};
 pub use write::write;
 
-/// Reads a workload file that is no sweep: exactly one workload. `file` is only how messages name it.
+/// Reads a workload file that is not a sweep: exactly one workload. `file` is only its name in messages.
 ///
 /// All mistakes are reported at once, each with its place, what was found and what was expected.
 pub fn parse(text: &str, file: &str) -> Result<(Workload, Vec<Warning>), Errors> {

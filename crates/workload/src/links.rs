@@ -1,7 +1,7 @@
-//! The links file: which input of a node makes which of its outputs, chains and their deadlines, as an engineer states
-//! them.
+//! The links file, in which an engineer states which input of a node makes which output, and names chains and their
+//! deadlines.
 //!
-//! `tacho explain RUN --suggest` writes one with what was inferred, `--links` reads it:
+//! `tacho explain RUN --suggest` writes one with the inferred links, and `--links` reads it:
 //!
 //! ```
 //! let text = "
@@ -28,17 +28,17 @@ use tacho_printing::{is_obeyed, visible};
 /// How an output follows from an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Carries the stamp of the input in its header.
+    /// The output carries the input's stamp in its header.
     HeaderStamp,
-    /// Published by the callback that took the input.
+    /// The callback that took the input publishes the output.
     SameCallback,
-    /// Made of the latest input that was taken before.
+    /// The output is made of the latest input taken before.
     Latest,
-    /// The same, of a node that empties what it keeps: each input makes one output at most.
+    /// The same, but the node empties its buffer: each input makes at most one output.
     LatestOnce,
-    /// Made when an input of each topic is there, as message filters do: each is used once, in order.
+    /// The output is made as soon as each topic has an input, as message filters do: each input is used once, in order.
     Match,
-    /// Not made of this input at all.
+    /// The output does not depend on this input.
     Unrelated,
 }
 
@@ -53,54 +53,54 @@ impl Rule {
         (Rule::Unrelated, "unrelated"),
     ];
 
-    /// Its word in the file.
+    /// The rule's word in the file.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(rule, _)| *rule == self).map_or("", |(_, word)| word)
     }
 }
 
-/// An input of a node and an output of it.
+/// An input of a node, an output, and their relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedLink {
     /// Node with its namespace.
     pub node: String,
-    /// Topic that it takes.
+    /// Topic that the node takes.
     pub input: String,
-    /// Topic that it publishes.
+    /// Topic that the node publishes.
     pub output: String,
-    /// How the one makes the other.
+    /// How the output follows from the input.
     pub rule: Rule,
 }
 
-/// A chain that somebody cares about.
+/// A chain that the user names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedChain {
     /// Its name.
     pub name: String,
-    /// Node names, source first; empty where its ends are stated, or the chain has this name already and only its
+    /// Node names, source first. Empty if `between` states its ends, or if the chain is known by this name and only its
     /// deadline is stated.
     pub nodes: Vec<String>,
-    /// Its two ends, instead of nodes: every path between them.
+    /// Its two ends, instead of nodes: it includes every path between them.
     pub between: Option<Between>,
     /// An instance that takes longer is late.
     pub deadline: Option<Duration>,
 }
 
-/// Where chains begin and end; each a topic or a node; `topic:NAME`, `node:NAME` where both have the name.
+/// The ends of chains, each a topic or a node; `topic:NAME` or `node:NAME` if both have that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
-    /// A topic: from whoever publishes it on, over it.
+    /// If a topic: the chain begins with its publishers.
     pub from: String,
-    /// A topic: to the publish call on it.
+    /// If a topic: the chain ends with the publish call on it.
     pub to: String,
 }
 
-/// What a links file says.
+/// Content of a links file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links {
-    /// In the order of the file.
+    /// Links in the order of the file.
     pub links: Vec<StatedLink>,
-    /// In the order of the file.
+    /// Chains in the order of the file.
     pub chains: Vec<StatedChain>,
 }
 
@@ -261,10 +261,10 @@ fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedCh
     whole.then_some(chain)
 }
 
-/// A key and where it stands.
+/// A key and its place.
 type Name<'y> = (&'y str, Span);
 
-/// Entries of a map, each key once; what is no map is reported and has none.
+/// Returns the entries of a map, each key once. Reports a value that is not a map, and returns no entries.
 fn entries<'y>(yaml: &'y Yaml, expected: &str, report: &mut Report<'_>) -> Vec<(Name<'y>, &'y Yaml)> {
     let Value::Map(pairs) = &yaml.value else {
         if !yaml.is_null() {
@@ -307,7 +307,8 @@ fn unknown(span: Span, found: &str, known: &[&str], report: &mut Report<'_>) {
     );
 }
 
-/// A links file with a remark behind each link: what `--suggest` prints. Links stand by node, in the order given.
+/// Writes a links file with a remark after each link, as `--suggest` prints it. Links are grouped by node, in the given
+/// order.
 pub fn write(links: &[(StatedLink, String)]) -> String {
     let mut out = String::from(
         "# Which input of a node makes which output. Rules: header stamp, same callback, latest, latest once (kept until used),\n\
@@ -331,7 +332,7 @@ pub fn write(links: &[(StatedLink, String)]) -> String {
     out
 }
 
-/// As the key of a map, with its colon. One of more than 1024 characters is announced (YAML 1.2, 7.4.2).
+/// Writes a text as a map key with its colon. A key above 1024 characters needs a leading `?` (YAML 1.2, 7.4.2).
 fn key(text: &str, indent: &str) -> String {
     let quoted = quoted(text);
     if quoted.chars().count() < 1024 {
@@ -341,7 +342,7 @@ fn key(text: &str, indent: &str) -> String {
     }
 }
 
-/// As YAML reads it back as this text: names of ROS stay plain, whatever else a trace holds is quoted.
+/// Writes a text so that YAML reads it back. ROS names stay plain; anything else that a trace contains is quoted.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_~ ->".contains(c);
     if text.starts_with(['/', '~']) && !text.ends_with(' ') && text.chars().all(plain) {

@@ -1,30 +1,30 @@
-//! What a workload says, after parsing and before anything runs.
+//! The model of a workload: what a file says after parsing and before anything runs.
 //!
-//! Every list keeps the order of the file. Serialised as JSON it is what node processes are told; the YAML that people
-//! write is read by `parse`, the YAML that a run directory keeps is written by `write` and read back by `kept`.
+//! Every list keeps the order of the file. Node processes receive the model as JSON. `parse` reads the YAML that people
+//! write; `write` and `kept` write and read the YAML in a run directory.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// One point of a workload file: what runs once. Lists in the file that are sweeps have been taken apart (`sweep`).
+/// One point of a workload file: what runs once. `sweep` has already expanded lists that are sweeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// Middleware plugin, `ros2` unless said.
+    /// Middleware plugin; default `ros2`.
     pub middleware: String,
-    /// Transport of that middleware; empty for its default.
+    /// Transport of that middleware; empty means its default.
     pub transport: String,
     /// Nodes in the order of the file.
     pub nodes: Vec<Node>,
-    /// Named chains; may be empty, then every source-to-sink path is looked at.
+    /// Named chains. If there are none, every source-to-sink path is analysed.
     pub chains: Vec<Chain>,
-    /// Hosts that its nodes are placed on; empty: all run on this machine.
+    /// Hosts of its nodes; if empty, all run on this machine.
     #[serde(default)]
     pub hosts: Vec<Host>,
-    /// `pairs`, `one-to-many`, `many-to-one` where the nodes were generated (study A); absent where they were written.
+    /// `pairs`, `one-to-many` or `many-to-one` if the nodes were generated (study A); absent if they were written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub topology: Option<String>,
-    /// The published experiment that this repeats, `a-dds`: the report shows the study's figures and numbers beside
-    /// ours.
+    /// The published experiment that this repeats, such as `a-dds`: the report shows the study's figures and numbers
+    /// beside ours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub study: Option<String>,
     /// How to run it.
@@ -34,18 +34,18 @@ pub struct Workload {
 /// A host of a workload. On one machine it is a network namespace of its own, joined to the others by a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// Unique in the workload.
+    /// Name, unique in the workload.
     pub name: String,
     /// Its link to the others.
     pub link: Link,
 }
 
-/// A link, the same in both directions. Absent is as the machine gives it.
+/// A link, the same in both directions. Absent values are left as the machine has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Bits a second.
+    /// Bit rate, bits a second.
     pub rate_bit_per_s: Option<u64>,
-    /// One way.
+    /// Delay in one direction.
     pub delay: Option<Duration>,
     /// Packets lost, percent.
     pub loss_percent: Option<f64>,
@@ -54,14 +54,14 @@ pub struct Link {
 /// One node: what it subscribes to, when it computes, for how long, what it publishes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Unique in the workload.
+    /// Name, unique in the workload.
     pub name: String,
-    /// Nodes with the same process name share a process; a node's own name unless said.
+    /// Process of the node. Nodes with the same process name share a process; the default is the node's own name.
     pub process: String,
-    /// Name of its host; empty where the workload has none.
+    /// Name of its host; empty if the workload has no hosts.
     #[serde(default)]
     pub host: String,
-    /// Middleware of this node alone, with its transport, where it is not the workload's (study C: a lightweight DDS
+    /// Middleware of this node alone, with its transport, if it differs from the workload's (study C: a lightweight DDS
     /// beside ROS 2).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub middleware: Option<(String, String)>,
@@ -71,7 +71,7 @@ pub struct Node {
     pub subscribes: Vec<Subscription>,
     /// Publications.
     pub publishes: Vec<Publication>,
-    /// What one activation computes before it publishes; CPU time of its thread.
+    /// Computation of one activation before it publishes, as CPU time of its thread.
     pub work: Work,
 }
 
@@ -80,14 +80,15 @@ pub struct Node {
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
     #[default]
-    /// Woken by every message; a single thread. Publications with a rate are timers on the same thread.
+    /// Every message wakes it; a single thread. Publications with a rate are timers on the same thread.
     Arrival,
-    /// Wakes at a fixed rate, takes at most one message of each queue, sleeps (study E). With no subscription that
-    /// triggers, it computes and publishes at each wake. Publications with a rate are published at the first wake at or
-    /// after each of their due times, computing once for all that are due at that wake; a node whose publications all
-    /// have one, and that nothing triggers, does nothing at the other wakes. Wake k is due at phase + round(k x 1e9 /
-    /// hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase and compared as such, not
-    /// by the clock, so that a rate that divides the spin rate never slips by a wake.
+    /// Wakes at a fixed rate, takes at most one message of each queue, and sleeps (study E). Without a triggering
+    /// subscription, it computes and publishes at each wake. Publications with a rate are published at the first wake
+    /// at or after each of their due times; the node computes once for all that are due at that wake. A node whose
+    /// publications all have a rate, and that nothing triggers, does nothing at the other wakes. Wake k is due at phase
+    /// + round(k x 1e9 / hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase. These
+    /// due times are compared with each other, not with the clock, so that a rate that divides the spin rate never
+    /// slips by a wake.
     Spin {
         /// Wakes a second.
         hz: f64,
@@ -104,10 +105,10 @@ pub enum Executor {
 pub struct Subscription {
     /// Fully qualified topic name.
     pub topic: String,
-    /// Quality of service asked for.
+    /// Requested quality of service.
     pub qos: Qos,
-    /// True: the message is only kept as the latest, its callback neither computes nor publishes. Always so under
-    /// [`Executor::Timer`].
+    /// True: the node only keeps the message as the latest; its callback neither computes nor publishes. Always true
+    /// under [`Executor::Timer`].
     pub latest: bool,
 }
 
@@ -116,31 +117,31 @@ pub struct Subscription {
 pub struct Publication {
     /// Fully qualified topic name.
     pub topic: String,
-    /// Message type as the middleware names it; empty lets it choose by size.
+    /// Message type as the middleware names it; if empty, the middleware chooses one by size.
     pub message_type: String,
-    /// Bytes of data a message.
+    /// Bytes of data in a message.
     pub size_bytes: u64,
     /// Absent: published by the callback that takes an input, or at each activation of a timer or of a spinning node
-    /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own that computes and publishes;
-    /// under [`Executor::Spin`]: published when due, see there. Never present under [`Executor::Timer`].
+    /// that nothing triggers. Present under [`Executor::Arrival`]: a timer of its own computes and publishes. Present
+    /// under [`Executor::Spin`]: published when due, as described there. Never present under [`Executor::Timer`].
     pub rate_hz: Option<f64>,
-    /// A message that arrives later than this is late (study A); absent: its period.
+    /// Deadline of a message, after which it is late (study A); default: its period.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deadline: Option<Duration>,
-    /// Quality of service offered.
+    /// Offered quality of service.
     pub qos: Qos,
 }
 
 /// DDS quality of service, the four policies that the studies vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Qos {
-    /// Reliable, else best effort.
+    /// Reliable; otherwise best effort.
     pub reliable: bool,
-    /// Transient local, else volatile.
+    /// Transient local; otherwise volatile.
     pub transient_local: bool,
-    /// Keep all, else keep last `depth`.
+    /// Keep all; otherwise keep the last `depth`.
     pub keep_all: bool,
-    /// Depth of keep last.
+    /// Depth for keep last.
     pub depth: u32,
 }
 
@@ -156,15 +157,15 @@ impl Default for Qos {
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     #[default]
-    /// Nothing.
+    /// No computation.
     None,
-    /// Always the same.
+    /// Always the same time.
     Fixed(Duration),
     /// Uniform between two bounds.
     Uniform {
-        /// Least.
+        /// Least time.
         min: Duration,
-        /// Most.
+        /// Greatest time.
         max: Duration,
     },
     /// Normal, cut at zero and at mean + 4 std.
@@ -176,7 +177,7 @@ pub enum Work {
     },
 }
 
-/// A path through the graph that somebody cares about.
+/// A named path through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
     /// Its name.
@@ -185,32 +186,32 @@ pub struct Chain {
     pub nodes: Vec<String>,
 }
 
-/// How a workload is run.
+/// Options of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
     /// Time from the first publication to the last.
     pub duration: Duration,
-    /// Runs of the same workload, each with other phases.
+    /// Runs of the same workload, each with different phases.
     pub repeats: u32,
-    /// Seed of the phases and of distributions of work.
+    /// Seed of the phases and of work distributions.
     pub seed: u64,
-    /// CPUs that a node's thread may run on; nodes that are not named may use all.
+    /// CPUs of a node's thread; nodes without an entry may use all.
     pub cpus: Vec<(String, Vec<u32>)>,
-    /// Scheduling of a node's thread; nodes that are not named run as any program (study B 5).
+    /// Scheduling of a node's thread; nodes without an entry run like any program (study B 5).
     #[serde(default)]
     pub priority: Vec<(String, Scheduling)>,
-    /// Threads that compute all the time beside the nodes, as any program.
+    /// Threads that compute all the time beside the nodes, scheduled like any program.
     #[serde(default)]
     pub background_cpu: u32,
-    /// When nodes begin.
+    /// When nodes begin to publish.
     #[serde(default)]
     pub start: Start,
-    /// Domain of the middleware; absent: a free one is chosen.
+    /// Domain of the middleware; if absent, tacho chooses a free one.
     pub domain: Option<u32>,
-    /// Each node also keeps an in-program clock of its callbacks, written to `RUN/clock/<node>.csv`: the independent
-    /// answer that tests compare the recorder with.
+    /// Whether each node also records its callbacks with a clock of its own, in `RUN/clock/<node>.csv`: the independent
+    /// answer with which tests compare the recorder.
     pub in_node_clock: bool,
-    /// Bytes on the wire between hosts are counted.
+    /// Whether to count the bytes on the wire between hosts.
     #[serde(default)]
     pub wire: bool,
 }
@@ -227,15 +228,15 @@ pub enum Scheduling {
     RoundRobin(u32),
 }
 
-/// When nodes begin.
+/// When nodes begin to publish.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// When every subscription has its publishers (study A: all subscribers are up before any publisher starts).
+    /// As soon as every subscription has its publishers (study A: all subscribers are up before any publisher starts).
     #[default]
     Together,
-    /// Each as soon as its own entities are there: what start-up is measured with (study C). Publishers with a rate
-    /// then send to whom is there.
+    /// Each as soon as its own entities exist, to measure start-up (study C). Publishers with a rate then send to the
+    /// subscribers that exist.
     AtOnce,
 }
 
@@ -258,41 +259,41 @@ impl Default for RunOptions {
 }
 
 impl Workload {
-    /// The node of this name.
+    /// Finds the node of this name.
     pub fn node(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| node.name == name)
     }
 
-    /// The chain of this name.
+    /// Finds the chain of this name.
     pub fn chain(&self, name: &str) -> Option<&Chain> {
         self.chains.iter().find(|chain| chain.name == name)
     }
 }
 
-/// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts` it says what link each
-/// has.
+/// The host of nodes on boards: each has a microcontroller of its own (study C). Under `hosts`, it describes the link
+/// of each.
 pub const MICRO_HOST: &str = "micro";
 
 impl Node {
-    /// Whether it runs on a board.
+    /// Whether the node runs on a board.
     pub fn is_on_board(&self) -> bool {
         self.host == MICRO_HOST
     }
 
-    /// Whether any message makes it compute.
+    /// Whether any message makes the node compute.
     pub fn is_triggered(&self) -> bool {
         !matches!(self.executor, Executor::Timer { .. }) && self.subscribes.iter().any(|s| !s.latest)
     }
 
-    /// Whether, without an input, it computes only when a publication with a rate is due.
+    /// Whether the node has no input and computes only when a publication with a rate is due.
     pub fn computes_only_when_due(&self) -> bool {
         !self.publishes.is_empty() && self.publishes.iter().all(|p| p.rate_hz.is_some())
     }
 }
 
 impl Work {
-    /// Mean of one activation; of a normal distribution without its cuts, which move it by less than 1 % while the
-    /// standard deviation is at most half the mean.
+    /// Mean of one activation. For a normal distribution, it ignores the cuts, which move the mean by less than 1 % if
+    /// the standard deviation is at most half the mean.
     pub fn mean(&self) -> Duration {
         match *self {
             Work::None => Duration::ZERO,
@@ -302,7 +303,7 @@ impl Work {
         }
     }
 
-    /// Longest that one activation can take.
+    /// Greatest time of one activation.
     pub fn longest(&self) -> Duration {
         match *self {
             Work::None => Duration::ZERO,
@@ -313,7 +314,7 @@ impl Work {
     }
 }
 
-/// Whether a node is the one that a workload calls so: by its full name, or without the root namespace.
+/// Whether a workload's name means this node: its full name, or the name without the root namespace.
 pub fn is_called(full_name: &str, name: &str) -> bool {
     full_name == name || full_name.strip_prefix('/') == Some(name)
 }

@@ -1,12 +1,12 @@
-//! Random numbers by seed: SplitMix64 (Steele, Lea, Flood 2014).
+//! Random numbers from a seed: SplitMix64 (Steele, Lea, Flood 2014).
 //!
-//! Nodes on C++ and Python have the same generator (`native/nodes`), so that one seed draws the same work on each of
-//! them. `tests/fixtures/draws.txt` holds what each must draw.
+//! C++ and Python nodes use the same generator (`native/nodes`), so that one seed draws the same work on each of them.
+//! `tests/fixtures/draws.txt` holds the expected draws.
 
 use crate::model::Work;
 use std::f64::consts::TAU;
 
-/// What is added to the state for each number.
+/// Added to the state for each number.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A sequence of draws.
@@ -14,36 +14,36 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Draws(u64);
 
 impl Draws {
-    /// The same seed draws the same.
+    /// Begins a sequence; equal seeds draw equal numbers.
     pub fn new(seed: u64) -> Draws {
         Draws(seed)
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let bits = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         bits
     }
 
-    /// Uniform in (0, 1].
+    /// Draws uniformly from (0, 1].
     pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Draws from the standard normal distribution (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (TAU * self.uniform()).cos()
     }
 
-    /// Random bytes.
+    /// Fills with random bytes.
     pub fn fill(&mut self, data: &mut [u8]) {
         for chunk in data.chunks_mut(8) {
             chunk.copy_from_slice(&self.bits().to_le_bytes()[..chunk.len()]);
         }
     }
 
-    /// CPU time of one activation, ns.
+    /// Draws the CPU time of one activation, ns.
     pub fn work_ns(&mut self, work: &Work) -> u64 {
         match *work {
             Work::None => 0,
@@ -60,7 +60,7 @@ impl Draws {
     }
 }
 
-/// The first number that a seed draws: also a way to make one seed of another.
+/// The first number that a seed draws; also derives one seed from another.
 pub fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(STEP);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

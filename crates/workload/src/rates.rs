@@ -1,24 +1,24 @@
-//! How often nodes run and topics are published, as far as the workload alone tells.
+//! Derives how often nodes run and topics are published from the workload alone.
 
 use crate::model::{Executor, Node, Workload};
 use std::collections::BTreeMap;
 
-/// Rates that follow from the workload when every message arrives and every node keeps up.
+/// Rates that hold if every message arrives and every node keeps up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
-    /// Activations that compute, a second, for each of [`Workload::nodes`]; absent where a loop of nodes that trigger
-    /// each other leaves it open.
+    /// Activations that compute, a second, for each of [`Workload::nodes`]; `None` if a loop of nodes that trigger each
+    /// other leaves it open.
     pub activations_hz: Vec<Option<f64>>,
     /// Messages a second on each topic, over all its publishers.
     pub topics_hz: BTreeMap<String, f64>,
 }
 
-/// Follows rates from the sources through the graph.
+/// Derives the rates, from the sources through the graph.
 pub fn rates(workload: &Workload) -> Rates {
     let nodes = &workload.nodes;
     let mut inputs: Vec<Option<f64>> = vec![None; nodes.len()];
     let mut topics_hz = BTreeMap::new();
-    // Each pass settles at least one node more, except in loops, which stay open.
+    // Each pass settles at least one more node, except in loops, which stay open.
     for _ in 0..=nodes.len() {
         topics_hz = topics(nodes, &inputs);
         let next: Vec<_> = nodes.iter().map(|node| input_rate(node, &topics_hz)).collect();
@@ -31,7 +31,7 @@ pub fn rates(workload: &Workload) -> Rates {
     Rates { activations_hz, topics_hz }
 }
 
-/// Topics of which every publisher's rate is known.
+/// Rates of topics all of whose publishers' rates are known.
 fn topics(nodes: &[Node], inputs: &[Option<f64>]) -> BTreeMap<String, f64> {
     let mut known: BTreeMap<&str, Option<f64>> = BTreeMap::new();
     for (node, input) in nodes.iter().zip(inputs) {
@@ -44,7 +44,7 @@ fn topics(nodes: &[Node], inputs: &[Option<f64>]) -> BTreeMap<String, f64> {
     known.into_iter().filter_map(|(topic, hz)| Some((topic.to_string(), hz?))).collect()
 }
 
-/// Activations a second by inputs or by the node's own clock: what publications without a rate follow.
+/// Activations a second by inputs or by the node's own timer, which publications without a rate follow.
 fn input_rate(node: &Node, topics_hz: &BTreeMap<String, f64>) -> Option<f64> {
     match node.executor {
         Executor::Timer { hz } => Some(hz),
@@ -58,8 +58,8 @@ fn sum(node: &Node, rate: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     node.subscribes.iter().filter(|s| !s.latest).map(|s| rate(&s.topic)).sum()
 }
 
-/// Inputs and the publications that have a rate of their own. A spinning node computes once for all that are due at a
-/// wake, so that publications of one rate count once.
+/// Adds publications that have a rate of their own to the inputs. A spinning node computes once for all that are due at
+/// a wake, so publications of one rate count once.
 fn activations(node: &Node, input_hz: f64) -> f64 {
     let mut own: Vec<f64> = node.publishes.iter().filter_map(|p| p.rate_hz).collect();
     match node.executor {

@@ -1,4 +1,4 @@
-//! From the YAML tree to the model, remembering where each part stands. What parts mean together is for `check`.
+//! Reads the YAML tree into the model, and remembers the place of each part. `check` judges the parts together.
 
 mod node;
 
@@ -12,23 +12,23 @@ use crate::values::{Fields, Reader};
 
 pub(crate) use node::{default_size, NodePlaces};
 
-/// A workload as far as it could be read, and where its parts stand.
+/// A workload as far as it could be read, and the places of its parts.
 pub(crate) struct Reading {
     pub workload: Workload,
-    /// As [`Workload::nodes`].
+    /// Places of [`Workload::nodes`].
     pub nodes: Vec<NodePlaces>,
-    /// As [`Workload::chains`]: the name, then its nodes.
+    /// Places of [`Workload::chains`]: of the name, then of its nodes.
     pub chains: Vec<(Span, Vec<Span>)>,
-    /// As [`Workload::run`].
+    /// Places of [`Workload::run`].
     pub run: RunPlaces,
-    /// False where a node, topic or chain could not be read: what seems to be missing may stand there.
+    /// False if a node, topic or chain could not be read: what seems to be missing may be there.
     pub whole: bool,
 }
 
 /// Longest delay of a link.
 const MAX_DELAY: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Reads the tree; every mistake goes into the report, and what is left is read on.
+/// Reads the tree. Reports every mistake and continues with the rest.
 pub(crate) fn read(root: &Yaml, report: &mut Report) -> Reading {
     let mut reader = Reader { report, whole: true };
     let fields = reader.fields(root, &grammar::TOP).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Reader<'_, '_> {
         hosts
     }
 
-    /// The nodes, from `nodes` or made by `topology`.
+    /// Reads the nodes, from `nodes` or from `topology`.
     fn who_there_is(&mut self, root: &Yaml, fields: &Fields, reading: &mut Reading) {
         let generated = fields.get("topology").filter(|y| matches!(y.value, Value::Map(_)));
         match (fields.get("nodes"), generated) {
@@ -114,7 +114,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// One side of a topology, and its QoS: what it does not say is `qos`.
+    /// Reads one side of a topology with its QoS. Absent policies are those of `qos`.
     fn end(&mut self, yaml: Option<&Yaml>, qos: Qos) -> (End, Qos) {
         let fields = yaml.and_then(|y| self.fields(y, &grammar::END)).unwrap_or_default();
         let end = End {

@@ -1,4 +1,4 @@
-//! How a workload is run: its options, read and written.
+//! Reads and writes the options of a run.
 
 use crate::diagnostic::Span;
 use crate::document::{scalar, Value, Yaml};
@@ -14,17 +14,17 @@ const MAX_RUN: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Stands for every node in maps of nodes.
 const ALL: &str = "all";
 
-/// Where options of single nodes stand.
+/// Places of the options of single nodes.
 #[derive(Default)]
 pub(crate) struct RunPlaces {
-    /// As [`RunOptions::cpus`].
+    /// Places of [`RunOptions::cpus`].
     pub cpus: Vec<Span>,
-    /// As [`RunOptions::priority`].
+    /// Places of [`RunOptions::priority`].
     pub priority: Vec<Span>,
 }
 
 impl Reader<'_, '_> {
-    /// The options of a run of these nodes.
+    /// Reads the options of a run of these nodes.
     pub fn run(&mut self, yaml: &Yaml, nodes: &[Node]) -> (RunOptions, RunPlaces) {
         let fields = self.fields(yaml, &grammar::RUN).unwrap_or_default();
         let (mut run, mut places) = (RunOptions::default(), RunPlaces::default());
@@ -56,8 +56,8 @@ impl Reader<'_, '_> {
         (run, places)
     }
 
-    /// A map of nodes to something: what stands at `all` is for every node without an entry of its own, unless a node
-    /// has that name.
+    /// Reads a map of nodes. The value of `all` applies to every node without an entry of its own, unless a node has
+    /// that name.
     fn of_nodes<T: Clone>(
         &mut self,
         yaml: &Yaml,
@@ -108,7 +108,7 @@ impl Reader<'_, '_> {
         Some(cpus)
     }
 
-    /// `fifo 80`, `round_robin 10`, `nice -5`; limits are those of sched(7).
+    /// Reads `fifo 80`, `round_robin 10`, `nice -5`; limits are those of sched(7).
     fn scheduling(&mut self, yaml: &Yaml) -> Option<Scheduling> {
         let text = self.text(yaml, Form::Scheduling)?;
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Writes the options of a run; those that equal a default are left out, but the first three.
+/// Writes the options of a run. Omits those that equal a default, except the first three.
 pub(crate) fn write(out: &mut String, workload: &Workload) {
     let run = &workload.run;
     out.push_str("run:\n");
@@ -158,7 +158,7 @@ pub(crate) fn write(out: &mut String, workload: &Workload) {
     }
 }
 
-/// A map of nodes; `all` where every node has the same.
+/// Writes a map of nodes; uses `all` if every node has the same value.
 fn write_of_nodes<T: PartialEq>(
     out: &mut String,
     key: &str,

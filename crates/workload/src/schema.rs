@@ -1,11 +1,11 @@
-//! The JSON Schema of the workload file, for editors. Made of the same tables as the parser.
+//! Generates the JSON Schema of the workload file, for editors, from the parser's tables.
 
 use crate::grammar::{self, Form, Place, NAME_PATTERN, PARAMETER_PATTERN, TOPIC_PATTERN, WORD_PATTERN};
 use serde_json::{json, Map, Value};
 
-/// JSON Schema, draft 2020-12. Accepts every file that [`crate::parse`] or [`crate::sweep`] accept, save for names that
-/// YAML takes for something else unless they are quoted (`true`, `null`, `42`). What needs the whole graph (topics
-/// without ends, chains, QoS) only the parser knows.
+/// JSON Schema, draft 2020-12. It accepts every file that [`crate::parse`] or [`crate::sweep`] accept, except for names
+/// that YAML takes for something else unless they are quoted (`true`, `null`, `42`). Only the parser checks what needs
+/// the whole graph (topics without ends, chains, QoS).
 pub fn schema() -> Value {
     let mut definitions = Map::new();
     for (name, of) in DEFINITIONS {
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Maps with known keys, by their names in the schema.
+/// Maps with known keys, and their names in the schema.
 const DEFINITIONS: &[(&str, &Place)] = &[
     ("node", &grammar::NODE),
     ("topology", &grammar::TOPOLOGY),
@@ -34,7 +34,7 @@ const DEFINITIONS: &[(&str, &Place)] = &[
     ("background", &grammar::BACKGROUND),
 ];
 
-/// A map with known keys and no others.
+/// Describes a map with known keys and no others.
 fn place(place: &Place) -> Value {
     let mut properties = Map::new();
     for key in place.keys {
@@ -45,7 +45,7 @@ fn place(place: &Place) -> Value {
     json!({"type": "object", "additionalProperties": false, "properties": properties})
 }
 
-/// A value, a list of values, or a parameter of the sweep.
+/// Describes a value, a list of values, or a parameter of the sweep.
 fn swept(of: Form) -> Value {
     match of {
         Form::Sweep | Form::Short => form(of),
@@ -61,7 +61,7 @@ fn swept(of: Form) -> Value {
     }
 }
 
-/// `$size`
+/// Describes `$size`.
 fn parameter() -> Value {
     json!({"type": "string", "pattern": PARAMETER_PATTERN})
 }
@@ -70,7 +70,7 @@ fn or_nothing(of: Value) -> Value {
     json!({"anyOf": [of, {"type": "null"}]})
 }
 
-/// A map with known keys, by its name.
+/// Refers to a map with known keys by its name.
 fn defined(name: &str) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
@@ -145,7 +145,7 @@ fn form(form: Form) -> Value {
         Form::Publications => topics(Form::Publication),
         Form::Publication => or_nothing(defined("publication")),
         Form::Run => or_nothing(defined("run")),
-        // What the values are follows from where they stand.
+        // The place of a parameter determines its type.
         Form::Sweep => or_nothing(json!({
             "type": "object",
             "propertyNames": {"pattern": NAME_PATTERN},

@@ -1,25 +1,25 @@
-//! What is put over a file before it is read: its own `short:`, and options of the command line.
+//! Overrides parts of a file before it is read: by its own `short:` and by options of the command line.
 
 use crate::diagnostic::Report;
 use crate::document::{Value, Yaml};
 use crate::units::format_duration;
 use std::time::Duration;
 
-/// What the command line puts over a file.
+/// Overrides from the command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
-    /// The file's `short:`, too.
+    /// Whether to apply the file's `short:`, too.
     pub short: bool,
-    /// `run: duration:`
+    /// Value of `run: duration:`.
     pub duration: Option<Duration>,
-    /// `run: repeats:`
+    /// Value of `run: repeats:`.
     pub repeats: Option<u32>,
-    /// `run: seed:`
+    /// Value of `run: seed:`.
     pub seed: Option<u64>,
 }
 
-/// Puts `patch` over `base`: maps key by key, everything else as a whole; nothing removes a key (RFC 7396, JSON merge
-/// patch).
+/// Merges `patch` into `base`: maps key by key, everything else as a whole. Nothing removes a key (otherwise as RFC
+/// 7396, JSON merge patch).
 pub(crate) fn merge(base: &mut Yaml, patch: &Yaml) {
     let Value::Map(changes) = &patch.value else {
         *base = patch.clone();
@@ -44,7 +44,7 @@ pub(crate) fn merge(base: &mut Yaml, patch: &Yaml) {
     }
 }
 
-/// The document as the command line changes it, and whether it does.
+/// Applies the overrides, and returns whether they change the document.
 pub(crate) fn apply(root: &mut Yaml, overrides: &Overrides, report: &mut Report) -> bool {
     let mut changed = overrides.short;
     if overrides.short {
@@ -84,7 +84,7 @@ pub(crate) fn apply(root: &mut Yaml, overrides: &Overrides, report: &mut Report)
                     "a map of run options, or no such option",
                 );
             }
-            // A sweep over whole maps: over each of them.
+            // If there is a sweep over whole maps, override each of them.
             Some(Yaml { value: Value::List(items), .. }) => items.iter_mut().for_each(|run| merge(run, &over_run)),
             _ => merge(root, &Yaml { span, value: Value::Map(vec![(scalar("run"), over_run)]) }),
         }
@@ -97,7 +97,7 @@ fn entry<'y>(root: &'y mut Yaml, name: &str) -> Option<&'y mut Yaml> {
     entries.iter_mut().find(|(key, _)| key.is(name)).map(|(_, value)| value)
 }
 
-/// Takes the first entry of this name out of a map.
+/// Removes the first entry of this name from a map and returns it.
 fn remove(root: &mut Yaml, name: &str) -> Option<Yaml> {
     let Value::Map(entries) = &mut root.value else { return None };
     let at = entries.iter().position(|(key, _)| key.is(name))?;

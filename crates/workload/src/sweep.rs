@@ -1,8 +1,7 @@
 //! Sweeps: one file, many workloads.
 //!
-//! Any key may hold a list where no list is expected, and `sweep:` names parameters that stand as `$name` elsewhere.
-//! Every such list is an axis, and all axes cross: parameters first, then lists in the order of the file, the last
-//! fastest.
+//! Any key may hold a list if its value is not a list, and `sweep:` names parameters that `$name` refers to. Every such
+//! list is an axis, and all axes cross: parameters first, then lists in the order of the file, the last fastest.
 
 mod axes;
 mod expand;
@@ -25,25 +24,25 @@ use findings::Findings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What a file says, taken apart.
+/// The expanded content of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// The file as it is run: its own text, or, where something was put over it, the outcome of that.
+    /// The file as it runs: its own text, or the result of the overrides.
     pub text: String,
-    /// Whether the file has a short form, be it what runs or not.
+    /// Whether the file has a short form, used or not.
     pub has_short: bool,
-    /// The last axis fastest; exactly one for a file without lists.
+    /// The points, the last axis fastest; exactly one for a file without lists.
     pub points: Vec<SweepPoint>,
 }
 
-/// One of its workloads.
+/// One workload of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepPoint {
-    /// Number and values, unique in the sweep and good for a folder: `007-cyclonedds-64KiB-10Hz`.
+    /// Number and values, unique in the sweep and usable as a folder name: `007-cyclonedds-64KiB-10Hz`.
     pub name: String,
-    /// What varies, as written: last key of its path to value, the whole path where that is ambiguous.
+    /// The varied values as written, by the last key of their path, or by the whole path if that is ambiguous.
     pub parameters: BTreeMap<String, String>,
-    /// What runs.
+    /// The workload of this point.
     pub workload: Workload,
 }
 
@@ -80,7 +79,7 @@ pub fn sweep(text: &str, file: &str, overrides: &Overrides) -> Result<(Sweep, Ve
     }
 }
 
-/// The only workload of a file; an error that points at the first axis where there are several.
+/// Returns the only workload of a file. If there are several, the error points at the first axis.
 pub(crate) fn single(text: &str, file: &str) -> Result<(Workload, Vec<Warning>), Errors> {
     let (mut sweep, warnings) = sweep(text, file, &Overrides::default())?;
     if sweep.points.len() == 1 {
@@ -131,7 +130,7 @@ fn points(mut root: Yaml, text: &str, file: &str, overrides: &Overrides, report:
     Some(Sweep { text, has_short, points })
 }
 
-/// Path of every axis to the name of its parameter.
+/// Maps the path of every axis to the name of its parameter.
 fn short_names(expanded: &[Expanded]) -> BTreeMap<String, String> {
     let paths: BTreeSet<&String> =
         expanded.iter().flat_map(|point| &point.choices).map(|choice| &choice.path).collect();
@@ -142,13 +141,13 @@ fn short_names(expanded: &[Expanded]) -> BTreeMap<String, String> {
     paths.iter().map(|path| (path.to_string(), name(path))).collect()
 }
 
-/// Values of a point, each after a hyphen, without what file systems or shells take ill.
+/// Joins the values of a point by hyphens, without characters that file systems or shells treat specially.
 fn folder_name(choices: &[Choice]) -> String {
     const LONGEST: usize = 80;
     let mut name = String::new();
     for choice in choices {
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-        // A quantity is one word, `64KiB`; words stay apart, `ros2_udp`.
+        // A quantity is one word, `64KiB`; other words stay separate, `ros2_udp`.
         let quantity = choice.text.starts_with(|c: char| c.is_ascii_digit());
         let value: String = choice.text.chars().filter(|c| !quantity || !c.is_whitespace()).map(clean).collect();
         let value = value.trim_matches('_');
@@ -161,9 +160,9 @@ fn folder_name(choices: &[Choice]) -> String {
 }
 
 impl Sweep {
-    /// In which order to run: round by round over the repeats, in each all points that have such a repeat, shuffled by
-    /// the seed of the first point. So what changes on the machine meanwhile (heat, other load) meets every point alike
-    /// and favours none.
+    /// The order of the runs: one round for each repeat, with all points that have this repeat, shuffled by the seed of
+    /// the first point. Changes of the machine meanwhile (heat, other load) therefore affect all points alike and
+    /// favour none.
     pub fn order(&self) -> Vec<(u32, usize)> {
         let most = self.points.iter().map(|point| point.workload.run.repeats).max().unwrap_or(0);
         let mut draws = Draws::new(self.points.first().map_or(0, |point| point.workload.run.seed));

@@ -1,36 +1,36 @@
-//! Study A's three topologies: nodes made by rule.
+//! Generates the nodes of study A's three topologies.
 
 use crate::model::{Node, Publication, Qos, Subscription, Workload};
 
-/// Where the publishers or the subscribers are, and what they speak.
+/// Host and middleware of the publishers or of the subscribers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct End {
-    /// Empty: the workload has no hosts.
+    /// Name of the host; empty if the workload has none.
     pub host: String,
-    /// Absent: the workload's.
+    /// Middleware and transport; the workload's if absent.
     pub middleware: Option<(String, String)>,
 }
 
-/// What the nodes are made of.
+/// Parameters of generated nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Topology {
-    /// `pairs`: each its own topic. `one-to-many`: one publisher, subscribers in a node each. `many-to-one`: publishers
-    /// with a topic each, and one node that subscribes to all of them, on one thread.
+    /// `pairs`: each with its own topic. `one-to-many`: one publisher, and each subscriber in a node of its own.
+    /// `many-to-one`: publishers with a topic each, and one node that subscribes to all of them, on one thread.
     pub kind: &'static str,
-    /// Pairs, subscribers, publishers.
+    /// Number of pairs, subscribers or publishers.
     pub many: usize,
-    /// The process that all share; absent: each has its own.
+    /// The process that all share; if absent, each has its own.
     pub process: Option<String>,
     pub publishers: End,
     pub subscribers: End,
-    /// Of every publisher, without its topic.
+    /// Options of every publisher, without its topic.
     pub publication: Publication,
-    /// What every subscription asks for.
+    /// QoS that every subscription requests.
     pub asked: Qos,
 }
 
 impl Topology {
-    /// Subscribers first: study A has them up before any publisher starts.
+    /// Generates the nodes, subscribers first: study A starts all of them before any publisher.
     pub fn nodes(&self) -> Vec<Node> {
         let one = |name: &str| vec![name.to_string()];
         let (publishers, subscribers, topics) = match self.kind {
@@ -63,13 +63,13 @@ impl Topology {
         Node { name: name.into(), process, host, middleware, ..Node::default() }
     }
 
-    /// `subscriber_01` ...: as wide as the last, at least two digits.
+    /// Numbers names, `subscriber_01` ...: all as wide as the last, at least two digits.
     fn numbered(&self, name: &str) -> Vec<String> {
         let width = self.many.to_string().len().max(2);
         (1..=self.many).map(|number| format!("{name}_{number:0width$}")).collect()
     }
 
-    /// The topology that makes exactly the nodes of a workload; `None` where they were written or changed.
+    /// The topology that generates exactly the nodes of a workload; `None` if they were written or changed.
     pub fn of(workload: &Workload) -> Option<Topology> {
         let kind = crate::grammar::TOPOLOGIES.iter().find(|kind| Some(**kind) == workload.topology.as_deref())?;
         let publishers = workload.nodes.iter().filter(|node| !node.publishes.is_empty()).count();

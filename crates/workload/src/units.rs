@@ -5,22 +5,22 @@
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a text is no quantity of the kind asked for.
+/// Why a text is not a quantity of the requested kind.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QuantityError {
-    /// `10`
+    /// Example: `10`.
     #[error("a number without a unit")]
     MissingUnit,
-    /// `fast`, `-1 Hz`, `1e3 Hz`
+    /// Examples: `fast`, `-1 Hz`, `1e3 Hz`.
     #[error("not a number and a unit")]
     NotAQuantity,
-    /// `10 Hzz`
+    /// Example: `10 Hzz`.
     #[error("unknown unit `{0}`")]
     UnknownUnit(String),
-    /// `0.5 ns`, `0.3 B`
+    /// Examples: `0.5 ns`, `0.3 B`.
     #[error("not a whole number of {0}")]
     NotWhole(&'static str),
-    /// More than the type holds.
+    /// The value exceeds the type.
     #[error("too large")]
     TooLarge,
 }
@@ -103,7 +103,7 @@ fn real(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityError> {
 
 /// Writes a duration in the largest unit that leaves at least 1 before the point; whole minutes as minutes.
 ///
-/// Durations beyond 2^64 ns (584 years) have no exact text and are cut there.
+/// Durations beyond 2^64 ns (584 years) are cut to that, because they have no exact text.
 pub fn format_duration(duration: Duration) -> String {
     let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let (unit, factor) = match nanoseconds {
@@ -117,7 +117,7 @@ pub fn format_duration(duration: Duration) -> String {
     format!("{} {unit}", decimal(nanoseconds, factor))
 }
 
-/// Writes a size in the largest binary unit that divides it, else the largest decimal one, else bytes.
+/// Writes a size in the largest binary unit that divides it, otherwise in the largest decimal one, otherwise in bytes.
 pub fn format_size(bytes: u64) -> String {
     for unit in ["GiB", "MiB", "KiB", "GB", "MB", "kB"] {
         let factor = SIZES.iter().find(|(name, _)| *name == unit).map_or(1, |(_, factor)| *factor);
@@ -152,7 +152,7 @@ pub fn format_percent(percent: f64) -> String {
     format!("{percent} %")
 }
 
-/// Number and unit, with or without blanks between them.
+/// Splits number and unit, with or without blanks between them.
 fn split(text: &str) -> Result<(&str, &str), QuantityError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -178,14 +178,14 @@ fn factor<T: Copy>(unit: &str, units: &[(&str, T)]) -> Result<T, QuantityError> 
         .ok_or_else(|| QuantityError::UnknownUnit(unit.to_string()))
 }
 
-/// `number` x `factor`, exactly.
+/// Computes `number` x `factor` exactly.
 fn exact(number: &str, factor: u64, unit: &'static str) -> Result<u64, QuantityError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
     let whole: u64 = whole.parse().map_err(|_| QuantityError::TooLarge)?;
     let mut total = whole.checked_mul(factor).ok_or(QuantityError::TooLarge)?;
     if !fraction.is_empty() {
-        // More digits than 19 cannot make a whole number of ns or bytes with the factors above.
+        // With the factors above, more than 19 digits cannot make a whole number of ns or bytes.
         let scale = 10u128.checked_pow(fraction.len() as u32).ok_or(QuantityError::NotWhole(unit))?;
         let digits: u128 = fraction.parse().map_err(|_| QuantityError::NotWhole(unit))?;
         let scaled = digits.checked_mul(u128::from(factor)).ok_or(QuantityError::NotWhole(unit))?;
@@ -198,7 +198,7 @@ fn exact(number: &str, factor: u64, unit: &'static str) -> Result<u64, QuantityE
     Ok(total)
 }
 
-/// `value` / `factor` as a decimal, exactly; `factor` is a power of ten or divides `value`.
+/// Writes `value` / `factor` as an exact decimal; `factor` is a power of ten or divides `value`.
 fn decimal(value: u64, factor: u64) -> String {
     let (whole, rest) = (value / factor, value % factor);
     if rest == 0 {

@@ -1,4 +1,4 @@
-//! Single values and maps of the tree, each with its own way to be wrong.
+//! Reads single values and maps of the tree, and reports those that are wrong.
 
 use crate::diagnostic::{did_you_mean, Report, Span};
 use crate::document::{Value, Yaml};
@@ -6,9 +6,9 @@ use crate::grammar::{self, Form, Place};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Most data that one message may carry: beyond it DDS implementations refuse or fragment without end.
+/// Most data in one message: DDS implementations refuse more, or fragment it without end.
 const MAX_SIZE: u64 = 1 << 30;
-/// Highest rate: beyond it a period is less than a system call.
+/// Highest rate: its period is about as long as a system call.
 const MAX_HZ: f64 = 1e6;
 /// Known keys of a map and their values.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl<'y> Fields<'y> {
     }
 }
 
-/// Reads values and reports those that are not what they should be.
+/// Reads values and reports those that are not as expected.
 pub(crate) struct Reader<'r, 'a> {
     pub report: &'r mut Report<'a>,
     /// See `Reading::whole`.
@@ -32,7 +32,7 @@ pub(crate) struct Reader<'r, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// The entries of a map whose keys are names that the user gives; duplicates are reported and left out.
+    /// Reads the entries of a map whose keys are names that the user gives. Reports duplicates and leaves them out.
     pub fn entries<'y>(
         &mut self,
         yaml: &'y Yaml,
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         Some(found)
     }
 
-    /// The known keys of a map; others are reported.
+    /// Reads the known keys of a map and reports others.
     pub fn fields<'y>(&mut self, yaml: &'y Yaml, place: &'static Place) -> Option<Fields<'y>> {
         if yaml.is_null() {
             return Some(Fields::default());
@@ -176,7 +176,7 @@ impl Reader<'_, '_> {
         self.bounded(yaml, duration, duration <= most, expected)
     }
 
-    /// The same, above zero.
+    /// Reads a duration above zero.
     pub fn positive(&mut self, yaml: &Yaml, most: Duration) -> Option<Duration> {
         let duration = self.duration(yaml, most)?;
         self.bounded(yaml, duration, !duration.is_zero(), "a time above 0 s".into())
@@ -216,12 +216,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Which of two words: `false` for the first.
+    /// Reads one of two words; `false` for the first.
     pub fn second_of(&mut self, yaml: &Yaml, words: &'static [&'static str; 2]) -> Option<bool> {
         self.one_of(yaml, words, Form::OneOf(words)).map(|index| index == 1)
     }
 
-    /// Which of some words, by its place among them.
+    /// Reads one of some words, as its index.
     pub fn one_of(&mut self, yaml: &Yaml, words: &'static [&'static str], form: Form) -> Option<usize> {
         let text = self.text(yaml, form)?;
         let index = words.iter().position(|word| *word == text);
@@ -255,7 +255,7 @@ impl Reader<'_, '_> {
         self.named_in(yaml, Form::Word)
     }
 
-    /// A plugin, transport or type where `form` is expected.
+    /// Reads a plugin, transport or type; `form` is what a message says was expected.
     pub fn named_in(&mut self, yaml: &Yaml, form: Form) -> Option<String> {
         self.named(yaml, "not-a-name", form, "a name of letters, digits and _ . / : -", grammar::is_word)
     }

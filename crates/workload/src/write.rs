@@ -1,4 +1,4 @@
-//! From the model back to the file that people read.
+//! Writes the model back as a file that people read.
 
 use crate::document::scalar;
 use crate::model::*;
@@ -8,7 +8,7 @@ use crate::topology::Topology;
 use crate::units::{format_bit_rate, format_duration, format_frequency, format_percent, format_size};
 use std::fmt::Write;
 
-/// Writes a workload as YAML that [`crate::parse`] reads back as the same model. What equals a default is left out.
+/// Writes a workload as YAML that [`crate::parse`] reads back as the same model. Omits what equals a default.
 pub fn write(workload: &Workload) -> String {
     let mut out = String::new();
     if let Some(study) = &workload.study {
@@ -59,7 +59,7 @@ fn write_topology(out: &mut String, topology: &Topology) {
     }
     for (key, of) in [("publishers", &topology.publishers), ("subscribers", &topology.subscribers)] {
         let mut options = end(&of.host, &of.middleware);
-        // The topology's own QoS is the publishers'.
+        // The topology's own QoS is that of its publishers.
         if key == "subscribers" {
             qos(&mut options, topology.asked, topology.publication.qos);
         }
@@ -72,7 +72,7 @@ fn write_topology(out: &mut String, topology: &Topology) {
     }
 }
 
-/// Where a node is and what it speaks.
+/// Writes the host and the middleware of an end.
 fn end(host: &str, middleware: &Option<(String, String)>) -> Vec<String> {
     let host = (!host.is_empty()).then(|| format!("host: {}", scalar(host)));
     let middleware = middleware.as_ref().map(|(plugin, transport)| match transport.as_str() {
@@ -156,7 +156,7 @@ fn publication(publication: &Publication) -> Vec<String> {
     options
 }
 
-/// Where it differs from what it is unless said.
+/// Writes the policies that differ from `unless_said`.
 fn qos(options: &mut Vec<String>, qos: Qos, unless_said: Qos) {
     if qos.reliable != unless_said.reliable {
         options.push(format!("reliability: {}", if qos.reliable { "reliable" } else { "best_effort" }));

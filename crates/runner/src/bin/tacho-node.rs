@@ -1,4 +1,4 @@
-//! The program that a node of a workload is; started by `tacho bench`, not by people.
+//! The program of a workload's node; `tacho bench` starts it, not people.
 
 use tacho_runner::{background, node};
 

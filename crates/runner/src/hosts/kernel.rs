@@ -1,4 +1,4 @@
-//! Links by the kernel: a bridge, pairs of veth, queueing disciplines at both ends of each.
+//! Links made by the kernel: a bridge, pairs of veth, and queueing disciplines at both ends of each.
 
 use super::namespace::{Namespace, INTERFACE, QUEUE_PACKETS};
 use super::switch::tap;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::os::fd::OwnedFd;
 use tacho_workload::model::Link;
 
-/// What waits for a link with a rate alone, bytes.
+/// Most bytes that wait for a link that has only a rate.
 const QUEUE_BYTES: u64 = 4 << 20;
 
 /// Whether the kernel can delay and lose packets, tried in a namespace that has no traffic.
@@ -15,9 +15,9 @@ pub fn has_netem(namespace: &Namespace) -> bool {
     namespace.batch("tc", &lines).is_ok()
 }
 
-/// Joins hosts by a bridge; `netem` says whether delay and loss can be had.
+/// Joins hosts by a bridge. `netem` says whether delay and loss are possible.
 pub fn join(bridge: &Namespace, hosts: &[&Namespace], links: &[Link], netem: bool) -> Result<()> {
-    // Snooping would hold back multicast until somebody asked for it by IGMP, which discovery does not wait for.
+    // Snooping would hold back multicast until some host requests it by IGMP, for which discovery does not wait.
     let mut lines = vec![
         "link add name bridge0 type bridge mcast_snooping 0".into(),
         "link set bridge0 addrgenmode none up".into(),
@@ -29,7 +29,7 @@ pub fn join(bridge: &Namespace, hosts: &[&Namespace], links: &[Link], netem: boo
     bridge.batch("ip", &lines)?;
     for (index, (host, link)) in hosts.iter().zip(links).enumerate() {
         let Some(discipline) = discipline(link, netem) else { continue };
-        // One segment a packet: a loss must not take what a wire would carry in forty packets.
+        // One segment in each packet: otherwise one loss would drop what a wire carries in forty packets.
         host.batch("ip", &[format!("link set {INTERFACE} gso_max_segs 1")])?;
         host.batch("tc", &[format!("qdisc add dev {INTERFACE} root {discipline}")])?;
         bridge.batch("tc", &[format!("qdisc add dev port{index} root {discipline}")])?;
@@ -51,10 +51,10 @@ pub fn join_boards(bridge: &Namespace, boards: &[Link]) -> Result<Vec<OwnedFd>> 
     Ok(wires)
 }
 
-/// What shapes one end of a link, in the words of tc(8); absent where nothing is asked for.
+/// The arguments of tc(8) that shape one end of a link; `None` if nothing is requested.
 fn discipline(link: &Link, netem: bool) -> Option<String> {
     if !netem || (link.delay.is_none() && link.loss_percent.is_none()) {
-        // The bucket holds what may go at once: 100 us of the rate, at least one packet.
+        // The bucket holds what may be sent at once: 100 us of the rate, at least one packet.
         let rate = link.rate_bit_per_s?;
         let bucket = (rate / 8 / 10_000).max(2048);
         return Some(format!("tbf rate {rate}bit burst {bucket} limit {QUEUE_BYTES}"));

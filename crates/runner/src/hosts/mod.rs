@@ -1,5 +1,5 @@
-//! Hosts of a workload on one machine (study B, V2X; study C, across CPUs): a network namespace each, joined by links
-//! with a rate, a delay and a loss.
+//! Makes the hosts of a workload on one machine (study B, V2X; study C, across CPUs): a network namespace for each,
+//! joined by links with a rate, a delay and a loss.
 //!
 //! Every host has one interface, `eth0`, with an address of 10.77.0.0/16 and a route for multicast, and a link to a
 //! switch that joins them all. A message from one host to another passes two links: the sender's, up, and the
@@ -7,8 +7,9 @@
 //! delays.
 //!
 //! The switch is the kernel's bridge in a namespace of its own, and links are pairs of veth, shaped at both ends by
-//! netem. Where the kernel has no netem and a delay or a loss is asked for, the switch is [`switch`], in user space.
-//! All hosts share this machine's clock and files, but for /dev/shm and /etc/machine-id, which each has of its own.
+//! netem. If the kernel has no netem and the workload asks for a delay or a loss, the switch is [`switch`], in user
+//! space. All hosts share this machine's clock and files, except /dev/shm and /etc/machine-id, of which each has its
+//! own.
 
 mod kernel;
 mod namespace;
@@ -23,27 +24,27 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use switch::Switch;
 use tacho_workload::model::{Host, Link};
 
-/// What joins the hosts, kept as long as they live.
+/// The connection of the hosts, kept as long as they exist.
 enum Joined {
-    /// There are none.
+    /// There are no hosts.
     Nothing,
     /// The kernel's bridge.
     Kernel { bridge: Namespace },
-    /// Ours.
+    /// The switch in user space.
     User { _switch: Switch },
 }
 
-/// Hosts that are up. Nothing is left of them when this is dropped, or when tacho ends in any way.
+/// Running hosts. They vanish when this is dropped, and when tacho ends in any way.
 pub struct Hosts {
     hosts: Vec<(String, Namespace, Mounts)>,
-    /// Of boards: where their frames come in and go out.
+    /// Descriptors through which boards send and receive frames.
     wires: Vec<OwnedFd>,
     joined: Joined,
     missing: Vec<String>,
 }
 
 impl Hosts {
-    /// Makes them and their links, and joins boards with these links to them, whose addresses come behind those of the
+    /// Makes the hosts and their links, and joins boards by their links. The boards' addresses follow those of the
     /// hosts.
     pub fn make(hosts: &[Host], boards: &[Link]) -> Result<Hosts> {
         if hosts.is_empty() {
@@ -58,7 +59,7 @@ impl Hosts {
         let shaped = |link: &Link| link.delay.is_some() || link.loss_percent.is_some();
         let mut missing = Vec::new();
         let mut wires = Vec::new();
-        // A tap device is shaped towards its board alone.
+        // A tap device is shaped only towards its board.
         let joined = if boards.iter().any(shaped) || (links.iter().any(shaped) && !kernel::has_netem(&bridge)) {
             match Switch::start(&namespaces, &links, boards) {
                 Ok((switch, of_boards)) => {
@@ -95,7 +96,7 @@ impl Hosts {
         Ok(Hosts { hosts: made, wires, joined, missing })
     }
 
-    /// The namespaces of a host, network and mounts; absent: this machine's own.
+    /// Network and mount namespace of a host; `None` means this machine's own.
     pub fn namespaces(&self, host: &str) -> Option<[BorrowedFd<'_>; 2]> {
         self.hosts
             .iter()
@@ -103,8 +104,7 @@ impl Hosts {
             .map(|(_, namespace, mounts)| [namespace.as_fd(), mounts.as_fd()])
     }
 
-    /// Begins to count what passes between them, without what the host `own` sends and hears; absent where no bridge
-    /// joins them.
+    /// Begins to count the traffic between hosts, without that of the host `own`. `None` if no bridge joins them.
     pub fn count_bytes(&self, own: Option<Ipv4Addr>) -> Result<Option<wire::Wire>> {
         let Joined::Kernel { bridge } = &self.joined else { return Ok(None) };
         let hosts = (0..self.hosts.len()).map(|index| format!("port{index}"));
@@ -112,24 +112,24 @@ impl Hosts {
         Ok(Some(wire::Wire::start(bridge, &ports, own)?))
     }
 
-    /// The wire of a board, by its place among them.
+    /// The wire of the board with this index.
     pub fn wire(&self, board: usize) -> Option<BoardWire> {
         let fd = self.wires.get(board)?.as_raw_fd();
         Some(if let Joined::User { .. } = self.joined { BoardWire::Switch(fd) } else { BoardWire::Tap(fd) })
     }
 
-    /// What was asked for and is not there, or not as asked for.
+    /// Requested properties that are missing or different.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 }
 
-/// Whether hosts can be made here, and why not.
+/// Whether this machine allows hosts; the error says why not.
 pub fn allowed() -> Result<()> {
     Namespace::make()?.within(|| switch::tap(INTERFACE)).context("/dev/net/tun").map(drop)
 }
 
-/// The address that a host will have; absent for the empty name, which is this machine.
+/// The address that a host will have; `None` for the empty name, which is this machine.
 pub fn address(hosts: &[Host], host: &str) -> Result<Option<Ipv4Addr>> {
     match hosts.iter().position(|known| known.name == host) {
         Some(index) => Ok(Some(nth_address(index))),
@@ -141,17 +141,17 @@ pub fn address(hosts: &[Host], host: &str) -> Result<Option<Ipv4Addr>> {
     }
 }
 
-/// The address of the host at a place.
+/// The address of the host with this index.
 pub fn nth_address(index: usize) -> Ipv4Addr {
     let number = index as u16 + 1;
     Ipv4Addr::new(10, 77, (number >> 8) as u8, number as u8)
 }
 
-/// Quiet but for what nodes send: no IPv6 address, so no neighbours are looked for.
+/// Brings the interface up without an IPv6 address, so that it sends no neighbour discovery.
 fn interface_up(address: Ipv4Addr) -> Vec<String> {
     vec![
         "link set lo up".into(),
-        // Room for the pieces of a message of several MB; a tap device drops what finds none.
+        // Room for the fragments of a message of several MB; a tap device drops fragments that exceed it.
         format!("link set {INTERFACE} addrgenmode none txqueuelen {QUEUE_PACKETS}"),
         format!("address add {address}/16 dev {INTERFACE}"),
         format!("link set {INTERFACE} up"),

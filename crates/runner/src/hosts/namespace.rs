@@ -1,5 +1,5 @@
-//! A network namespace without a name, and what else makes a host: it lives as long as its descriptors or a process in
-//! it, so nothing is left of it after any end.
+//! A network namespace without a name, and the other namespaces of a host. The kernel removes them with their last
+//! descriptor and process, so nothing is left however tacho ends.
 
 use anyhow::{bail, Context, Result};
 use std::ffi::CStr;
@@ -13,26 +13,26 @@ use std::time::{Duration, Instant};
 /// The interface of every host.
 pub const INTERFACE: &str = "eth0";
 
-/// Packets that wait for a link, in each direction.
+/// Most packets that wait for a link, in each direction.
 pub const QUEUE_PACKETS: u32 = 10_000;
 
-/// From setting a link up to the kernel saying that it is.
+/// Longest time from setting a link up until the kernel reports it as up.
 const LINK_LIMIT: Duration = Duration::from_secs(5);
 
 /// One namespace.
 #[derive(Debug)]
 pub struct Namespace(File);
 
-/// What a process of a host has to itself besides its network: shared memory, and the machine's identity. Fast DDS
-/// takes peers of the same machine-id to be here, and looks for them on its own addresses and in shared memory alone.
+/// What a host has of its own besides its network: shared memory and the machine's identity. Fast DDS assumes that
+/// peers with the same machine-id are local, and looks for them only on its own addresses and in shared memory.
 #[derive(Debug)]
 pub struct Mounts(File);
 
 impl Mounts {
-    /// New ones for the host of this number.
+    /// Makes them for the host of this number.
     pub fn make(number: usize) -> Result<Mounts> {
         let made = on_a_thread(|| {
-            // SAFETY: plain call; of this thread alone, which ends.
+            // SAFETY: affects only this thread, which ends.
             if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -67,10 +67,10 @@ fn mount(what: Option<&CStr>, on: &CStr, kind: Option<&CStr>, flags: libc::c_ulo
 }
 
 impl Namespace {
-    /// A new one, with nothing in it but `lo`, which is down.
+    /// Makes one. It contains only `lo`, which is down.
     pub fn make() -> Result<Namespace> {
         let made = on_a_thread(|| {
-            // SAFETY: plain call; of this thread alone, which ends.
+            // SAFETY: affects only this thread, which ends.
             match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
                 0 => File::open("/proc/thread-self/ns/net"),
                 _ => Err(io::Error::last_os_error()),
@@ -86,12 +86,12 @@ impl Namespace {
         }
     }
 
-    /// A path by which other programs find it, as long as this lives.
+    /// A path by which other programs find it while this exists.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 
-    /// Does something on a thread inside it.
+    /// Runs `what` on a thread inside it.
     pub fn within<T: Send>(&self, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         let namespace = self.0.as_raw_fd();
         on_a_thread(move || {
@@ -100,7 +100,7 @@ impl Namespace {
         })
     }
 
-    /// Waits until a link is up in the eyes of the kernel, which takes a moment; middlewares leave it out until then.
+    /// Waits until the kernel reports a link as up, which takes a moment; until then middlewares ignore it.
     pub fn wait_for_link(&self, name: &str) -> Result<()> {
         let limit = Instant::now() + LINK_LIMIT;
         while !self.within(|| is_running(name)).with_context(|| format!("link {name}"))? {
@@ -141,7 +141,7 @@ impl AsFd for Namespace {
     }
 }
 
-/// Whether a link of this thread's namespace is up and its other end, too (netdevice(7): IFF_RUNNING).
+/// Whether a link of this thread's namespace and its other end are up (netdevice(7): IFF_RUNNING).
 fn is_running(name: &str) -> io::Result<bool> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
     // SAFETY: an ifreq of zeros is one; the name is shorter than its field by the check, and ends with a zero.
@@ -168,7 +168,7 @@ fn enter(namespace: i32) -> io::Result<()> {
     }
 }
 
-/// A thread that changes its namespace must not live on as one of ours.
+/// Runs `what` on a thread of its own, because a thread that has changed its namespace must not be reused.
 fn on_a_thread<T: Send>(what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| scope.spawn(what).join()).unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
 }

@@ -1,5 +1,5 @@
-//! A switch in user space, for kernels without netem: every host's interface is a tap device, and a thread passes their
-//! frames on, late or not at all, as the links say.
+//! A switch in user space, for kernels without netem. Every host's interface is a tap device, and a thread forwards
+//! their frames late or not at all, as the links demand.
 
 use super::namespace::{Namespace, INTERFACE};
 use anyhow::{Context, Result};
@@ -16,12 +16,12 @@ use tacho_workload::random::{mix, Draws};
 
 /// An Ethernet frame with the standard MTU, and some room.
 const FRAME_MAX: usize = 2048;
-/// What waits for a link before frames are dropped, bytes; as much as the kernel's own queue there.
+/// Most bytes that wait for a link; later frames are dropped. The kernel's queue has the same size.
 const QUEUE_BYTES: u64 = 4 << 20;
 /// `TUNSETIFF` of linux/if_tun.h.
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 
-/// The switch; ended with this.
+/// The switch. Dropping this ends it.
 #[derive(Debug)]
 pub struct Switch {
     stop: File,
@@ -29,8 +29,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Gives every host its interface, and begins to pass frames on.
-    /// Boards have no kernel that an interface could be of: each is given a descriptor of datagrams, one a frame.
+    /// Makes every host's interface and begins to forward frames. Boards have no kernel for an interface: each gets a
+    /// descriptor of datagrams, one for each frame.
     pub fn start(hosts: &[&Namespace], links: &[Link], boards: &[Link]) -> Result<(Switch, Vec<OwnedFd>)> {
         let mut taps = hosts
             .iter()
@@ -62,12 +62,12 @@ impl Drop for Switch {
     fn drop(&mut self) {
         let told = (&self.stop).write_all(&1u64.to_ne_bytes());
         if let (Ok(()), Some(thread)) = (told, self.thread.take()) {
-            let _ = thread.join(); // it panicked, and said so
+            let _ = thread.join(); // its panic was printed
         }
     }
 }
 
-/// A tap device in the namespace of the calling thread.
+/// Makes a tap device in the namespace of the calling thread.
 pub fn tap(name: &str) -> io::Result<File> {
     let file = File::options().read(true).write(true).open("/dev/net/tun")?;
     // SAFETY: zeroed is valid for ifreq; the name fits with its NUL.
@@ -93,7 +93,7 @@ fn pass_on(mut taps: Vec<File>, stop: &File, mut fabric: Fabric) {
         let left_ns = fabric.next_ns().map(|at| (at - monotonic_ns()).max(0));
         let timeout = left_ns.map(|ns| libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 });
         let timeout = timeout.as_ref().map_or(std::ptr::null(), |timeout| timeout as *const _);
-        // SAFETY: all pointers are valid. EINTR: nothing is ready.
+        // SAFETY: all pointers are valid. On EINTR, nothing is ready.
         unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout, std::ptr::null()) };
         if polled.last().is_some_and(|stop| stop.revents != 0) {
             return;
@@ -104,7 +104,7 @@ fn pass_on(mut taps: Vec<File>, stop: &File, mut fabric: Fabric) {
             }
         }
         while let Some((to, frame)) = fabric.due(monotonic_ns()) {
-            let _ = taps[to].write(&frame); // an interface that is not up yet, or down again, hears nothing
+            let _ = taps[to].write(&frame); // an interface that is not up receives nothing
         }
     }
 }
@@ -115,7 +115,7 @@ struct Wire {
     rate_bit_per_s: Option<u64>,
     delay_ns: i64,
     loss: f64,
-    /// When it has sent all that it was given.
+    /// When it has sent all frames given to it.
     free_ns: i64,
     draws: Draws,
 }
@@ -131,7 +131,7 @@ impl Wire {
         }
     }
 
-    /// When a frame given at an instant comes out; absent: it is lost, or finds no room.
+    /// When a frame given at an instant arrives; `None` if it is lost or the queue is full.
     fn carry(&mut self, bytes: usize, at_ns: i64) -> Option<i64> {
         let mut out_ns = at_ns;
         if let Some(rate) = self.rate_bit_per_s {
@@ -142,25 +142,25 @@ impl Wire {
             out_ns = at_ns + waits_ns + (bytes as f64 * 8e9 / rate as f64) as i64;
             self.free_ns = out_ns;
         }
-        // Lost on the way: it has used the link.
+        // A frame lost on the way has used the link.
         let lost = self.draws.uniform() <= self.loss;
         (!lost).then_some(out_ns + self.delay_ns)
     }
 }
 
-/// A frame on its way: on its sender's link, then on its receiver's.
+/// A frame in transit: on its sender's link, then on its receiver's.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Flight {
     at_ns: i64,
-    /// Those of one instant keep their order.
+    /// Keeps the order of frames of the same instant.
     number: u64,
     to: usize,
-    /// The second link is behind it, too.
+    /// Whether it has also passed the second link.
     arrived: bool,
     frame: Vec<u8>,
 }
 
-/// The links, what is on them, and which host has which Ethernet address.
+/// The links, the frames on them, and the Ethernet addresses of each host.
 #[derive(Debug)]
 struct Fabric {
     up: Vec<Wire>,
@@ -183,8 +183,7 @@ impl Fabric {
         }
     }
 
-    /// A frame from a host: to the one it names, or to all others where it names a group or one that has not been heard
-    /// yet.
+    /// Forwards a frame: to the host that it addresses, or to all others if it addresses a group or an unknown address.
     fn sent(&mut self, from: usize, frame: &[u8], now_ns: i64) {
         let Some((to, source)) =
             frame.get(..6).zip(frame.get(6..12).and_then(|source| <[u8; 6]>::try_from(source).ok()))
@@ -204,7 +203,7 @@ impl Fabric {
         self.flights.push(Reverse(Flight { number: self.number, ..flight }));
     }
 
-    /// The next frame that has arrived by an instant, and where.
+    /// The next frame that has arrived by an instant, and its receiver.
     fn due(&mut self, now_ns: i64) -> Option<(usize, Vec<u8>)> {
         while self.next_ns()? <= now_ns {
             let Reverse(flight) = self.flights.pop()?;
@@ -218,7 +217,7 @@ impl Fabric {
         None
     }
 
-    /// When something is to be done next.
+    /// When the next frame arrives.
     fn next_ns(&self) -> Option<i64> {
         self.flights.peek().map(|Reverse(flight)| flight.at_ns)
     }
@@ -249,11 +248,11 @@ mod tests {
     fn a_frame_takes_both_delays_and_both_serialisations() {
         let slow = Link { rate_bit_per_s: Some(8_000_000), delay: Some(Duration::from_millis(2)), ..Link::default() };
         let mut fabric = Fabric::new(&[slow, Link { delay: Some(Duration::from_millis(1)), ..Link::default() }]);
-        // 1000 bytes at 1 byte a microsecond: the second waits for the first.
+        // 1000 bytes at 1 byte a microsecond: the second frame waits for the first.
         fabric.sent(0, &frame(9, 1, 1000), 0);
         fabric.sent(0, &frame(9, 1, 1000), 0);
         assert_eq!(arrivals(&mut fabric, 1 << 40), [(4_000_000, 1, 1), (5_000_000, 1, 1)]);
-        // And back: the delay of the sender, then queue and delay of the receiver.
+        // The reply: the delay of the sender, then queue and delay of the receiver.
         fabric.sent(1, &frame(1, 9, 500), 10_000_000);
         assert_eq!(arrivals(&mut fabric, 1 << 40), [(13_500_000, 0, 9)]);
     }

@@ -1,8 +1,7 @@
-//! Bytes on the wire: every frame that enters the bridge, once, at the port where it does, by a packet socket
-//! (packet(7)).
+//! Counts bytes on the wire: every frame once, at the port where it enters the bridge, by a packet socket (packet(7)).
 //!
-//! What tacho itself sends to and hears from boards is left out. The thread looks now and then rather than at every
-//! frame, so that it does not get between the nodes that are measured.
+//! Traffic of tacho itself with boards is not counted. The thread reads now and then rather than at every frame, so
+//! that it does not disturb the measured nodes.
 
 use super::namespace::Namespace;
 use anyhow::{Context, Result};
@@ -17,9 +16,9 @@ use std::time::Duration;
 use tacho_events::run::WireCount;
 use tacho_recording::clock::monotonic_ns;
 
-/// Of each frame, what tells whether it carries a message.
+/// Bytes captured of each frame, enough to see whether it carries a message.
 const SNAP: usize = 192;
-/// Frames that may wait until they are looked at, bytes as the kernel counts them.
+/// Room for frames that are not read yet, bytes as the kernel counts them.
 const BUFFER: libc::c_int = 64 << 20;
 const LOOKING: Duration = Duration::from_millis(5);
 const ETHERNET: usize = 14;
@@ -31,14 +30,14 @@ const DATA_FRAG: u8 = 0x16;
 /// The two highest bits of a built-in entity's kind (RTPS 9.3.1.2).
 const BUILTIN: u8 = 0xc0;
 
-/// What has been counted, and between which instants of CLOCK_MONOTONIC.
+/// Counts so far, and the window between two instants of CLOCK_MONOTONIC.
 #[derive(Debug, Default)]
 struct State {
     window_ns: Range<i64>,
     counts: WireCount,
 }
 
-/// Counts until dropped.
+/// Counts until it is dropped.
 #[derive(Debug)]
 pub struct Wire {
     state: Arc<Mutex<State>>,
@@ -47,7 +46,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// On these ports of the bridge, without frames to or from `own`.
+    /// Counts on these ports of the bridge, without frames to or from `own`.
     pub fn start(bridge: &Namespace, ports: &[String], own: Option<Ipv4Addr>) -> Result<Wire> {
         let (socket, ports) = bridge
             .within(|| Ok((open()?, ports.iter().map(|name| index(name)).collect::<io::Result<Vec<_>>>()?)))
@@ -64,12 +63,12 @@ impl Wire {
         Ok(Wire { state, stop, thread: Some(thread) })
     }
 
-    /// Counts from one instant to another, to within how often it looks.
+    /// Sets the window of the counts, accurate to the interval between two reads.
     pub fn measure(&self, window_ns: Range<i64>) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).window_ns = window_ns;
     }
 
-    /// What passed in the window.
+    /// The counts of the window.
     pub fn counted(&self) -> WireCount {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).counts.clone()
     }
@@ -79,7 +78,7 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // it panicked, and said so
+            let _ = thread.join(); // its panic was printed
         }
     }
 }
@@ -115,8 +114,8 @@ fn drain(socket: &OwnedFd, ports: &[i32], own: Option<Ipv4Addr>, into: &Mutex<St
     let mut counts = WireCount::default();
     let mut frame = [0u8; SNAP];
     loop {
-        // SAFETY: zeroed is valid for the address; all pointers live through the call, with their sizes. MSG_TRUNC: the
-        // whole length is told.
+        // SAFETY: zeroed is valid for the address; all pointers live through the call, with their sizes. MSG_TRUNC
+        // makes the call return the whole length.
         let (size, from) = unsafe {
             let mut from: libc::sockaddr_ll = std::mem::zeroed();
             let mut length = std::mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
@@ -131,7 +130,7 @@ fn drain(socket: &OwnedFd, ports: &[i32], own: Option<Ipv4Addr>, into: &Mutex<St
             (size, from)
         };
         if size < 0 {
-            break; // EAGAIN: none is left
+            break; // EAGAIN: no frame is left
         }
         if from.sll_pkttype != libc::PACKET_OUTGOING && ports.contains(&from.sll_ifindex) {
             count(&mut counts, &frame[..SNAP.min(size as usize)], size as u64, own);
@@ -149,11 +148,11 @@ fn drain(socket: &OwnedFd, ports: &[i32], own: Option<Ipv4Addr>, into: &Mutex<St
     }
 }
 
-/// Frames that found no room since the last look.
+/// Frames dropped since the last read because the buffer was full.
 fn missed(socket: &OwnedFd) -> u64 {
     let mut statistics = [0u32; 2]; // struct tpacket_stats: packets, drops
     let mut size = std::mem::size_of_val(&statistics) as libc::socklen_t;
-    // SAFETY: the buffer lives through the call and has the size that is told.
+    // SAFETY: the buffer lives through the call and has the given size.
     let got = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -170,7 +169,7 @@ fn missed(socket: &OwnedFd) -> u64 {
     }
 }
 
-/// One frame of `size` bytes, of which the first are here.
+/// Counts one frame of `size` bytes, of which `frame` is the beginning.
 fn count(counts: &mut WireCount, frame: &[u8], size: u64, own: Option<Ipv4Addr>) {
     let ip = frame.get(ETHERNET..).filter(|ip| frame[12..14] == [8, 0] && ip.len() >= 20);
     let is_own = |ip: &[u8]| own.is_some_and(|own| ip[12..16] == own.octets() || ip[16..20] == own.octets());
@@ -185,8 +184,8 @@ fn count(counts: &mut WireCount, frame: &[u8], size: u64, own: Option<Ipv4Addr>)
     }
 }
 
-/// Whether an IPv4 packet is, or is a later piece of, a UDP datagram with application data: of RTPS a DATA of a writer
-/// that is not built in.
+/// Whether an IPv4 packet is, or is a later fragment of, a UDP datagram with application data: for RTPS, a DATA of a
+/// writer that is not built in.
 fn carries_data(ip: &[u8]) -> bool {
     let header = usize::from(ip[0] & 15) * 4;
     let is_later_piece = u16::from_be_bytes([ip[6], ip[7]]) & 0x1fff != 0;
@@ -201,7 +200,8 @@ fn carries_data(ip: &[u8]) -> bool {
     while let Some([id, flags, a, b]) = payload.get(at..at + 4) {
         let little = flags & 1 != 0;
         let length = usize::from(if little { u16::from_le_bytes([*a, *b]) } else { u16::from_be_bytes([*a, *b]) });
-        // Behind extra flags, octets to inline QoS and the reader's id: the writer's, whose last octet is its kind.
+        // Skips the extra flags, the octets to inline QoS and the reader's id. The last octet of the writer's id is its
+        // kind.
         let kind = payload.get(at + 4 + 11);
         if matches!(*id, DATA | DATA_FRAG) && kind.is_some_and(|kind| kind & BUILTIN != BUILTIN) {
             return true;

@@ -1,4 +1,4 @@
-//! Who has what: shared memory and sockets of a process, and all files that processes have mapped or open, from /proc.
+//! Reads from /proc which shared memory and sockets a process uses, and which files all processes have mapped or open.
 
 use super::object::{identity, shared_memory, Identity, Object};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// When a process began, in ticks since the machine started; absent: there is none, or none but its exit code.
+/// When a process began, in ticks since the machine started; `None` if it does not exist or is a zombie.
 pub(super) fn begin_of(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program, in parentheses, may hold anything; proc(5): state is the third word, starttime the 22nd.
@@ -15,8 +15,8 @@ pub(super) fn begin_of(pid: u32) -> Option<u64> {
     words.get(19).filter(|_| !ended)?.parse().ok()
 }
 
-/// Shared memory that a process has mapped or open, and sockets that it has bound, by their paths. What cannot be
-/// read is not among them.
+/// Shared memory that a process has mapped or open, and sockets that it has bound, by their paths. Omits what it may
+/// not read.
 pub(super) fn objects_of(pid: u32) -> Vec<Object> {
     let (folder, memory) = (PathBuf::from(format!("/proc/{pid}")), shared_memory());
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn objects_of(pid: u32) -> Vec<Object> {
     found
 }
 
-/// What /proc/PID/maps lists: whether it is shared, what it is, and its path.
+/// Parses /proc/PID/maps: whether each mapping is shared, its file's identity and path.
 fn mapped(maps: &str) -> impl Iterator<Item = (bool, Identity, &Path)> {
     maps.lines().filter_map(|line| {
         let mut words = line.splitn(6, ' ');
@@ -57,7 +57,7 @@ fn mapped(maps: &str) -> impl Iterator<Item = (bool, Identity, &Path)> {
     })
 }
 
-/// Paths of sockets by their inodes, of what /proc/PID/net/unix lists; sockets without a file are not among them.
+/// Parses /proc/PID/net/unix: paths of sockets by their inodes. Omits sockets without a file.
 fn bound_sockets(unix: &str) -> BTreeMap<&str, PathBuf> {
     unix.lines()
         .filter_map(|line| {
@@ -68,13 +68,13 @@ fn bound_sockets(unix: &str) -> BTreeMap<&str, PathBuf> {
         .collect()
 }
 
-/// Files that processes have, by what they are.
+/// Files that processes use, with one process for each.
 #[derive(Debug, Default)]
 pub(super) struct Held(BTreeMap<Identity, u32>);
 
 impl Held {
-    /// Of all processes that can be seen but this one. Another user's cannot: what they have of ours is memory that
-    /// is theirs until they let go of it, and locks, which are looked at.
+    /// Looks at all visible processes but this one. Another user's processes are not readable: mapped memory remains
+    /// valid for them after removal, and their locks are checked separately.
     pub fn by_processes() -> Held {
         let mut held = BTreeMap::new();
         for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -82,7 +82,7 @@ impl Held {
             if pid == std::process::id() {
                 continue;
             }
-            // Ended just now, or another user's: none.
+            // The process has just ended or is another user's: it counts as using nothing.
             let maps = fs::read_to_string(process.path().join("maps")).unwrap_or_default();
             held.extend(mapped(&maps).map(|(_, identity, _)| (identity, pid)));
             let files = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
@@ -94,7 +94,7 @@ impl Held {
         Held(held)
     }
 
-    /// Why an object stays, where a process has it.
+    /// Why an object stays, if a process uses it.
     pub fn why(&self, object: &Object) -> Option<String> {
         self.0.get(&object.identity).map(|pid| format!("process {pid} uses it"))
     }
@@ -109,7 +109,7 @@ mod tests {
         assert!(begin_of(std::process::id()).is_some());
         let mut child = std::process::Command::new("true").spawn().unwrap();
         while begin_of(child.id()).is_some() {
-            std::thread::yield_now(); // it has ended, and nobody has asked how
+            std::thread::yield_now(); // a zombie until wait()
         }
         child.wait().unwrap();
     }

@@ -1,6 +1,6 @@
-//! Files of iceoryx2, which are of one prefix and in one folder for all runs of a user. Every process that uses them
-//! has that folder locked shared (native/middleware/iceoryx): whoever gets the exclusive lock may remove all of them,
-//! and nothing but all.
+//! Removes files of iceoryx2. They have one prefix and one folder for all runs of a user. Every process that uses them
+//! holds a shared lock of that folder (native/middleware/iceoryx): a process with the exclusive lock may remove all of
+//! them, but not single ones.
 
 use super::held::Held;
 use super::leftover::{Leftover, Mode};
@@ -23,7 +23,7 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
     };
     let memory: Vec<_> = files(&shared_memory(), 0)?.into_iter().filter(ours).collect();
     let files = files(&folder, 3)?;
-    // A process with another private folder, or of an older version.
+    // A process with another private folder, or of an older version, may use them without that lock.
     let held = if memory.is_empty() && files.is_empty() { Held::default() } else { Held::by_processes() };
     let why = memory
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
         .find_map(|object| held.why(object).map(|why| format!("{}: {why}", object.path.display())));
     let mut found = Vec::new();
     for object in memory.iter().chain(&files) {
-        // Stays after any end of iceoryx2: nothing that was killed left it.
+        // iceoryx2 always leaves this file, even after an orderly end.
         if mode == Mode::List && object.path.extension().is_some_and(|end| end == "global_mgmt") {
             continue;
         }
@@ -42,19 +42,19 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
     }
     if mode == Mode::Remove && why.is_none() {
         for inside in fs::read_dir(&folder)?.flatten().filter(|entry| entry.path().is_dir()) {
-            fs::remove_dir_all(inside.path())?; // nothing but empty folders
+            fs::remove_dir_all(inside.path())?; // contains only empty folders
         }
     }
     Ok(found)
 }
 
-/// Whether this is one of those files, which are no single run's.
+/// Whether an object is one of these files, which belong to no single run.
 pub(super) fn is_of_all_runs(object: &Object) -> bool {
     let prefix = format!("tacho_{}_", tacho_private::own_user());
     object.path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix))
 }
 
-/// All that is no folder in a folder, and in folders of it to a depth.
+/// Lists everything but folders, in a folder and in its folders down to a depth.
 fn files(folder: &Path, depth: usize) -> io::Result<Vec<Object>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

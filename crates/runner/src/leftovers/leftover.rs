@@ -1,17 +1,17 @@
-//! What a look for leftovers finds.
+//! Results of looking for leftovers.
 
 use serde::Serialize;
 
-/// Something that a run left.
+/// An object that a run left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Leftover {
-    /// Its path; of System V shared memory, what `ipcs -m` calls it.
+    /// Its path; for System V shared memory, its name in `ipcs -m`.
     pub what: String,
-    /// Memory or disk that it takes, bytes.
+    /// Memory or disk that it uses, bytes.
     pub bytes: u64,
-    /// Whose it was.
+    /// The run that left it.
     pub run: String,
-    /// Why it stays; absent: it was removed, or will be.
+    /// Why it stays; absent if it was or will be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stays: Option<String>,
 }
@@ -19,8 +19,8 @@ pub struct Leftover {
 /// Whether to remove anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Only look.
+    /// Only list.
     List,
-    /// Remove what is not in doubt.
+    /// Remove whatever is not in doubt.
     Remove,
 }

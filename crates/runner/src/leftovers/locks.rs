@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// The exclusive lock of a folder; it goes with the file.
+/// Takes the exclusive lock of a folder, which ends with the returned file.
 pub(super) fn lock_folder(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     // SAFETY: the descriptor is open.
@@ -18,7 +18,7 @@ pub(super) fn lock_folder(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether an exclusive lock could be had without waiting.
+/// Tries to take the exclusive lock without waiting.
 pub(super) fn try_lock(file: &File) -> bool {
     // SAFETY: the descriptor is open.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }

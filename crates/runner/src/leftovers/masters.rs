@@ -1,6 +1,6 @@
-//! Files by which nodes on ROS 1 find the master of their domain (native/middleware/ros1/master.cpp): `.users`, which
-//! every session has locked shared, and `.master`, which the master has locked. They stay when both are gone, two a
-//! domain and network.
+//! Removes files by which nodes on ROS 1 find the master of their domain (native/middleware/ros1/master.cpp): `.users`,
+//! on which every session holds a shared lock, and `.master`, which the master locks. Two remain for each domain and
+//! network after all have ended.
 
 use super::leftover::{Leftover, Mode};
 use super::locks::try_lock;
@@ -16,8 +16,8 @@ pub(super) fn leftovers(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>>
         if users.extension().is_none_or(|end| end != "users") {
             continue;
         }
-        // A session locks `.users` first, so with that one locked nobody starts a master; and it looks whether the
-        // file is still there.
+        // A session locks `.users` first and then checks that the file still exists. While we hold that lock, no
+        // session can start a master.
         let master = users.with_extension("master");
         let (of_users, of_master) = (tacho_private::open(&users)?, tacho_private::open(&master)?);
         if mode == Mode::Remove && try_lock(&of_users) && try_lock(&of_master) {

@@ -1,9 +1,9 @@
-//! What runs that were killed left behind: shared memory and sockets of their node processes, which the middleware
-//! removes in order and not otherwise.
+//! Finds and removes what killed runs left: shared memory and sockets of their node processes, which the middleware
+//! removes only at an orderly end.
 //!
-//! A run notes what its processes use ([`note`]), in a file that it keeps locked. Whoever gets that lock knows that
-//! the run is gone; then an object of the note is removed if it is the very one (device, inode, owner), and no
-//! process that can be seen has it ([`held`]). Where that is in doubt it stays, with the reason.
+//! A run notes what its processes use ([`note`]) in a file that it keeps locked. A process that gets this lock knows
+//! that the run is gone. It then removes each object of the note that is still the same one (device, inode, owner) and
+//! that no visible process uses ([`held`]). In doubt, an object stays, with the reason.
 
 mod held;
 mod iceoryx;
@@ -25,7 +25,7 @@ use remains::remains;
 use std::io;
 use std::path::Path;
 
-/// What runs of this user left that are gone.
+/// Lists or removes what this user's ended runs left.
 pub fn leftovers(mode: Mode) -> io::Result<Vec<Leftover>> {
     let private = tacho_private::folder()?;
     let mut found = in_folder(&private, mode)?;
@@ -39,7 +39,7 @@ fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
     if !notes.is_dir() {
         return Ok(found);
     }
-    // A note is made and locked under this lock, so one that can be locked is nobody's.
+    // Notes are made and locked under this lock, so a note that can be locked has no run.
     let _alone = lock_folder(&notes)?;
     for entry in notes.read_dir()? {
         let path = entry?.path();
@@ -55,7 +55,7 @@ fn in_folder(private: &Path, mode: Mode) -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
-/// How many objects were removed, and their bytes.
+/// Number of removed objects and their bytes.
 pub fn removed(found: &[Leftover]) -> (usize, u64) {
     found
         .iter()
@@ -63,7 +63,7 @@ pub fn removed(found: &[Leftover]) -> (usize, u64) {
         .fold((0, 0), |(count, bytes), left| (count + 1, bytes + left.bytes))
 }
 
-/// Before a run: what earlier ones left is removed, and said. What stays is not: `tacho doctor` says it.
+/// Removes what earlier runs left, and reports it. `tacho doctor` reports what stays.
 pub fn remove_before_a_run() {
     match tacho_private::folder().and_then(|private| in_folder(&private, Mode::Remove)) {
         Ok(found) => {
@@ -73,7 +73,7 @@ pub fn remove_before_a_run() {
                 eprintln!("tacho: removed {count} objects ({bytes}) that {}, left", first.run);
             }
         }
-        Err(error) => eprintln!("tacho: what earlier runs left is not removed: {error}"),
+        Err(error) => eprintln!("tacho: cannot remove what earlier runs left: {error}"),
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use std::path::PathBuf;
     use std::process::{Child, Command, Stdio};
 
-    /// A process that ends with its test, however that ends.
+    /// A process that ends with its test, whether it passes or fails.
     struct Process(Child);
 
     impl Process {
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// A process that has a file of shared memory open and a folder, in which its run is noted.
+    /// A process that has a file of shared memory open, and the note of its run in `folder`.
     fn noted(folder: &Path, name: &str) -> (Note, Process, PathBuf) {
         let mut note = Note::begin_in(folder).unwrap();
         let path = shared_memory().join(format!("tacho-test-{name}-{}", std::process::id()));
@@ -116,8 +116,8 @@ mod tests {
         (note, child, path)
     }
 
-    /// The one object of a run that was killed. A process that another test has just started has the run's lock, too,
-    /// until it executes its program.
+    /// The only object of a killed run. Waits, because a process that another test has just started inherits the run's
+    /// lock until it executes its program.
     fn one_left(folder: &Path, mode: Mode) -> Leftover {
         loop {
             let mut found = in_folder(folder, mode).unwrap();

@@ -1,5 +1,5 @@
-//! The note of a run: its processes, and the shared memory and sockets that these use. A line each, appended as it
-//! comes to be known, so that whenever the run is killed the note tells what was so far.
+//! Writes the note of a run: its processes, and the shared memory and sockets that these use. Each is appended as a
+//! line as soon as it is known, so that the note of a killed run is complete up to that moment.
 
 use super::held;
 use super::iceoryx;
@@ -14,24 +14,24 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Looking at processes takes at most this part of the time.
+/// Looking at processes takes at most one part in this many of the time.
 const PART: u32 = 20;
 const PERIOD: Duration = Duration::from_millis(300);
 
-/// The note of a run that goes on. Dropped, it takes away what its processes left, and itself.
+/// The note of a running run. Dropping it removes what its processes left, and the note itself.
 #[derive(Debug)]
 pub struct Note {
     path: PathBuf,
-    /// Locked as long as the run lives.
+    /// Stays locked as long as the run lives.
     file: File,
     noted: Noted,
-    /// Shared memory that was there when the run began.
+    /// Shared memory that existed before the run.
     before: BTreeSet<Identity>,
     next: Instant,
 }
 
 impl Note {
-    /// Of a run that begins now.
+    /// Begins the note of a run that starts now.
     pub fn begin() -> io::Result<Note> {
         Note::begin_in(&tacho_private::folder()?)
     }
@@ -66,7 +66,7 @@ impl Note {
         Ok(note)
     }
 
-    /// A process of the run.
+    /// Adds a process of the run.
     pub fn started(&mut self, pid: u32) {
         if let Some(begin) = held::begin_of(pid) {
             self.noted.processes.push((pid, begin));
@@ -74,7 +74,7 @@ impl Note {
         }
     }
 
-    /// Notes what the processes use by now.
+    /// Notes what the processes use at this moment.
     pub fn look(&mut self) {
         let begin = Instant::now();
         for (pid, _) in self.noted.processes.clone() {
@@ -95,7 +95,7 @@ impl Note {
         self.next = Instant::now() + PERIOD.max(begin.elapsed() * PART);
     }
 
-    /// The same, unless it was just done.
+    /// Calls [`look`](Note::look) unless it was called recently.
     pub fn look_now_and_then(&mut self) {
         if Instant::now() >= self.next {
             self.look();
@@ -103,15 +103,15 @@ impl Note {
     }
 
     fn write(&mut self, line: &str) {
-        // What is not noted is not removed; the run goes on.
+        // An object without a note is not removed; the run continues.
         let _ = self.file.write_all(format!("{line}\n").as_bytes());
     }
 
-    /// As if the run were killed.
+    /// Ends as if the run were killed.
     #[cfg(test)]
     pub(super) fn forget(self) {
         let note = std::mem::ManuallyDrop::new(self);
-        // SAFETY: closed once, as the note is never dropped.
+        // SAFETY: closed only once, because the note is never dropped.
         unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(&note.file)) };
     }
 }
@@ -120,8 +120,8 @@ impl Drop for Note {
     fn drop(&mut self) {
         remains(&self.noted, Mode::Remove);
         if let Some(private) = self.path.ancestors().nth(2) {
-            let _ = iceoryx::leftovers(private, Mode::Remove); // else the next one does
+            let _ = iceoryx::leftovers(private, Mode::Remove); // otherwise the next run does it
         }
-        let _ = fs::remove_file(&self.path); // removed by hand
+        let _ = fs::remove_file(&self.path); // the user may have removed it
     }
 }

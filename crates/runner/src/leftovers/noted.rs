@@ -1,4 +1,4 @@
-//! What the note of a run says, read back after the run is gone.
+//! Reads the note of a run that is gone.
 
 use super::held::begin_of;
 use super::locks::try_lock;
@@ -8,26 +8,25 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Notes of runs, in the private folder.
+/// Folder of notes, in the private folder.
 pub(super) const NOTES: &str = "runs";
 
-/// What a note says.
+/// Content of a note.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Noted {
-    /// Of tacho.
+    /// Process id of tacho.
     pub pid: u32,
     /// When the run began, seconds since 1970.
     pub began_s: u64,
     pub boot: String,
     pub pids: String,
-    /// Process ids, and when these processes began: ids are used again.
+    /// Ids of processes, and when these began, because ids are reused.
     pub processes: Vec<(u32, u64)>,
     pub objects: BTreeSet<Object>,
 }
 
 impl Noted {
-    /// What the note says, if its run is gone. The note of a run before the machine started last tells nothing, and
-    /// goes.
+    /// Reads a note if its run is gone. Removes a note from before the last boot, which is of no use.
     pub fn of_a_run_that_is_gone(path: &Path) -> io::Result<Option<Noted>> {
         let file = tacho_private::open(path)?;
         if !try_lock(&file) {
@@ -56,13 +55,13 @@ impl Noted {
                     let identity = device.parse().ok().zip(inode.parse().ok());
                     noted.objects.extend(identity.map(|identity| Object { path: path.into(), identity }));
                 }
-                _ => {} // the last line, cut short when the run was killed
+                _ => {} // the last line may be incomplete if the run was killed
             }
         }
         noted
     }
 
-    /// Why nothing of the run may be removed, where it may not.
+    /// Why nothing of the run may be removed; `None` if it may.
     pub fn doubt(&self) -> Option<String> {
         if self.pids != pid_namespace() {
             return Some("its run was in another container, whose processes cannot be seen from here".into());

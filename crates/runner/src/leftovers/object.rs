@@ -8,15 +8,15 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-/// Memory of RouDi, the daemon of iceoryx 1, and what else is its own: it leaves them if it is killed.
+/// Shared memory of RouDi, the daemon of iceoryx 1, and its other files, which stay if it is killed.
 const ROUDI: (&str, [&str; 3]) = ("iceoryx_mgmt", ["/tmp/roudi", "/tmp/roudi.lock", "/tmp/iox-unique-roudi.lock"]);
 
-/// Folder of shared memory.
+/// The folder of shared memory.
 pub(super) fn shared_memory() -> PathBuf {
     PathBuf::from("/dev/shm")
 }
 
-/// What identifies a file.
+/// Device and inode of a file.
 pub(super) type Identity = (u64, u64);
 
 pub(super) fn identity(found: &Metadata) -> Identity {
@@ -31,14 +31,14 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// What is there of a path.
+    /// The object at a path, if one exists.
     pub fn of(path: PathBuf) -> Option<Object> {
         let identity = identity(&path.symlink_metadata().ok()?);
         Some(Object { path, identity })
     }
 
-    /// Files that its maker has made for it, and has not always open: locks and semaphores of Fast DDS, locks of
-    /// iceoryx 1, and what RouDi has that made its memory.
+    /// Further files of the same maker, which it does not always have open: locks and semaphores of Fast DDS, locks of
+    /// iceoryx 1, and the other files of RouDi.
     pub fn beside(&self) -> Vec<Object> {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let names = [format!("sem.{name}_mutex"), format!("{name}_el"), format!("{name}_sl"), format!("{name}.lock")];
@@ -50,25 +50,25 @@ impl Object {
         self.path.symlink_metadata().ok().filter(|found| identity(found) == self.identity)
     }
 
-    /// Whether the very same is still there, and ours.
+    /// Whether this very object still exists and belongs to this user.
     pub fn is_there(&self) -> bool {
         self.found().is_some_and(|found| {
             found.uid() == tacho_private::own_user() && (found.is_file() || found.file_type().is_socket())
         })
     }
 
-    /// Removes it where that is asked for; why it could not.
+    /// Removes it in [`Mode::Remove`]; returns why that failed.
     pub fn goes(&self, mode: Mode) -> Option<String> {
         let removed = if mode == Mode::Remove { fs::remove_file(&self.path) } else { Ok(()) };
         removed.err().map(|error| error.to_string())
     }
 
-    /// What it takes.
+    /// Bytes that it uses.
     pub fn bytes(&self) -> u64 {
         self.found().map_or(0, |found| 512 * found.blocks())
     }
 
-    /// Locked, or that nobody listens on it; else why it stays.
+    /// Locks the file, or checks that no process listens on the socket; the error says why it stays.
     pub fn lock(&self) -> Result<Option<File>, String> {
         if self.found().is_some_and(|found| found.file_type().is_socket()) {
             return match UnixStream::connect(&self.path) {
@@ -84,7 +84,7 @@ impl Object {
         }
     }
 
-    /// The name that is common to files that belong together: `fastdds_port7400` for `sem.fastdds_port7400_mutex`,
+    /// The common name of files that belong together: `fastdds_port7400` for `sem.fastdds_port7400_mutex` and
     /// `fastdds_port7400_el`.
     pub fn group(&self) -> &str {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

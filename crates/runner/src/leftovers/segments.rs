@@ -1,5 +1,5 @@
-//! System V shared memory, which Cyber RT uses. The kernel knows who made a segment, when, and how many have it
-//! attached.
+//! Removes System V shared memory, which Cyber RT uses. The kernel reports the creator of a segment, its time, and the
+//! number of processes that have it attached.
 
 use super::leftover::Mode;
 use super::noted::Noted;
@@ -17,7 +17,7 @@ struct Segment {
     bytes: u64,
 }
 
-/// What processes of a run made: its name, its bytes, and why it stays.
+/// Segments that processes of a run made: name, bytes, and why each stays.
 pub(super) fn of(noted: &Noted, doubt: Option<String>, mode: Mode) -> Vec<(String, u64, Option<String>)> {
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let of_run = |segment: &Segment| {
@@ -32,7 +32,7 @@ pub(super) fn of(noted: &Noted, doubt: Option<String>, mode: Mode) -> Vec<(Strin
             let attached = (segment.attached > 0).then(|| format!("{} processes use it", segment.attached));
             let mut stays = doubt.clone().or(attached);
             if let (None, Mode::Remove) = (&stays, mode) {
-                // SAFETY: plain call; the kernel keeps the memory of whoever attaches it meanwhile.
+                // SAFETY: the kernel keeps the memory for processes that have it attached.
                 let removed = unsafe { libc::shmctl(segment.id, libc::IPC_RMID, std::ptr::null_mut()) } == 0;
                 stays = (!removed).then(|| std::io::Error::last_os_error().to_string());
             }

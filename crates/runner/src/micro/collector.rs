@@ -1,4 +1,4 @@
-//! Hears a board: subscribes to its events, and sends it beacons by which its clock is known from the other side, too.
+//! Listens to a board: subscribes to its events, and sends it beacons that bound its clock from the other side.
 
 use super::event_file::{BoardEvents, Message};
 use anyhow::{Context, Result};
@@ -8,18 +8,18 @@ use tacho_middleware::{Endpoint, Header, Middleware, Publisher, Session, Subscri
 use tacho_recording::clock::monotonic_ns;
 use tacho_workload::model::Qos;
 
-/// The topics of a board, before its node's name.
+/// Prefix of the board's topic; the node's name follows.
 const EVENTS: &str = "/tacho/events/";
 const CLOCK: &str = "/tacho/clock/";
-/// A message of events fits a datagram.
+/// Largest message of events, which fits a datagram.
 const MESSAGE: usize = 1400;
-/// Messages that may wait here.
+/// Depth of the subscription's queue.
 const DEPTH: u32 = 256;
 
 /// How often a beacon is sent.
 pub const BEACON: Duration = Duration::from_millis(50);
 
-/// One board's.
+/// Listens to one board.
 pub struct Collector {
     beacon: Publisher,
     events: Subscription,
@@ -30,7 +30,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Of the board with this node; on the interface with this address, or on the loopback where it is empty.
+    /// Listens to the board of this node, on the interface with this address; an empty address means the loopback.
     pub fn new(
         middleware: &Middleware,
         domain: u32,
@@ -45,7 +45,7 @@ impl Collector {
         let (sender, arrivals) = channel();
         let endpoint = Endpoint { topic: &events, message_type: "", size: MESSAGE, qos };
         let notify = move || {
-            let _ = sender.send(monotonic_ns()); // nobody listens any more: all is over
+            let _ = sender.send(monotonic_ns()); // the receiver ends with the run
         };
         let events = session.subscribe(&ours, &endpoint, Some(Box::new(notify)))?;
         let endpoint =
@@ -68,10 +68,10 @@ impl Collector {
         Ok(self.beacon.publish(&header)?)
     }
 
-    /// Takes in what has come.
+    /// Reads the messages that have come.
     pub fn take_in(&mut self) -> Result<()> {
         while let Some(message) = self.events.take()? {
-            // Each message says once that it is there, just behind entering the queue.
+            // Each message causes one notification, just after it entered the queue.
             let arrival_ns = self
                 .arrivals
                 .recv_timeout(Duration::from_secs(1))
@@ -83,7 +83,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Takes in what is left; the events and their marks.
+    /// Reads what is left, and returns the board's events.
     pub fn finish(mut self) -> Result<BoardEvents> {
         self.take_in()?;
         Ok(self.into)

@@ -1,27 +1,27 @@
-//! What a board says on its console (micro/programs/node.c).
+//! Parses what a board prints on its console (micro/programs/node.c).
 
-/// A line of it.
+/// A line of the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// Its middleware runs.
     Up,
-    /// A row that lacks peers, and how many it has.
+    /// A row lacks peers; how many it has.
     Unmatched { row: usize, found: usize },
     /// Every row has its peers.
     Matched,
     /// Messages sent or taken by a row.
     Messages { row: usize, count: u64 },
-    /// Sends of a row that were due and did not happen.
+    /// Sends of a row that were due but did not happen.
     Skipped { row: usize, count: u64 },
-    /// A counter of its middleware, by its place in `struct micro_counters`.
+    /// A counter of its middleware, by its index in `struct micro_counters`.
     Counter { index: usize, value: u32 },
-    /// Bytes that its messages take.
+    /// Bytes that its messages use.
     Arena { bytes: u64 },
-    /// All is said.
+    /// The board has reported everything.
     Done,
-    /// It cannot do what it was told, or it is broken.
+    /// The board cannot follow its plan, or its image is broken.
     Failed(String),
-    /// Nothing known.
+    /// An unknown line.
     Other,
 }
 
@@ -42,7 +42,7 @@ pub fn read(line: &str) -> Line {
         ("arena", Some([bytes, _])) => Line::Arena { bytes: *bytes },
         ("failed:", _) => Line::Failed(line["failed:".len()..].trim().into()),
         ("fault", _) => {
-            Line::Failed("a fault of the processor: the image is broken, or was told what it must not be told".into())
+            Line::Failed("a fault of the processor: the image is broken, or its plan is not one that it can run".into())
         }
         _ => Line::Other,
     }

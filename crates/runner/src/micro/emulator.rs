@@ -1,4 +1,4 @@
-//! QEMU with one board: started, spoken to on its console, ended.
+//! Runs QEMU with one board: starts it, uses its console, ends it.
 
 use crate::board_wire::BoardWire;
 use crate::protocol::BoardPlan;
@@ -14,16 +14,16 @@ const PROGRAM: &str = "qemu-system-arm";
 const MACHINE: &str = "mps2-an386";
 /// `NODE_PLAN` of micro/ports/qemu/chip.h.
 const PLAN_ADDRESS: u64 = 0x2100_0000;
-/// From being told to leave to its end.
+/// Longest time from the request to end until the emulator ends.
 const ENDING_LIMIT: Duration = Duration::from_secs(3);
-/// RTPS (9.6.1.1): discovery port of a domain, the first participant's unicast ports behind it, and what QEMU's user
-/// networking adds for the host.
+/// RTPS (9.6.1.1): the discovery port of a domain, the first participant's unicast ports after it, and the offset that
+/// QEMU's user networking adds for the host.
 const DISCOVERY_PORT: u32 = 7400;
 const PORTS_OF_DOMAIN: u32 = 250;
 const UNICAST: [u32; 2] = [10, 11];
 const HOST_PORTS: u32 = 10_000;
 
-/// Release of the emulator; what to install where there is none.
+/// Release of the emulator; the error says what to install.
 pub fn version() -> Result<String> {
     let output = match Command::new(PROGRAM).arg("--version").env_remove("LD_PRELOAD").output() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -36,12 +36,12 @@ pub fn version() -> Result<String> {
     Ok(words.skip_while(|word| *word != "version").nth(1).unwrap_or("of unknown release").to_owned())
 }
 
-/// What the board is, for people.
+/// Description of the board, for people.
 pub fn machine(version: &str) -> String {
     format!("emulated {MACHINE} (Cortex-M4, 25 MHz; QEMU {version})")
 }
 
-/// How a board is joined to the others, for people.
+/// Description of a board's connection, for people.
 pub fn network(wire: BoardWire) -> &'static str {
     match wire {
         BoardWire::Tap(_) => "tap device on a bridge, in a network namespace",
@@ -50,7 +50,7 @@ pub fn network(wire: BoardWire) -> &'static str {
     }
 }
 
-/// A board that runs.
+/// A running board.
 #[derive(Debug)]
 pub struct Emulator {
     child: Child,
@@ -58,7 +58,7 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts it with the block that it reads; `said` gets each line of its console, and nothing at its end.
+    /// Starts it with the given plan. `said` receives each line of its console, and `None` at its end.
     pub fn start(
         board: &BoardPlan,
         wire: BoardWire,
@@ -89,15 +89,15 @@ impl Emulator {
         Ok(Emulator { child, console })
     }
 
-    /// A letter on its console; one that has ended hears nothing, and its end is told by `said`.
+    /// Sends a letter to its console. If the emulator has ended, `said` reports that.
     pub fn tell(&mut self, letter: u8) {
         if let Some(console) = &mut self.console {
             let _ = console.write_all(&[letter]).and_then(|()| console.flush());
-            // EPIPE: see above
+            // EPIPE: the emulator has ended, as above.
         }
     }
 
-    /// How it ended; killed where it does not soon.
+    /// Returns how it ended; kills it if it does not end soon.
     pub fn end(&mut self) -> Result<ExitStatus> {
         let limit = Instant::now() + ENDING_LIMIT;
         loop {
@@ -116,7 +116,7 @@ impl Emulator {
 impl Drop for Emulator {
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
-            let _ = self.child.kill(); // ended in between
+            let _ = self.child.kill(); // it may have ended meanwhile
             let _ = self.child.wait();
         }
     }
@@ -159,7 +159,7 @@ fn arguments(board: &BoardPlan, wire: BoardWire, domain: u32, told: &Path) -> Ve
     words.to_vec()
 }
 
-/// A path within an option, where a comma would end it.
+/// Doubles commas of a path within an option, in which a single comma would end it.
 fn comma_doubled(path: &Path) -> String {
     path.display().to_string().replace(',', ",,")
 }

@@ -1,8 +1,8 @@
-//! What a board says of itself on its topic of events, as its event file.
+//! Writes the events that a board sends on its topic of events as its event file.
 //!
-//! A message holds a head of 24 bytes and records of 34 (docs/micro.md). A take is named by its writer's GUID and RTPS
-//! sequence number; which publisher of the run that is the board says once (`NODE_NAMED`). Times are the board's own;
-//! each message bounds that clock from one side, and each beacon that it heard from the other.
+//! A message holds a head of 24 bytes and records of 34 (docs/micro.md). A take names its writer by GUID and RTPS
+//! sequence number; the board reports once which publisher of the run that is (`NODE_NAMED`). Times are those of the
+//! board's clock. Each message bounds that clock from one side, and each received beacon from the other.
 
 use super::plan::{Row, CLOCK_ROW, OWN_ROWS};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use tacho_events::writer::EventFile;
 use tacho_recording::machine::file_header;
 
 const RECORD: usize = 34;
-/// Kinds of `enum micro_event_kind` and `enum node_event`.
+/// Kinds in `enum micro_event_kind` and `enum node_event`.
 mod kind {
     pub const PUBLISH: u8 = 1;
     pub const TAKE: u8 = 2;
@@ -31,7 +31,7 @@ mod kind {
 /// A board has one thread.
 const THREAD: u32 = 1;
 
-// Handles of the board's one node, by row or timer.
+// Handles of the board's only node, by row or timer.
 const NODE: u64 = 0x1000;
 fn endpoint(row: usize) -> u64 {
     0x2000 + row as u64
@@ -49,33 +49,33 @@ fn timer_callback(index: usize) -> u64 {
     0x6000 + index as u64
 }
 
-/// A board's node, for the file.
+/// Identity of a board's node, for the file.
 #[derive(Debug, Clone)]
 pub struct Who {
     pub node: String,
     pub rows: Vec<Row>,
     pub timers: Vec<f64>,
-    /// What the board is.
+    /// Description of the board.
     pub machine: String,
     pub image: String,
 }
 
-/// A message of events, taken apart.
+/// A parsed message of events.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
-    /// Its number, from 0.
+    /// Its sequence number, from 0.
     pub sequence: u64,
     /// When the board sent it, ns of its clock.
     pub board_ns: i64,
-    /// Events that found no room in its ring so far.
+    /// Events dropped so far because its ring was full.
     pub dropped: u32,
-    /// When it was here.
+    /// When tacho received it.
     pub arrival_ns: i64,
     /// Records.
     pub data: &'a [u8],
 }
 
-/// Times of the board's own clock that its figures are made of, ns.
+/// Times of the board's own activities, ns of its clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Marks {
     pub init_ns: Option<u64>,
@@ -86,10 +86,10 @@ pub struct Marks {
 /// The event file of a board.
 pub struct BoardEvents {
     who: Who,
-    /// Where it will be; absent: nothing is recorded.
+    /// The path of the file; `None` if nothing is recorded.
     path: Option<PathBuf>,
     writer: Option<EventFile>,
-    /// Publisher of the run, and by how much RTPS counts higher, of each writer.
+    /// Publisher of each writer, and by how much RTPS counts higher.
     named: HashMap<[u8; 16], (u32, u32)>,
     taking: Option<(u64, usize, [u8; 16], u64)>,
     next_message: u64,
@@ -98,7 +98,7 @@ pub struct BoardEvents {
 }
 
 impl BoardEvents {
-    /// Nothing is written before the first message.
+    /// Writes nothing before the first message.
     pub fn new(who: Who, path: Option<PathBuf>) -> BoardEvents {
         BoardEvents {
             who,
@@ -112,13 +112,13 @@ impl BoardEvents {
         }
     }
 
-    /// Takes a message in; `beacons`: when each was sent, in order.
+    /// Adds a message. `beacons` holds the time at which each beacon was sent, in order.
     pub fn take_in(&mut self, message: &Message<'_>, beacons: &[i64]) -> io::Result<()> {
         if self.writer.is_none() {
             self.begin(message)?;
         }
-        // Reliable, and none is sent before the last was acknowledged: a gap should not be, and what was in it is not
-        // known to the event.
+        // The topic is reliable, and the board sends only after an acknowledgement. A gap should therefore not occur;
+        // if one does, its number of events is unknown.
         let gap = message.sequence.saturating_sub(self.next_message);
         self.next_message = message.sequence.saturating_add(1);
         self.dropped = self.dropped.max(u64::from(message.dropped)).saturating_add(gap);
@@ -133,7 +133,7 @@ impl BoardEvents {
         self.writer.as_mut().map_or(Ok(()), EventFile::flush)
     }
 
-    /// Ends the file; how many events are missing.
+    /// Completes the file; returns the number of missing events.
     pub fn finish(mut self) -> io::Result<u64> {
         self.end_taking()?;
         if let Some(mut writer) = self.writer.take() {
@@ -167,7 +167,7 @@ impl BoardEvents {
         self.introduce(at)
     }
 
-    /// The node and what it is made of.
+    /// Writes the node and its entities.
     fn introduce(&mut self, at: u64) -> io::Result<()> {
         let Who { node, rows, timers, .. } = self.who.clone();
         self.write_named(at, written::rcl_node_init, &[NODE, 0], &[&node, "/"])?;
@@ -236,7 +236,7 @@ impl BoardEvents {
         }
     }
 
-    /// Of the rows before the workload's, of timers, and of the node as a whole.
+    /// Adds a count of the rows before the workload's, of timers, or of the node as a whole.
     fn own(&mut self, at: u64, kind: u8, index: u8, count: u64, beacons: &[i64]) -> io::Result<()> {
         match kind {
             kind::INIT => self.marks.init_ns = Some(at),
@@ -253,7 +253,7 @@ impl BoardEvents {
         Ok(())
     }
 
-    /// A take, once it is known whose message it was.
+    /// Writes a take, once its publisher is known.
     fn end_taking(&mut self) -> io::Result<()> {
         let Some((at, row, guid, sequence)) = self.taking.take() else { return Ok(()) };
         let half =
@@ -314,7 +314,7 @@ mod tests {
             record(600, 2, 9, kind::TAKE, CLOCK_ROW),
         ]
         .concat();
-        // A take that is named by the record behind it, and one whose writer never was.
+        // One take that the next record names, and one whose writer was never named.
         let second = [
             record(1_000, 8, 7, kind::TAKE, 2),
             record(1_001, 3 << 32 | 2, 7, kind::NAMED, 2),

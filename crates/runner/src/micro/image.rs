@@ -1,20 +1,20 @@
-//! What a board's image takes of its memories, from the ELF file (System V ABI, chapter 5: program header).
+//! Reads from the ELF file how much memory a board's image uses (System V ABI, chapter 5: program header).
 
 use anyhow::{bail, Context, Result};
 use std::path::Path;
 
-/// Where the images have their RAM (micro/ports/*/link*.ld); what lies elsewhere above the flash is not the node's own.
+/// RAM of the images (micro/ports/*/link*.ld). Other addresses above the flash are not the node's own.
 const RAM: std::ops::Range<u64> = 0x2000_0000..0x2002_0000;
 const LOADED: u32 = 1;
 
 /// Bytes of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// What its flash holds: code, constants, what variables begin with.
+    /// Use of flash: code, constants, initial values of variables.
     pub rom_bytes: u64,
-    /// Variables and stack.
+    /// Use of RAM: variables and stack.
     pub ram_bytes: u64,
-    /// The stack in it.
+    /// The stack's part of it.
     pub stack_bytes: u64,
 }
 
@@ -42,7 +42,7 @@ fn of(bytes: &[u8]) -> Result<Sizes> {
         sizes.rom_bytes += in_file;
         if RAM.contains(&address) {
             sizes.ram_bytes += in_memory;
-            // sections.ld has the stack in a segment of its own, which nothing is loaded into.
+            // In sections.ld, the stack is a segment of its own without content.
             if in_file == 0 {
                 sizes.stack_bytes += in_memory;
             }
@@ -55,7 +55,7 @@ fn of(bytes: &[u8]) -> Result<Sizes> {
 mod tests {
     use super::*;
 
-    /// A header and program headers of (type, address, bytes in the file, bytes in memory).
+    /// Builds an ELF file with program headers of (type, address, bytes in the file, bytes in memory).
     fn elf(segments: &[[u32; 4]]) -> Vec<u8> {
         let mut bytes = vec![0; 52];
         bytes[..6].copy_from_slice(b"\x7fELF\x01\x01");
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn flash_holds_what_is_loaded_and_ram_what_is_there_when_it_runs() {
-        // Code; variables, of which some have values; the stack; a ring elsewhere; a segment that is not loaded.
+        // Code; variables, some of them initialised; the stack; a ring elsewhere; a segment that is not loaded.
         let image = elf(&[
             [1, 0, 21_352, 21_352],
             [1, 0x2000_0000, 232, 18_408],

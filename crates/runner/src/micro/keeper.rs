@@ -1,4 +1,4 @@
-//! A board's keeper: between the runner, which takes it for a node process, and the emulator.
+//! The keeper of a board: a node process to the runner, which controls the emulator.
 
 use super::collector::{Collector, BEACON};
 use super::console::{self, Line, COUNTERS};
@@ -18,22 +18,22 @@ use tacho_events::run::Board;
 use tacho_middleware::Middleware;
 use tacho_recording::clock::monotonic_ns;
 
-/// The middleware of boards, which its keeper hears it by.
+/// The middleware of boards, with which the keeper listens to one.
 const MIDDLEWARE: &str = "micro";
-/// How often what has come from the board is taken in.
+/// How often the keeper reads messages of the board.
 const LOOKING: Duration = Duration::from_millis(10);
-/// From telling it to end to its last word.
+/// Longest time from the request to end until the board's last report.
 const ENDING_NS: i64 = 10_000_000_000;
 
-/// What a keeper hears.
+/// Input of a keeper.
 enum Heard {
     Console(Option<String>),
     Command(Command),
-    /// The runner will say no more.
+    /// The runner has closed its side.
     Closed,
 }
 
-/// What a board said of itself.
+/// What the board has reported.
 #[derive(Debug, Default)]
 struct Report {
     messages: Vec<u64>,
@@ -42,7 +42,7 @@ struct Report {
     arena_bytes: u64,
 }
 
-/// Runs the board of a plan; `say` tells the runner.
+/// Runs the board of a plan. `say` answers the runner.
 pub fn keep(
     plan: &Plan,
     board: &BoardPlan,
@@ -59,7 +59,7 @@ pub fn keep(
     let sizes = image::sizes(&board.image)?;
     let version = emulator::version()?;
     let wire = BoardWire::here()?;
-    // The emulator inherits both.
+    // The emulator inherits both settings.
     scheduling::apply(node_plan)?;
 
     let node = node_plan.node.name.clone();
@@ -75,7 +75,7 @@ pub fn keep(
         .map(|folder| PathBuf::from(folder).join(format!("{}-{}.events", std::process::id(), monotonic_ns())));
     let collector = Collector::new(&middleware, plan.domain, &plan.address, &node, BoardEvents::new(who, file))?;
 
-    let mut block = tempfile::NamedTempFile::new().context("the block that the board is told")?;
+    let mut block = tempfile::NamedTempFile::new().context("the board's plan")?;
     block.write_all(&told.bytes)?;
     let (sender, heard) = channel();
     let from_console = sender.clone();
@@ -128,7 +128,7 @@ pub fn keep(
             .collect(),
     };
     say(&Answer::Done { nodes: vec![figures(&node, &rows, &report)], board: Some(said) })?;
-    // Its endpoints stay until all others are done.
+    // Its endpoints stay until all others have ended.
     while !matches!(heard.recv(), Ok(Heard::Closed | Heard::Console(None)) | Err(_)) {}
     emulator.tell(b'q');
     let status = emulator.end()?;
@@ -166,13 +166,13 @@ struct Keeper {
     node: String,
     is_source: bool,
     report: Report,
-    /// What the board is told, and when.
+    /// Letters for the board's console, and when to send them.
     steps: Vec<(i64, u8)>,
     ready: bool,
 }
 
 impl Keeper {
-    /// Until the board has reported.
+    /// Runs until the board has reported.
     fn run(&mut self, say: &mut dyn FnMut(&Answer) -> Result<()>, version: &str) -> Result<()> {
         let mut beacon_ns = 0;
         let mut last_word_ns = i64::MAX;
@@ -192,7 +192,7 @@ impl Keeper {
             }
             if now > last_word_ns {
                 bail!(
-                    "the board of node {} did not report within {} s of being told to end",
+                    "the board of node {} did not report within {} s of the request to end",
                     self.node,
                     ENDING_NS / 1_000_000_000
                 );
@@ -214,14 +214,14 @@ impl Keeper {
                     self.steps.push((end_ns, b'e'));
                 }
                 Ok(Heard::Command(Command::Stop)) => self.steps = vec![(now, b'e')],
-                // The runner is gone, or wants no run after all.
+                // The runner has ended, or has cancelled the run.
                 Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    /// One line of the board; whether it was the last.
+    /// Handles one line of the console; returns whether it was the last.
     fn console(&mut self, line: &str, say: &mut dyn FnMut(&Answer) -> Result<()>, version: &str) -> Result<bool> {
         let count = |counts: &mut Vec<u64>, row: usize, count: u64| {
             counts.resize(counts.len().max(row + 1), 0);

@@ -1,8 +1,8 @@
-//! Nodes on boards: `host: micro` in a workload (study C). A board is an emulated Cortex-M4 with tacho-micro, one node
-//! each.
+//! Nodes on boards: `host: micro` in a workload (study C). A board is an emulated Cortex-M4 with tacho-micro and runs
+//! one node.
 //!
-//! To the runner a board is a process as any node: its *keeper*, `tacho-node` with a plan that names a board, starts
-//! the emulator, passes on what both say, and writes the board's event file from what the board sends on a topic of its
+//! To the runner, a board is a process like any node: its *keeper*, a `tacho-node` whose plan names a board. It starts
+//! the emulator, relays between both, and writes the board's event file from what the board sends on a topic of its
 //! own.
 
 mod collector;

@@ -1,8 +1,8 @@
-//! How the boards and the other nodes of a workload are joined: a bridge with a tap device a board where that is
-//! allowed, QEMU's user networking otherwise.
+//! Joins the boards and the other nodes of a workload: by a bridge with a tap device for each board if that is allowed,
+//! otherwise by QEMU's user networking.
 //!
-//! Nodes on no host are then on one of their own, so that boards can reach them; and tacho hears the boards on a host
-//! of its own, so that what it hears passes nobody else's link.
+//! Nodes without a host are then placed on a common one, so that boards can reach them. tacho listens to the boards on
+//! a host of its own, so that this traffic passes no other host's link.
 
 use crate::hosts;
 use crate::protocol::BoardPlan;
@@ -11,26 +11,26 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use tacho_workload::model::{Host, Link, Node, Workload, MICRO_HOST};
 
-/// The host of keepers.
+/// Name of the keepers' host.
 const KEEPERS: &str = "tacho";
-/// The link of a board, unless `hosts: {micro: ...}` says otherwise: study C's Ethernet.
+/// The link of a board: study C's Ethernet, unless `hosts: {micro: ...}` says otherwise.
 const LINK: Link = Link { rate_bit_per_s: Some(100_000_000), delay: None, loss_percent: None };
-/// QEMU's user networking gives its one guest this address.
+/// The address that QEMU's user networking gives its only guest.
 const USER_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 
-/// Of one workload.
+/// The network of one workload.
 #[derive(Debug)]
 pub struct Network {
     hosts: Vec<Host>,
     /// Nodes on boards, in the order of the workload.
     boards: Vec<String>,
     link: Link,
-    /// Why there is no network of hosts, where boards want one.
+    /// Why there is no network of hosts although boards need one.
     without: Option<String>,
 }
 
 impl Network {
-    /// What the workload needs and this machine allows.
+    /// Plans what the workload needs and this machine allows.
     pub fn of(workload: &Workload) -> Result<Network> {
         Network::allowed(workload, hosts::allowed)
     }
@@ -65,12 +65,12 @@ impl Network {
         Ok(Network { hosts, boards, link, without })
     }
 
-    /// Hosts to be made.
+    /// The hosts to make.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// The links of boards to be joined to them.
+    /// The links of boards to join to them.
     pub fn boards(&self) -> Vec<Link> {
         if self.without.is_some() {
             vec![]
@@ -79,22 +79,22 @@ impl Network {
         }
     }
 
-    /// What was asked for and is not there.
+    /// What the workload asks for and this machine lacks.
     pub fn missing(&self) -> Option<&String> {
         self.without.as_ref()
     }
 
-    /// Where keepers are.
+    /// Address of the keepers' host.
     pub fn keepers(&self) -> Option<Ipv4Addr> {
         hosts::address(&self.hosts, KEEPERS).ok().flatten()
     }
 
-    /// Which of the boards a node is.
+    /// Index of the node's board.
     pub fn board_number(&self, node: &str) -> Option<usize> {
         self.boards.iter().position(|board| board == node)
     }
 
-    /// The host that a process runs on: of a board its keeper's.
+    /// The host that a process runs on; for a board, its keeper's host.
     pub fn place<'a>(&self, host: &'a str) -> &'a str {
         if host == MICRO_HOST {
             KEEPERS
@@ -103,7 +103,7 @@ impl Network {
         }
     }
 
-    /// The address of a node's middleware, of a board its keeper's; absent: nothing leaves this machine.
+    /// The address for a node's middleware; for a board, its keeper's. `None`: nothing leaves this machine.
     pub fn address(&self, node: &Node) -> Result<Option<Ipv4Addr>> {
         if self.without.is_some() {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Network {
         hosts::address(&self.hosts, self.place(&node.host))
     }
 
-    /// The board of a node, where it is on one.
+    /// The board of a node, if it runs on one.
     pub fn board(&self, node: &Node, image: &Path, at_once: bool) -> Option<BoardPlan> {
         let number = self.board_number(&node.name)?;
         let address = if self.without.is_some() { USER_ADDRESS } else { hosts::nth_address(self.hosts.len() + number) };

@@ -1,4 +1,4 @@
-//! What a board is told: `struct node_plan` of micro/programs/node_plan.h, as bytes.
+//! Encodes the plan of a board: `struct node_plan` of micro/programs/node_plan.h, as bytes.
 
 use crate::protocol::NodePlan;
 use anyhow::{bail, Result};
@@ -10,12 +10,13 @@ const TIMERS: usize = 8;
 const NAME: usize = 64;
 const TOPIC: usize = 120;
 const NO_TIMER: u8 = 0xff;
-/// `MICRO_FRAGMENTS` fragments of `FRAGMENT` bytes each (micro/src/writer.c), less what comes before the data.
+/// Largest message: `MICRO_FRAGMENTS` fragments of `FRAGMENT` bytes each (micro/src/writer.c), less what precedes the
+/// data.
 const LARGEST: u64 = 256 * 1344 - 64;
 const RELIABLE: u8 = 1;
 const TRANSIENT_LOCAL: u8 = 2;
 
-/// The rows of a board's table before those of the workload: its events, and the clock that it hears.
+/// The rows of a board's table before those of the workload: its events, and the beacons that it receives.
 pub const OWN_ROWS: usize = 2;
 pub const CLOCK_ROW: u8 = 1;
 
@@ -31,16 +32,16 @@ pub struct Row {
     pub timer: Option<usize>,
 }
 
-/// What a board is told, and what its rows and timers are.
+/// The encoded plan, with the meaning of its rows and timers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     pub bytes: Vec<u8>,
     pub rows: Vec<Row>,
-    /// Activations a second.
+    /// Frequency of each timer, activations a second.
     pub timers: Vec<f64>,
 }
 
-/// Of one node; what tacho-micro on a board cannot do is refused.
+/// Encodes the plan of one node; refuses what tacho-micro cannot do.
 pub fn told(plan: &NodePlan, at_once: bool) -> Result<Told> {
     let node = &plan.node;
     let mut timers: Vec<f64> = Vec::new();
@@ -181,8 +182,7 @@ mod tests {
         }
     }
 
-    /// The structures of the header, with the C compiler's offsets worked out by hand in its order: no padding is
-    /// needed.
+    /// The structures of the header with the C compiler's offsets, calculated by hand. Their order needs no padding.
     #[test]
     fn the_bytes_stand_where_the_board_reads_them() {
         let told = told(&plan(), false).unwrap();

@@ -1,11 +1,11 @@
-//! The clock inside the node: what it reads at the first and last line of each callback and at each message, kept in
-//! memory and written in the end. The independent answer that the recorder is tested against.
+//! The clock inside a node: its readings at the first and last line of each callback and at each message, kept in
+//! memory and written at the end. Tests compare the recorder with this independent answer.
 
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Rows that are reserved at the start, so that none of the first million grows the log while callbacks run.
+/// Rows reserved at the start, so that the first million cause no allocation while callbacks run.
 const RESERVED: usize = 1 << 20;
 
 /// Readings of one node.
@@ -16,22 +16,22 @@ pub struct ClockLog {
 }
 
 impl ClockLog {
-    /// Empty, with room.
+    /// Makes an empty log with reserved rows.
     pub fn new() -> ClockLog {
         ClockLog { callbacks: Vec::with_capacity(RESERVED), messages: Vec::with_capacity(RESERVED) }
     }
 
-    /// A callback, by its number in the node: its first and its last line.
+    /// Adds a callback, by its number in the node: its first and last line.
     pub fn callback(&mut self, is_timer: bool, number: u32, start_ns: i64, end_ns: i64) {
         self.callbacks.push((is_timer, number, start_ns, end_ns));
     }
 
-    /// A message: its publisher's stamp, and when it was received.
+    /// Adds a message: its publisher's stamp, and when it was received.
     pub fn message(&mut self, publisher: u32, sequence: u64, stamp_ns: i64, received_ns: i64) {
         self.messages.push((publisher, sequence, stamp_ns, received_ns));
     }
 
-    /// `<node>.csv` and `<node>.messages.csv` in `folder`.
+    /// Writes `<node>.csv` and `<node>.messages.csv` into `folder`.
     pub fn write(&self, folder: &Path, node: &str) -> io::Result<()> {
         let mut text = String::from("kind,callback,start_ns,end_ns\n");
         for (is_timer, number, start_ns, end_ns) in &self.callbacks {

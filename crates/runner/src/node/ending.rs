@@ -1,40 +1,40 @@
-//! When a node ends: at the end of its window, later while messages of the window still come, at once when it is
-//! stopped.
+//! Decides when a node ends: at the end of its window, later while messages of the window still arrive, at once when it
+//! is stopped.
 
 use crate::instant::StopTime;
 use std::sync::Arc;
 
-/// A node goes on for this long behind the last message that came and was sent while sources ran: one that is still
-/// under way is not lost.
+/// A node waits this long after the last message that was sent while sources ran, so that messages still in transit are
+/// not lost.
 const LINGERING_NS: i64 = 200_000_000;
-/// At most for this long behind its end, however much comes.
+/// A node waits at most this long after its end, even if messages keep arriving.
 const LONGEST_LINGERING_NS: i64 = 2_000_000_000;
 
 /// The end of one node; instants are CLOCK_MONOTONIC.
 pub struct Ending {
     stop: Arc<StopTime>,
-    /// Sources end.
+    /// When sources end.
     sources_ns: i64,
-    /// It ends unless it is stopped before or lingers.
+    /// When the node ends, unless it is stopped before or lingers.
     end_ns: i64,
-    /// A message came, since this was last looked at, that was sent before sources ended.
+    /// Whether a message sent before sources ended has arrived since the last check.
     heard: bool,
-    /// It lingers, as such messages still come.
+    /// The end of lingering, while such messages still arrive.
     lingers_to_ns: i64,
 }
 
 impl Ending {
-    /// None but by `stop`.
+    /// Ends only by `stop`.
     pub fn by(stop: Arc<StopTime>) -> Ending {
         Ending { stop, sources_ns: i64::MAX, end_ns: i64::MAX, heard: false, lingers_to_ns: i64::MIN }
     }
 
-    /// Of a window in which sources end at `sources_ns`, and this node at `end_ns`.
+    /// Sets a window in which sources end at `sources_ns`, and this node at `end_ns`.
     pub fn set(&mut self, sources_ns: i64, end_ns: i64) {
         (self.sources_ns, self.end_ns) = (sources_ns, end_ns);
     }
 
-    /// A message came.
+    /// Notes that a message arrived.
     pub fn hear(&mut self, stamp_ns: i64) {
         self.heard |= stamp_ns < self.sources_ns;
     }
@@ -47,19 +47,19 @@ impl Ending {
         self.ns()
     }
 
-    /// When to end, as known when that was last looked at.
+    /// When to end, as known at the last call of [`at`](Ending::at).
     pub fn ns(&self) -> i64 {
         let lingers_to_ns = self.lingers_to_ns.min(self.end_ns.saturating_add(LONGEST_LINGERING_NS));
         self.end_ns.max(lingers_to_ns).min(self.stop.ns())
     }
 
-    /// Whether somebody [interrupts](crate::node::signal::Interrupt) it when its time has come: it was not stopped, and
-    /// does not linger.
+    /// Whether the node may sleep until it is [interrupted](crate::node::signal::Interrupt) at its end: it was not
+    /// stopped, and does not linger.
     pub fn is_awaited(&self, now_ns: i64) -> bool {
         now_ns < self.end_ns && !self.is_stopped(now_ns)
     }
 
-    /// Whether somebody ended it.
+    /// Whether it was stopped.
     pub fn is_stopped(&self, now_ns: i64) -> bool {
         self.stop.ns() <= now_ns
     }
@@ -83,7 +83,7 @@ mod tests {
         let (mut ending, _) = ending();
         ending.hear(900 * MS);
         assert_eq!(ending.at(990 * MS), 1200 * MS);
-        // Sent by a node that goes on after sources ended.
+        // Sent by a node that continues after sources ended.
         ending.hear(1100 * MS);
         assert_eq!(ending.at(1110 * MS), 1200 * MS);
     }

@@ -1,4 +1,4 @@
-//! What a node is made of: subscriptions, publishers, a timer; each knows how rclcpp would trace it.
+//! The entities of a node: subscriptions, publishers, timers. Each is traced as rclcpp traces it.
 
 use crate::node::refusals::Refusals;
 use crate::node::signal::{Available, Signal};
@@ -11,7 +11,7 @@ use tacho_middleware::{Endpoint, Error, NodeHandle, Publisher, Session, Subscrip
 use tacho_workload::model::Publication;
 use tacho_workload::random::Draws;
 
-/// An address that nothing else has for as long as the process runs; what stands for an object of the client library.
+/// An address that is unique while the process runs; it stands for an object of the client library.
 pub fn address() -> u64 {
     Box::leak(Box::new(0u64)) as *mut u64 as u64
 }
@@ -22,17 +22,17 @@ fn c_text(text: &str) -> CString {
 
 /// A subscription and its callback.
 pub struct NodeSubscription {
-    /// Of the middleware.
+    /// The middleware's subscription.
     pub subscription: Subscription,
-    /// Its handle there.
+    /// Its handle in the middleware.
     pub handle: u64,
-    /// Its callback.
+    /// Address of its callback.
     pub callback: u64,
-    /// Only kept as the latest.
+    /// Whether messages are only kept as the latest.
     pub latest: bool,
-    /// Whether a message may be there.
+    /// Whether a message may be available.
     pub available: Arc<Available>,
-    /// Publishers that it should match.
+    /// Number of publishers that it should match.
     pub expected: usize,
     /// Its topic.
     pub topic: String,
@@ -42,23 +42,23 @@ pub struct NodeSubscription {
 
 /// A publisher.
 pub struct NodePublisher {
-    /// Of the middleware.
+    /// The middleware's publisher.
     pub publisher: Publisher,
-    /// Its handle there.
+    /// Its handle in the middleware.
     pub handle: u64,
-    /// Unique in the run.
+    /// Id, unique in the run.
     pub id: u32,
-    /// Of the next message.
+    /// Sequence number of the next message.
     pub sequence: u64,
-    /// Bytes of data.
+    /// Bytes of data in a message.
     pub size: u64,
-    /// Of its own, where the workload gives one.
+    /// Its own rate, if the workload gives one.
     pub rate_hz: Option<f64>,
-    /// Subscriptions that it should match.
+    /// Number of subscriptions that it should match.
     pub expected: usize,
     /// Its topic.
     pub topic: String,
-    /// Sends that were due and did not happen; absent where nothing is due by the clock.
+    /// Sends that were due but did not happen; `None` if it has no rate.
     pub skipped: Option<u64>,
     /// Sends that the middleware refused.
     pub refusals: Refusals,
@@ -67,13 +67,13 @@ pub struct NodePublisher {
 /// A timer and its callback.
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
-    /// What stands for the rcl_timer_t.
+    /// Address that stands for the rcl_timer_t.
     pub handle: u64,
-    /// Its callback.
+    /// Address of its callback.
     pub callback: u64,
 }
 
-/// The node itself.
+/// Makes the node itself.
 pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHandle, Error> {
     let node = session.node(&plan.node.name)?;
     if !node.traced {
@@ -83,8 +83,8 @@ pub fn node(session: &Session, plan: &NodePlan, trace: &Trace) -> Result<NodeHan
     Ok(node)
 }
 
-/// A subscription that raises `signal` when data is there; where that has a descriptor, the kernel tells instead, and
-/// there is no thread that could record when a message arrived.
+/// Makes a subscription that raises `signal` when data is available. If the signal is a descriptor, the kernel wakes
+/// the node instead, and no thread can record when a message arrived.
 pub fn subscription(
     session: &Session,
     node: &NodeHandle,
@@ -95,14 +95,14 @@ pub fn subscription(
     trace: Trace,
 ) -> Result<NodeSubscription, Error> {
     let available = Arc::new(Available::default());
-    // The middleware may call before it has said what the handle is; 0 until then.
+    // The middleware may call before it has returned the handle; until then it is 0.
     let handle = Arc::new(AtomicU64::new(0));
     let on_data = {
         let (available, signal, handle) = (available.clone(), signal.clone(), handle.clone());
         Box::new(move || {
-            // The event first: what this message wakes must not come before it.
+            // Record the event before waking the node, so that what the message causes comes later.
             match handle.load(Ordering::Acquire) {
-                0 => {} // made good below
+                0 => {} // recorded below
                 known => trace.node_data_available(known),
             }
             available.set();
@@ -147,7 +147,7 @@ pub fn subscription(
     })
 }
 
-/// A publisher.
+/// Makes a publisher.
 pub fn publisher(
     session: &Session,
     node: &NodeHandle,
@@ -169,7 +169,7 @@ pub fn publisher(
         let depth = of_workload.qos.depth as usize;
         trace.rcl_publisher_init(handle, node.handle.0, handle, &topic, depth);
     }
-    // Now, so that the first message costs what the others do.
+    // Fill it now, so that the first message costs no more than the others.
     payload.fill(publisher.borrow()?.data);
     Ok(NodePublisher {
         publisher,
@@ -185,7 +185,7 @@ pub fn publisher(
     })
 }
 
-/// A timer of a node.
+/// Makes a timer of a node.
 pub fn timer(node: &NodeHandle, hz: f64, what: &str, trace: &Trace) -> Timer {
     let (handle, callback) = (address(), address());
     let symbol = c_text(&format!("{}::{what}", node.name));

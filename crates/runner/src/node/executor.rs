@@ -1,4 +1,4 @@
-//! When callbacks run: on arrival, at a spin rate, on a timer; and what a callback does.
+//! Runs callbacks: on arrival, at a spin rate, or on a timer.
 
 use crate::instant::{sleep_until, Grid, StopTime};
 use crate::node::clock_log::ClockLog;
@@ -14,7 +14,7 @@ use tacho_recording::clock::{monotonic_ns, thread_cpu_ns};
 use tacho_workload::model::{Executor, Work};
 use tacho_workload::random::{mix, Draws};
 
-/// How long a thread may sleep where nobody wakes it for a stop, such as ^C.
+/// Longest sleep of a thread that no signal wakes for a stop, such as ^C.
 const LONGEST_SLEEP_NS: i64 = 200_000_000;
 
 /// A node with its entities, ready to run.
@@ -28,23 +28,23 @@ pub struct NodeExecutor {
     draws: Draws,
     subscriptions: Vec<NodeSubscription>,
     publishers: Vec<NodePublisher>,
-    /// Timers of the node and the publishers that each serves; under spin the one of the wakes.
+    /// Timers of the node and the publishers that each serves; when spinning, the timer of the wakes.
     timers: Vec<(Timer, Vec<usize>)>,
     signal: Arc<Signal>,
-    /// Whether the thread waits inside the middleware: that can, and nothing but one subscription's messages is waited
-    /// for.
+    /// Whether the thread waits inside the middleware: the middleware can do so, and one subscription is all that it
+    /// waits for.
     waits_inside: bool,
-    /// Whether that wait ends when somebody interrupts it, and needs no limit.
+    /// Whether an interrupt ends that wait, so that it needs no limit.
     is_interruptible: bool,
     ending: Ending,
     trace: Trace,
-    /// The in-node clock, where it was asked for.
+    /// The clock in the node, if requested.
     pub log: Option<ClockLog>,
     figures: NodeFigures,
 }
 
-/// The first line of a callback. When that is, where somebody asks, is read before anything else is done with the
-/// message.
+/// The first line of a callback. If a clock or trace needs this instant, it is read before anything else is done with
+/// the message.
 fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, message: &Received) -> (Header, i64) {
     trace.rclcpp_take(message.handle().0);
     trace.callback_start(callback, false);
@@ -59,9 +59,9 @@ fn first_line(trace: Trace, clocked: bool, subscription: u64, callback: u64, mes
 pub struct Unmatched {
     /// Its topic.
     pub topic: String,
-    /// Peers it has.
+    /// Number of peers it has.
     pub found: usize,
-    /// Peers it should have.
+    /// Number of peers it should have.
     pub expected: usize,
 }
 
@@ -75,7 +75,7 @@ impl NodeExecutor {
         log: bool,
     ) -> anyhow::Result<NodeExecutor> {
         let handle = entities::node(session, plan, &trace)?;
-        // A spinning node is not woken by messages, and must know when they arrived.
+        // Messages do not wake a spinning node, so it must record when they arrived.
         let polls = session.middleware().has_descriptors()
             && !matches!(plan.node.executor, Executor::Spin { .. })
             && !plan.inputs.is_empty();
@@ -88,7 +88,7 @@ impl NodeExecutor {
             .zip(&plan.inputs)
             .map(|(s, input)| entities::subscription(session, &handle, s, input, s.latest || on_timer, &signal, trace))
             .collect::<Result<Vec<_>, Error>>()?;
-        // Not of the draws of its work, which are the same whatever its messages carry.
+        // A separate sequence, so that the draws of work do not depend on the content of messages.
         let mut payload = Draws::new(mix(plan.seed));
         let publishers = plan
             .node
@@ -100,12 +100,11 @@ impl NodeExecutor {
         let all = || (0..publishers.len()).collect::<Vec<_>>();
         let timers = match plan.node.executor {
             Executor::Timer { hz } => vec![(entities::timer(&handle, hz, "timer", &trace), all())],
-            // A spinning node that messages trigger has no timer: what it does at a wake are its subscriptions'
-            // callbacks.
+            // A spinning node that messages trigger has no timer: at a wake it runs its subscriptions' callbacks.
             Executor::Spin { hz } if !plan.node.is_triggered() && !plan.node.computes_only_when_due() => {
                 vec![(entities::timer(&handle, hz, "spin", &trace), all())]
             }
-            // What runs only when something is due runs at that rate, whatever the rate of the wakes.
+            // Callbacks that run only if something is due have that rate, whatever the rate of the wakes.
             Executor::Spin { .. } => match publishers.iter().filter_map(|p| p.rate_hz).reduce(f64::max) {
                 Some(hz) => vec![(entities::timer(&handle, hz, "spin", &trace), all())],
                 None => vec![],
@@ -143,12 +142,12 @@ impl NodeExecutor {
         })
     }
 
-    /// Its name.
+    /// The node's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What ends its waits.
+    /// Returns what ends its waits.
     pub fn interrupt(&self) -> Interrupt {
         let waker = if self.waits_inside { self.subscriptions[0].subscription.waker() } else { None };
         Interrupt { signal: self.signal.clone(), waker }
@@ -172,8 +171,8 @@ impl NodeExecutor {
         Ok(None)
     }
 
-    /// Runs on the calling thread from `start_ns` to `stop_ns`, with inputs to `end_ns` and [longer](Ending) where
-    /// messages still come; or until stopped.
+    /// Runs on the calling thread from `start_ns` to `stop_ns`. Takes inputs until `end_ns`, and [longer](Ending) while
+    /// messages still arrive, or until it is stopped.
     pub fn run(&mut self, start_ns: i64, stop_ns: i64, end_ns: i64) -> Result<NodeFigures, Error> {
         self.ending.set(stop_ns, if self.subscriptions.is_empty() { stop_ns } else { end_ns });
         sleep_until(start_ns.min(self.ending.ns()));
@@ -202,7 +201,7 @@ impl NodeExecutor {
         Ok(self.figures.clone())
     }
 
-    /// Takes what came to a node that had no CPU before its end; whether that puts the end off.
+    /// Takes messages that arrived while the node had no CPU before its end; returns whether they postpone the end.
     fn hears_late(&mut self, now_ns: i64) -> Result<bool, Error> {
         if !self.ending.is_stopped(now_ns) {
             for index in 0..self.subscriptions.len() {
@@ -212,10 +211,11 @@ impl NodeExecutor {
         Ok(now_ns < self.ending.at(now_ns))
     }
 
-    /// Study E: wake, take at most one message of each queue, sleep. A late wake goes on with the next of the grid.
+    /// Study E: wake, take at most one message of each queue, sleep. After a late wake, it continues with the next wake
+    /// of the grid.
     fn spin(&mut self, wakes: Grid) -> Result<(), Error> {
         let triggered = self.subscriptions.iter().any(|s| !s.latest);
-        // When each publisher is due: at its rate, else at every wake of a node that nothing triggers.
+        // When each publisher is due: at its rate, or at every wake of a node that nothing triggers.
         let due: Vec<Option<Grid>> = self
             .publishers
             .iter()
@@ -257,7 +257,7 @@ impl NodeExecutor {
             }
             wake = (wake + 1).max(wakes.due_by(monotonic_ns()));
         }
-        // Due are those that a wake before the end would have sent.
+        // Counts as due what a wake before the end would have sent.
         if let Some(last) = wakes.due_by(self.ending.ns() - 1).checked_sub(1) {
             for (index, grid) in due.iter().enumerate() {
                 if let Some(grid) = grid {
@@ -278,8 +278,8 @@ impl NodeExecutor {
             if now >= self.ending.at(now) && !self.hears_late(now)? {
                 break;
             }
-            // When something is due again is known before callbacks run: what a source does after its message keeps a
-            // receiver on its CPU waiting.
+            // Computes the next due time before running callbacks, because any work of a source after its message would
+            // delay a receiver on the same CPU.
             let mut next = self.ending.ns();
             for (index, grid) in grids.iter().enumerate() {
                 let (count, before) = (grid.due_by(now), served[index]);
@@ -302,7 +302,7 @@ impl NodeExecutor {
                 ran |= self.take_one(index)?;
             }
             if self.subscriptions.is_empty() {
-                // At once and plainly, as above.
+                // Sleeps at once without further work, as above.
                 sleep_until(next.min(now + LONGEST_SLEEP_NS));
             } else if !ran && self.waits_inside {
                 self.wait_inside()?;
@@ -319,7 +319,7 @@ impl NodeExecutor {
         Ok(())
     }
 
-    /// What is waited for where the kernel tells that messages are there.
+    /// What to poll if descriptors announce messages.
     fn poll(&mut self) -> Result<Option<Poll>, Error> {
         let Signal::Descriptor(event) = &*self.signal else { return Ok(None) };
         let descriptors =
@@ -327,20 +327,19 @@ impl NodeExecutor {
         Ok(Some(Poll::new(&descriptors, event)))
     }
 
-    /// Waits inside the middleware for a message of the one subscription, whose callback runs there, as a plain
-    /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is when the message was
-    /// there.
+    /// Waits inside the middleware for a message of the only subscription, whose callback runs there, as a plain
+    /// program's would. As in [`wait_until`](NodeExecutor::wait_until), the end of the wait is the message's arrival.
     fn wait_inside(&mut self) -> Result<(), Error> {
         let now = monotonic_ns();
         let is_limited = !self.is_interruptible || !self.ending.is_awaited(now);
         let limit_ns = if is_limited { (self.ending.ns() - now).clamp(1, LONGEST_SLEEP_NS) } else { NO_LIMIT };
         let (trace, clocked) = (self.trace, self.is_clocked());
-        // Elsewhere the middleware tells of arrivals.
+        // Otherwise the middleware reports arrivals.
         if let Signal::Descriptor(_) = *self.signal {
             trace.rclcpp_executor_wait_for_work(if is_limited { limit_ns } else { -1 });
         }
         let Some(mut input) = self.subscriptions.pop() else { return Ok(()) };
-        input.available.set(); // what comes behind it is looked for by a take that does not wait
+        input.available.set(); // a non-blocking take then looks for further messages
         let (handle, callback, latest) = (input.handle, input.callback, input.latest);
         let mut result = Ok(());
         let called = input.subscription.call_within(limit_ns, |message| {

@@ -1,4 +1,4 @@
-//! What runs inside a node process (`tacho-node`).
+//! The inside of a node process (`tacho-node`).
 
 pub mod clock_log;
 pub mod ending;

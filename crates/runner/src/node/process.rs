@@ -1,4 +1,4 @@
-//! A node process: takes its plan from stdin, makes its nodes, runs each on a thread of its own, reports.
+//! A node process: reads its plan from stdin, makes its nodes, runs each on a thread of its own, and reports.
 
 use crate::instant::StopTime;
 use crate::micro;
@@ -17,13 +17,13 @@ use std::time::Duration;
 use tacho_middleware::Middleware;
 use tacho_recording::clock::monotonic_ns;
 
-/// How often peers are counted until all are there.
+/// Interval between two counts of peers, until all are found.
 const MATCHING_PERIOD: Duration = Duration::from_millis(10);
 
-/// Nodes whose end has come are interrupted this often until they have ended.
+/// Interval between interrupts of nodes whose end has come, until they have ended.
 const RAISED_AGAIN_NS: i64 = 1_000_000_000;
 
-/// Runs this process, which entered main at `main_ns`; whether it did what it should.
+/// Runs this process, which entered main at `main_ns`; returns whether it succeeded.
 pub fn run(main_ns: i64) -> bool {
     let served = Runner::take_stdout().and_then(|mut runner| {
         serve(&mut runner, main_ns).or_else(|error| {
@@ -34,8 +34,8 @@ pub fn run(main_ns: i64) -> bool {
     served.inspect_err(|error| eprintln!("tacho-node: {error:#}")).is_ok()
 }
 
-/// Who listens on stdout. What a library prints there goes to stderr instead, which is the log, so that it cannot
-/// garble an answer.
+/// The connection to the runner, by stdout. What a library prints there goes to stderr instead, which is the log, so
+/// that it cannot garble an answer.
 struct Runner(File);
 
 impl Runner {
@@ -67,7 +67,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
         return micro::keep(&plan, board, commands, &mut |answer| runner.say(answer));
     }
 
-    // What will be refused is refused now, and not when all others are running.
+    // Refuse now what would be refused later, when all others run.
     plan.nodes.iter().try_for_each(scheduling::check)?;
     let stop = Arc::new(StopTime::never());
     let middleware = Middleware::load(&plan.libraries, &plan.middleware)?;
@@ -107,8 +107,8 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
             stop.set(stop.ns().min(monotonic_ns()));
             raise_all();
         };
-        // At their end, which some wait for without looking at the clock; and again, as a wake-up may need a network
-        // that has gone.
+        // Interrupt nodes at their end, because some wait without reading the clock. Repeat it, because a wake-up may
+        // need a network that is gone.
         let mut raise_ns = end_ns;
         loop {
             match commands.recv_timeout(Duration::from_nanos((raise_ns - monotonic_ns()).max(0) as u64)) {
@@ -121,7 +121,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
                     raise_all();
                     raise_ns = monotonic_ns() + RAISED_AGAIN_NS;
                 }
-                Err(RecvTimeoutError::Disconnected) => return stop_now(), // the runner is gone, or all is said
+                Err(RecvTimeoutError::Disconnected) => return stop_now(), // the runner has ended, or needs no more
             }
         }
     });
@@ -139,7 +139,7 @@ fn serve(runner: &mut Runner, main_ns: i64) -> Result<()> {
     listening.join().map_err(|_| anyhow!("the thread that listens to the runner panicked"))
 }
 
-/// Commands as they come; the channel closes when stdin does.
+/// Receives commands; the channel closes when stdin does.
 fn commands() -> Receiver<Command> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -156,14 +156,14 @@ fn commands() -> Receiver<Command> {
     receiver
 }
 
-/// Says which endpoint lacks peers until none does, then waits for the start, unless that is there from the beginning;
-/// absent where there will be none.
+/// Reports an endpoint that lacks peers until none does, then waits for the start. If the start has already come, does
+/// not wait for peers. `None`: there will be no start.
 fn wait_for_start(
     nodes: &mut [NodeExecutor],
     commands: &Receiver<Command>,
     runner: &mut Runner,
 ) -> Result<Option<(i64, i64, i64)>> {
-    // A start that is there already waits for no peers.
+    // A start that has already come waits for no peers.
     match commands.try_recv() {
         Ok(Command::Start { start_ns, stop_ns, end_ns }) => return Ok(Some((start_ns, stop_ns, end_ns))),
         Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return Ok(None),

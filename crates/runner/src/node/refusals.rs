@@ -1,11 +1,11 @@
-//! Sends that the middleware refused: the node counts them and goes on.
+//! Counts sends that the middleware refused; the node continues.
 
 use crate::protocol::Refusal;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use tacho_middleware::Error;
 
-/// Of one publisher, by the middleware's code for the reason.
+/// Refusals of one publisher, by the middleware's code for the reason.
 #[derive(Debug, Default)]
 pub struct Refusals(BTreeMap<u32, Reason>);
 
@@ -16,7 +16,8 @@ struct Reason {
 }
 
 impl Refusals {
-    /// Counts one: its code and reason, that of the first with this code. Any other error is given back.
+    /// Counts a refusal. Returns its code, and the reason of the first refusal with this code. Any other error is
+    /// returned as an error.
     pub fn add(&mut self, error: Error) -> Result<(u32, CString), Error> {
         let Error::Refused { code, cause, .. } = error else { return Err(error) };
         let reason =
@@ -25,12 +26,12 @@ impl Refusals {
         Ok((code, reason.words.clone()))
     }
 
-    /// How many.
+    /// Number of refusals.
     pub fn count(&self) -> u64 {
         self.0.values().map(|reason| reason.count).sum()
     }
 
-    /// Each reason.
+    /// Refusals by reason.
     pub fn figures(&self) -> Vec<Refusal> {
         self.0
             .iter()

@@ -1,4 +1,4 @@
-//! How a node that waits is woken: by a thread of the middleware, or by the kernel itself.
+//! Wakes a waiting node: from a thread of the middleware, or by the kernel itself.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,27 +9,27 @@ use std::time::Duration;
 use tacho_middleware::Waker;
 use tacho_recording::clock::monotonic_ns;
 
-/// One node's wake-up: an event that stays until somebody waited for it.
+/// The wake-up of one node. It stays raised until a wait takes it down.
 #[derive(Debug)]
 pub enum Signal {
-    /// Waited for alone.
+    /// For a wait on this signal alone.
     Condition {
         /// Whether it is raised.
         raised: Mutex<bool>,
-        /// That it was raised.
+        /// Notifies that it was raised.
         changed: Condvar,
     },
-    /// Waited for together with other descriptors: an eventfd.
+    /// For a wait together with other descriptors: an eventfd.
     Descriptor(File),
 }
 
 impl Signal {
-    /// One to be waited for with [`wait_until`](Signal::wait_until).
+    /// Makes a signal for [`wait_until`](Signal::wait_until).
     pub fn condition() -> Signal {
         Signal::Condition { raised: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// One to be waited for in a [`Poll`].
+    /// Makes a signal for a [`Poll`].
     pub fn descriptor() -> io::Result<Signal> {
         // SAFETY: a new descriptor, owned by the File alone.
         match unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) } {
@@ -38,23 +38,23 @@ impl Signal {
         }
     }
 
-    /// Something is there.
+    /// Announces that there is something to do.
     pub fn raise(&self) {
         match self {
             Signal::Condition { raised, changed } => {
-                // A wake-up is a system call, even where nobody waits: one is enough until somebody has taken it down.
+                // A wake-up is a system call even if nothing waits: one is enough until a wait has taken it down.
                 if !std::mem::replace(&mut *raised.lock().unwrap_or_else(PoisonError::into_inner), true) {
                     changed.notify_one();
                 }
             }
-            // It fails only where it has been raised 2^64 - 2 times.
+            // It fails only after 2^64 - 2 raises without a wait.
             Signal::Descriptor(event) => drop((&*event).write(&1u64.to_ne_bytes())),
         }
     }
 
     /// Waits until it is raised, or until an instant of CLOCK_MONOTONIC, and takes it down.
     pub fn wait_until(&self, ns: i64) {
-        let Signal::Condition { raised, changed } = self else { unreachable!("a descriptor is waited for by Poll") };
+        let Signal::Condition { raised, changed } = self else { unreachable!("Poll waits for a descriptor") };
         let mut raised = raised.lock().unwrap_or_else(PoisonError::into_inner);
         while !*raised {
             let left = ns - monotonic_ns();
@@ -68,16 +68,16 @@ impl Signal {
     }
 }
 
-/// Ends whatever wait a node is in, from another thread.
+/// Ends any wait of a node, from another thread.
 pub struct Interrupt {
-    /// Of a node that waits for its signal, or in a [`Poll`].
+    /// For a node that waits for its signal, or in a [`Poll`].
     pub signal: Arc<Signal>,
-    /// Of one that waits inside the middleware, without a limit.
+    /// For a node that waits inside the middleware without a limit.
     pub waker: Option<Waker>,
 }
 
 impl Interrupt {
-    /// The node looks at when it is to end.
+    /// Makes the node check when it is to end.
     pub fn raise(&self) {
         self.signal.raise();
         if let Some(waker) = &self.waker {
@@ -86,53 +86,53 @@ impl Interrupt {
     }
 }
 
-/// The descriptors of a node's subscriptions, in their order, and that of its signal, last.
+/// The descriptors of a node's subscriptions, in their order, followed by that of its signal.
 #[derive(Debug)]
 pub struct Poll(Vec<libc::pollfd>);
 
 impl Poll {
-    /// Of these subscriptions and a signal with a descriptor.
+    /// Polls these subscriptions and a signal with a descriptor.
     pub fn new(subscriptions: &[RawFd], signal: &File) -> Poll {
         let all = subscriptions.iter().copied().chain([signal.as_raw_fd()]);
         Poll(all.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect())
     }
 
-    /// Waits until one is readable or `timeout_ns` have passed; then [`readable`](Poll::readable) says which.
+    /// Waits until one is readable or `timeout_ns` have passed; [`readable`](Poll::readable) then says which.
     pub fn wait(&mut self, timeout_ns: i64, signal: &File) {
         let timeout = libc::timespec { tv_sec: timeout_ns / 1_000_000_000, tv_nsec: timeout_ns % 1_000_000_000 };
         // SAFETY: all pointers are valid through the call.
         let count =
             unsafe { libc::ppoll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, &timeout, std::ptr::null()) };
         if count < 0 {
-            self.0.iter_mut().for_each(|polled| polled.revents = 0); // EINTR: nothing is known
+            self.0.iter_mut().for_each(|polled| polled.revents = 0); // on EINTR the results are undefined
         }
         if self.0.last().is_some_and(|own| own.revents != 0) {
-            let _ = (&*signal).read(&mut [0; 8]); // taken down; another thread cannot have been first
+            let _ = (&*signal).read(&mut [0; 8]); // takes it down; only this thread reads it
         }
     }
 
-    /// Whether the subscription of this index has something to take.
+    /// Whether the subscription of this index has a message to take.
     pub fn readable(&self, index: usize) -> bool {
         self.0[index].revents != 0
     }
 }
 
-/// Whether a queue may hold messages: set by the middleware, taken down before the queue is looked at.
+/// Whether a queue may hold messages. The middleware sets it; the node clears it before it looks at the queue.
 #[derive(Debug, Default)]
 pub struct Available(AtomicBool);
 
 impl Available {
-    /// A message may be there.
+    /// Notes that a message may be there.
     pub fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether one may be; from now on it may not, until set again.
+    /// Whether a message may be there; clears it.
     pub fn take(&self) -> bool {
         self.0.swap(false, Ordering::Acquire)
     }
 
-    /// Whether one may be, without taking it down.
+    /// Whether a message may be there, without clearing it.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

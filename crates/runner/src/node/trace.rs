@@ -1,11 +1,11 @@
-//! The trace events of a node, in rclcpp's order, through the functions of tracetools that the preloaded recorder
-//! defines. Without a recorder there are none, and nothing is emitted.
+//! Emits the trace events of a node in rclcpp's order, through the functions of tracetools that the preloaded recorder
+//! defines. Without a recorder, it emits nothing.
 
 use std::ffi::{c_char, c_void, CStr, CString};
 use std::mem::transmute;
 use tacho_events::number;
 
-/// What an argument is in C: an address is a pointer there, though nobody follows it, and text ends with NUL.
+/// The C form of an argument: an address is a pointer that is never followed, and text ends with NUL.
 trait InC {
     type Type;
     fn in_c(self) -> Self::Type;
@@ -38,7 +38,7 @@ type RecordTexts = Option<unsafe extern "C" fn(u32, *const u64, u32, *const *con
 
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
-        /// The functions, each absent where no loaded library defines it.
+        /// The functions; `None` if no loaded library defines one.
         struct Functions {
             record: Record,
             record_texts: RecordTexts,
@@ -75,7 +75,7 @@ macro_rules! functions {
     };
 }
 
-/// Emits events; or nothing, without looking for each function, as a message passes many.
+/// Emits events. Without a recorder, it emits nothing and checks no single function, because each message passes many.
 #[derive(Clone, Copy)]
 pub struct Trace(Option<&'static Functions>);
 
@@ -98,7 +98,7 @@ functions! {
     rcl_publish(publisher: u64, message: u64);
 }
 
-/// Address of a symbol that some loaded library exports; null where none does.
+/// Address of a symbol that some loaded library exports; null if none does.
 fn symbol(name: &str) -> *mut c_void {
     let name = CString::new(name).expect("names of functions hold no NUL");
     // SAFETY: the name is NUL-terminated.
@@ -106,7 +106,7 @@ fn symbol(name: &str) -> *mut c_void {
 }
 
 impl Trace {
-    /// Looks the functions up, once a process.
+    /// Looks up the functions, once in each process.
     pub fn find() -> Trace {
         let functions = Functions::find();
         Trace(functions.record.is_some().then(|| &*Box::leak(Box::new(functions))))
@@ -120,7 +120,7 @@ impl Trace {
         }
     }
 
-    /// Just before the publish call.
+    /// Immediately before the publish call.
     #[inline]
     pub fn node_publish(&self, publisher: u64, publisher_id: u32, sequence: u64, size: u64) {
         self.record(number::node_publish, &[publisher, publisher_id.into(), sequence, size]);
@@ -132,13 +132,13 @@ impl Trace {
         self.record(number::node_take, &[subscription, publisher_id.into(), sequence, stamp_ns as u64]);
     }
 
-    /// The middleware says that a message is there.
+    /// The middleware announces a message.
     #[inline]
     pub fn node_data_available(&self, subscription: u64) {
         self.record(number::node_data_available, &[subscription]);
     }
 
-    /// Sends that were due and did not happen.
+    /// Sends were due but did not happen.
     pub fn node_skipped(&self, publisher: u64, count: u64) {
         self.record(number::node_skipped, &[publisher, count]);
     }
@@ -152,7 +152,7 @@ impl Trace {
         }
     }
 
-    /// When the message that is published next was due by the clock.
+    /// When the next published message was due by the clock.
     #[inline]
     pub fn node_due(&self, publisher: u64, sequence: u64, due_ns: i64) {
         self.record(number::node_due, &[publisher, sequence, due_ns as u64]);

@@ -1,11 +1,11 @@
-//! Computation of a callback: burns CPU time of the calling thread, so that preemption makes a callback longer and
-//! never its work smaller.
+//! Computation of a callback: burns CPU time of the calling thread, so that preemption makes a callback longer but
+//! never reduces its work.
 
 use std::hint::black_box;
 use tacho_recording::clock::thread_cpu_ns;
 use tacho_workload::random::mix;
 
-/// Computes until the thread has used `ns` of CPU time more.
+/// Computes until the thread has used another `ns` of CPU time.
 pub fn compute(ns: u64) {
     if ns == 0 {
         return;

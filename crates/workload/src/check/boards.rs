@@ -1,4 +1,4 @@
-//! What a node on a board cannot do.
+//! Rejects what a node on a board cannot do.
 
 use super::Check;
 use crate::diagnostic::Report;
@@ -57,8 +57,8 @@ impl Check<'_> {
         }
     }
 
-    /// Nodes that share a topic with a board, on a middleware that is not known to have its names and messages, those
-    /// of ROS 2 on DDS.
+    /// Rejects nodes that share a topic with a board if their middleware is not known to have the board's names and
+    /// messages, those of ROS 2 on DDS.
     fn peers_of_board(&self, board: &Node, report: &mut Report) {
         let heard = Facts::all_in_this_tree().filter(|(_, facts)| facts.ros_on_dds).map(|(name, _)| name);
         let expected = format!("one of {}", heard.collect::<Vec<_>>().join(", "));

@@ -1,18 +1,18 @@
-//! Where nodes run: hosts, and processes that nodes share.
+//! Checks where nodes run: hosts, and processes that nodes share.
 
 use super::Check;
 use crate::diagnostic::{did_you_mean, Report};
 use crate::model::{Host, MICRO_HOST};
 
 impl Check<'_> {
-    /// Where there are hosts, every node names one; where there are none, no node does.
+    /// In a workload with hosts, every node names one; in a workload without, no node does.
     pub(super) fn hosts(&self, report: &mut Report) {
-        // `micro` among them says what link boards have.
+        // The host `micro` only describes the link of boards.
         let hosts: Vec<&Host> = self.reading.workload.hosts.iter().filter(|host| host.name != MICRO_HOST).collect();
         let names = || hosts.iter().map(|host| host.name.as_str());
         let mut told = None;
         for (node, places) in self.nodes.iter().zip(&self.reading.nodes) {
-            // All nodes of a generated topology stand at one place.
+            // All nodes of a generated topology have one place in the file.
             if node.is_on_board()
                 || names().any(|host| host == node.host)
                 || (hosts.is_empty() && node.host.is_empty())
@@ -36,7 +36,7 @@ impl Check<'_> {
         }
     }
 
-    /// A process is in one place, and speaks one middleware.
+    /// A process runs on one host and uses one middleware.
     pub(super) fn processes(&self, report: &mut Report) {
         for (at, node) in self.nodes.iter().enumerate() {
             let Some(first) = self.nodes[..at].iter().find(|first| first.process == node.process) else { continue };

@@ -2,40 +2,40 @@
 
 use crate::diagnostic::Span;
 
-/// A value of the document.
+/// A value of the document, with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml {
     pub span: Span,
     pub value: Value,
 }
 
-/// What it is.
+/// The content of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Text as written, and whether it stood without quotes.
+    /// Text as written, and whether it had no quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// In the order of the file, duplicates kept.
+    /// Entries in the order of the file, including duplicates.
     Map(Vec<(Yaml, Yaml)>),
 }
 
 impl Yaml {
-    /// `null`, `~` or nothing.
+    /// Whether it is `null`, `~` or empty.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, true) if matches!(text.as_str(), "" | "~" | "null"))
     }
 
-    /// A scalar without quotes: what YAML may read as something else than text.
+    /// Whether it is a scalar without quotes, which YAML may read as another type than text.
     pub fn is_plain(&self) -> bool {
         matches!(self.value, Value::Scalar(_, true))
     }
 
-    /// Whether it is this text.
+    /// Whether it is exactly this text.
     pub fn is(&self, text: &str) -> bool {
         matches!(&self.value, Value::Scalar(found, _) if found == text)
     }
 
-    /// Whether it is a list or map of something, such as topics.
+    /// Whether it is a non-empty list or map.
     pub fn holds_values(&self) -> bool {
         match &self.value {
             Value::Scalar(..) => false,
@@ -44,7 +44,7 @@ impl Yaml {
         }
     }
 
-    /// What stands there, in words, for `found:`.
+    /// Describes the value in words, for `found:`.
     pub fn describe(&self) -> String {
         match &self.value {
             _ if self.is_null() => "nothing".into(),
@@ -57,7 +57,7 @@ impl Yaml {
         }
     }
 
-    /// Levels below it.
+    /// Number of levels below it.
     pub fn depth(&self) -> usize {
         match &self.value {
             Value::Scalar(..) => 0,
@@ -66,7 +66,7 @@ impl Yaml {
         }
     }
 
-    /// How many there are, itself among them.
+    /// Number of values, including itself.
     pub fn values(&self) -> usize {
         match &self.value {
             Value::Scalar(..) => 1,

@@ -1,9 +1,9 @@
-//! A tree as YAML again, comments lost.
+//! Writes a tree as YAML, without the comments of the file.
 
 use super::tree::{Value, Yaml};
 use std::fmt::Write;
 
-/// Blocks down to this depth, then one line.
+/// Deeper levels are written in one line.
 const BLOCKS: usize = 3;
 
 /// Writes a document that [`super::parse`] reads as the same values.
@@ -33,7 +33,7 @@ fn block(out: &mut String, entries: &[(Yaml, Yaml)], depth: usize) {
     }
 }
 
-/// A value in one line.
+/// Writes a value in one line.
 pub(crate) fn flow(yaml: &Yaml) -> String {
     match &yaml.value {
         Value::Scalar(text, true) if text.is_empty() => "~".into(),
@@ -47,11 +47,11 @@ pub(crate) fn flow(yaml: &Yaml) -> String {
     }
 }
 
-/// Characters that mean nothing to YAML, wherever they stand in a text without quotes.
+/// Whether YAML reads this text as itself without quotes.
 fn needs_no_quotes(text: &str) -> bool {
     let harmless = |c: char| c.is_alphanumeric() || "_./$+~ ".contains(c);
     let at_either_end = |c: char| c == ' ';
-    // `-`, `%` and a colon inside a word mean something at the start alone, or at the end.
+    // `-`, `%` and an inner colon have a meaning only at the start or the end.
     let inside = |c: char| harmless(c) || "-%".contains(c);
     let mut characters = text.chars();
     characters.next().is_some_and(harmless)
@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Names need no quotes, except those that YAML readers take for something else (`on` and `no` by those of YAML 1.1).
+/// Writes names without quotes, except those that YAML readers take for something else (YAML 1.1: `on` and `no`).
 pub(crate) fn scalar(text: &str) -> String {
     const TAKEN: [&str; 11] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
     let first = text.chars().next();

@@ -1,4 +1,4 @@
-//! A node: when it computes, what it takes and publishes.
+//! Reads a node: when it computes, what it takes and publishes.
 
 use crate::diagnostic::{did_you_mean, Span};
 use crate::document::{Value, Yaml};
@@ -13,7 +13,7 @@ const MAX_WORK: Duration = Duration::from_secs(3600);
 /// Longest deadline.
 const MAX_DEADLINE: Duration = MAX_WORK;
 
-/// Where the parts of a node stand.
+/// Places of a node's parts.
 pub(crate) struct NodePlaces {
     pub name: Span,
     pub process: Span,
@@ -21,12 +21,12 @@ pub(crate) struct NodePlaces {
     pub work: Span,
     pub subscribes: Vec<Span>,
     pub publishes: Vec<Span>,
-    /// False where its executor, a rate or its work could not be read.
+    /// False if its executor, a rate or its work could not be read.
     pub whole: bool,
 }
 
 impl Reader<'_, '_> {
-    /// A plugin and its transport, empty where none is said.
+    /// Reads a plugin and its transport, which is empty if absent.
     pub(super) fn middleware(&mut self, yaml: &Yaml) -> Option<(String, String)> {
         let Value::Map(entries) = &yaml.value else {
             return Some((self.named_in(yaml, Form::Middleware)?, String::new()));
@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
         (node, places)
     }
 
-    /// What a publication's options say, whatever its topic.
+    /// Reads a publication's options, whatever its topic.
     pub(super) fn publication(&mut self, fields: &Fields) -> Publication {
         let message_type = fields.get("type").and_then(|y| self.word(y)).unwrap_or_default();
         let size = fields.get("size").and_then(|y| self.size(y));
@@ -191,7 +191,7 @@ impl Reader<'_, '_> {
         Some(Work::Normal { mean: mean?, std: std? })
     }
 
-    /// Topics with their options, from a list or a map.
+    /// Reads topics with their options, from a list or a map.
     fn topics<'y>(&mut self, yaml: &'y Yaml, form: Form, what: &str) -> Vec<(&'y Yaml, Option<&'y Yaml>)> {
         let Value::List(items) = &yaml.value else {
             let entries = self.entries(yaml, form, what).unwrap_or_default();
@@ -218,7 +218,7 @@ impl Reader<'_, '_> {
         topics
     }
 
-    /// What is not said is that of `unless_said`.
+    /// Reads QoS policies. Absent ones are those of `unless_said`.
     pub(super) fn qos(&mut self, fields: &Fields, unless_said: Qos) -> Qos {
         let word = |reader: &mut Self, name, words| fields.get(name).and_then(|y| reader.second_of(y, words));
         let best_effort = word(self, "reliability", &["reliable", "best_effort"]);
@@ -243,7 +243,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Bytes of data of a message whose size is not said: what its type holds, else 64 B.
+/// Bytes of data in a message if its size is not given: what its type holds, or 64 B.
 pub(crate) fn default_size(message_type: &str) -> u64 {
     match message_type {
         "TwistStamped" => 48,

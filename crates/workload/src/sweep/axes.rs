@@ -1,38 +1,38 @@
-//! Lists where no list is expected.
+//! Finds axes: lists in places where the value is not a list.
 
 use super::parameters::text;
 use crate::document::{Value, Yaml};
 use crate::grammar::{self, Form, Key, Parts};
 
-/// Where a list stands that is a sweep.
+/// The place of a list that is a sweep.
 pub(crate) struct Axis {
-    /// Entry of each map on the way.
+    /// Index of the entry in each map on the way.
     steps: Vec<usize>,
-    /// Their keys.
+    /// The keys of these entries.
     path: Vec<String>,
     form: Form,
 }
 
-/// A value that a point has of an axis.
+/// The value of a point on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
-    /// Keys to the axis, joined by dots; the name of a parameter of `sweep`.
+    /// Keys to the axis, joined by dots; or the name of a parameter of `sweep`.
     pub path: String,
     /// The value, as written.
     pub text: String,
 }
 
-/// A value of an axis: what is chosen, and what then stands there.
+/// One value of an axis: its description, and the YAML that replaces the list.
 pub(crate) type Alternative = (Vec<Choice>, Yaml);
 
-/// The first axis of a document, in the order of the file.
+/// Finds the first axis of a document, in the order of the file.
 pub(crate) fn first(root: &Yaml) -> Option<Axis> {
     let mut axis = Axis { steps: vec![], path: vec![], form: Form::Short };
     axis.find(root, Parts::Keys(&grammar::TOP)).then_some(axis)
 }
 
 impl Axis {
-    /// Goes on from a map to its first axis.
+    /// Searches a map for its first axis.
     fn find(&mut self, map: &Yaml, parts: Parts) -> bool {
         let Value::Map(entries) = &map.value else { return false };
         for (step, (key, value)) in entries.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Axis {
         false
     }
 
-    /// What stands there.
+    /// The value at this place.
     pub fn at<'y>(&self, root: &'y Yaml) -> Option<&'y Yaml> {
         self.steps.iter().try_fold(root, |yaml, step| match &yaml.value {
             Value::Map(entries) => entries.get(*step).map(|(_, value)| value),
@@ -65,7 +65,7 @@ impl Axis {
         })
     }
 
-    /// The document with this value there.
+    /// The document with this value at this place.
     pub fn with(&self, root: &Yaml, value: Yaml) -> Yaml {
         let mut changed = root.clone();
         let at = self.steps.iter().try_fold(&mut changed, |yaml, step| match &mut yaml.value {
@@ -78,7 +78,7 @@ impl Axis {
         changed
     }
 
-    /// Its values.
+    /// The values of the axis.
     pub fn alternatives(&self, root: &Yaml) -> Vec<Alternative> {
         let Some(yaml) = self.at(root) else { return vec![] };
         let items = match &yaml.value {
@@ -91,7 +91,7 @@ impl Axis {
         items.iter().flat_map(|item| self.middlewares(item)).collect()
     }
 
-    /// `{fastdds: [udp, shm]}` is two: a transport belongs to its middleware.
+    /// Expands `{fastdds: [udp, shm]}` to two: a transport belongs to its middleware.
     fn middlewares(&self, item: &Yaml) -> Vec<Alternative> {
         let Value::Map(entries) = &item.value else {
             return vec![(vec![self.choice(None, text(item))], item.clone())];
@@ -110,7 +110,7 @@ impl Axis {
         transports.iter().map(with).collect()
     }
 
-    /// A value of the key itself, or of one that would stand beside it.
+    /// Describes a value of the key itself, or of a key beside it.
     fn choice(&self, beside: Option<&str>, text: String) -> Choice {
         let mut path = self.path.clone();
         if let (Some(beside), Some(last)) = (beside, path.last_mut()) {
@@ -120,7 +120,7 @@ impl Axis {
     }
 }
 
-/// An empty list is none: the reader says what should stand there.
+/// An empty list is not an axis: the reader reports what should be there.
 fn is_axis(yaml: &Yaml, form: Form) -> bool {
     let is_scalar = |item: &Yaml| matches!(item.value, Value::Scalar(..));
     match &yaml.value {

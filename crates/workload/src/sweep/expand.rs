@@ -1,22 +1,21 @@
-//! From one document to one for each point.
+//! Expands one document to one for each point.
 
 use super::axes::{self, Choice};
 use super::parameters;
 use crate::diagnostic::Report;
 use crate::document::Yaml;
 
-/// Most points of one sweep: a week of runs of a minute.
+/// Most points of one sweep: a week of runs of one minute.
 pub const MAX_POINTS: usize = 10_000;
 
-/// The document of one point: no axis and no parameter is left in it.
+/// The document of one point, without axes and parameters.
 pub(crate) struct Expanded {
     pub root: Yaml,
-    /// In the order of the axes.
+    /// The chosen values, in the order of the axes.
     pub choices: Vec<Choice>,
 }
 
-/// Every point of a document. Mistakes in the axes themselves go into the report, and the points found until then are
-/// left.
+/// Expands a document to all its points. Reports mistakes in the axes, and returns the points found until then.
 pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
     let parameters = parameters::read(root, report);
     let mut points = Vec::new();
@@ -30,7 +29,7 @@ pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
         return points;
     };
     for combination in 0..combinations {
-        // Its digits in the mixed base of the sizes, the last parameter fastest.
+        // The digits of the combination, in the mixed base of the sizes, the last parameter fastest.
         let mut rest = combination;
         let mut digits = vec![0; sizes.len()];
         for (digit, size) in digits.iter_mut().zip(&sizes).rev() {
@@ -48,7 +47,7 @@ pub(crate) fn expand(root: &Yaml, report: &mut Report) -> Vec<Expanded> {
     points
 }
 
-/// Takes the first axis apart, then each of the documents that this makes. False where there is no use in going on.
+/// Expands the first axis, then each resulting document. Returns false if there is no use in continuing.
 fn cross(document: Expanded, points: &mut Vec<Expanded>, report: &mut Report) -> bool {
     let Some(axis) = axes::first(&document.root) else {
         if points.len() == MAX_POINTS {

@@ -1,4 +1,4 @@
-//! What is wrong with a sweep: each finding once, with the points that it is true of.
+//! Reports what is wrong with a sweep: each finding once, with the points that it concerns.
 
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use std::collections::BTreeMap;
@@ -9,18 +9,18 @@ type Parameters = BTreeMap<String, String>;
 #[derive(Default)]
 pub(crate) struct Findings {
     points: Vec<Parameters>,
-    /// Each with the points that have it.
+    /// Each finding with the points that have it.
     found: Vec<(Diagnostic, Vec<usize>)>,
 }
 
 impl Findings {
-    /// Those of the next point.
+    /// Adds the findings of the next point.
     pub fn add(&mut self, report: Report, parameters: &Parameters) {
         let point = self.points.len();
         self.points.push(parameters.clone());
         for diagnostic in report.errors.into_iter().chain(report.warnings) {
             match self.found.iter_mut().find(|(known, _)| *known == diagnostic) {
-                // What is wrong twice in one point at one place is said once.
+                // A finding that occurs twice at one place of one point counts once.
                 Some((_, points)) if points.last() == Some(&point) => {}
                 Some((_, points)) => points.push(point),
                 None => self.found.push((diagnostic, vec![point])),
@@ -28,7 +28,7 @@ impl Findings {
         }
     }
 
-    /// Into the report, each with where it is true unless that is everywhere.
+    /// Reports each finding, with its points unless it concerns all.
     pub fn finish(self, points: usize, report: &mut Report) {
         for (mut diagnostic, of) in self.found {
             if of.len() < points {
@@ -42,7 +42,7 @@ impl Findings {
     }
 }
 
-/// What the points have in common, if no other point has it; else how many they are, and the first.
+/// Names the values that these points share and no other point has; otherwise the number of points, and the first one.
 fn where_it_is(of: &[usize], points: &[Parameters]) -> String {
     let mut common = points[of[0]].clone();
     for point in of {

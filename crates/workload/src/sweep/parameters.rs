@@ -1,16 +1,16 @@
 //! Named parameters: `sweep: {size: [16 B, 64 KiB]}`, and `$size` where the value goes.
 //!
 //! A value may have a name of its own, `sweep: {link: {wired: {}, wireless: {delay: 2 ms}}}`, and be a map of which
-//! `$link.delay` is a part: so several keys vary together.
+//! `$link.delay` is a part: several keys then vary together.
 
 use crate::diagnostic::{did_you_mean, Report};
 use crate::document::{flow, Value, Yaml};
 use crate::grammar::{self, Form};
 
-/// A parameter.
+/// A parameter with its values.
 pub(crate) struct Parameter<'y> {
     pub name: &'y str,
-    /// How each value is called, and what stands for `$name`.
+    /// Name of each value, and what replaces `$name`.
     pub values: Vec<(String, &'y Yaml)>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn entry<'y>(map: &'y Yaml, name: &str) -> Option<&'y Yaml> {
     entries.iter().find(|(key, _)| key.is(name)).map(|(_, value)| value)
 }
 
-/// The parameters of a document, in the order of the file.
+/// Reads the parameters of a document, in the order of the file.
 pub(crate) fn read<'y>(root: &'y Yaml, report: &mut Report) -> Vec<Parameter<'y>> {
     let parameters = match entry(root, "sweep").filter(|yaml| !yaml.is_null()) {
         None => vec![],
@@ -76,7 +76,7 @@ fn declared<'y>(entries: &'y [(Yaml, Yaml)], report: &mut Report) -> Vec<Paramet
     parameters
 }
 
-/// Two points of one name could not be told apart.
+/// Rejects equal names, because their points could not be told apart.
 pub(crate) fn duplicates<'y>(values: impl Iterator<Item = (&'y str, &'y Yaml)>, report: &mut Report) {
     let mut seen: Vec<&str> = Vec::new();
     for (label, yaml) in values {
@@ -93,7 +93,7 @@ pub(crate) fn duplicates<'y>(values: impl Iterator<Item = (&'y str, &'y Yaml)>, 
     }
 }
 
-/// A value as written: scalars without their quotes.
+/// A value as written; a scalar without its quotes.
 pub(crate) fn text(yaml: &Yaml) -> String {
     match &yaml.value {
         Value::Scalar(text, _) => text.clone(),
@@ -101,19 +101,19 @@ pub(crate) fn text(yaml: &Yaml) -> String {
     }
 }
 
-/// `size` or `qos`, `depth` of `$size`, `$qos.depth`.
+/// Parses a reference: `$size`, or `$qos.depth` as `qos` with `depth`.
 fn reference(yaml: &Yaml) -> Option<(&str, Vec<&str>)> {
     let Value::Scalar(text, _) = &yaml.value else { return None };
     let mut names = text.strip_prefix('$')?.split('.');
     Some((names.next()?, names.collect()))
 }
 
-/// What a reference means with this value of its parameter.
+/// The part of a parameter's value that a reference means.
 fn part<'y>(value: &'y Yaml, fields: &[&str]) -> Option<&'y Yaml> {
     fields.iter().try_fold(value, |value, field| entry(value, field))
 }
 
-/// Every reference has a parameter, every parameter a reference.
+/// Checks that every reference has a parameter, and every parameter a reference.
 fn uses(root: &Yaml, parameters: &[Parameter], report: &mut Report) {
     let mut used = vec![false; parameters.len()];
     each_reference(root, true, &mut |yaml, name, fields| {
@@ -143,7 +143,7 @@ fn uses(root: &Yaml, parameters: &[Parameter], report: &mut Report) {
     }
 }
 
-/// The parts of the document that are read: not the parameters themselves, nor the short form.
+/// Whether this part of the document is read; the parameters themselves and the short form are not.
 fn is_read(key: &Yaml, top: bool) -> bool {
     !(top && (key.is("sweep") || key.is("short")))
 }
@@ -162,7 +162,7 @@ fn each_reference(yaml: &Yaml, top: bool, each: &mut dyn FnMut(&Yaml, &str, &[&s
     }
 }
 
-/// The document with a value for each parameter. A part that this value does not have is left out, with its key.
+/// Replaces the parameters by the chosen values. If a value lacks the referenced part, its key is left out.
 pub(crate) fn substitute(root: &Yaml, chosen: &[(&str, &Yaml)]) -> Yaml {
     put(root, true, chosen).unwrap_or_else(|| root.clone())
 }
