@@ -182,7 +182,7 @@ def test_it_is_saved_by_a_command_and_by_a_signal(tacho):
     }
     assert all(started[save] - started[run] >= timedelta(seconds=4) for save in started if save != run), started
     assert json.loads((run / "run.json").read_text())["ring"]["saves"] == 2
-    assert "no tacho record --ring goes on there" in tacho("record", "--save", "run", expect=2).stderr
+    assert "no tacho record --ring is running there" in tacho("record", "--save", "run", expect=2).stderr
 
 
 @pytest.mark.parametrize("trigger", ["late", "silent"])
@@ -254,7 +254,7 @@ def test_a_ring_whose_tacho_was_killed_is_a_run_and_grows_no_further_than_it_may
     summary = tacho.json("explain", run)
     assert_named(summary)
     assert any(note["name"] == "ring" for note in summary["notes"])
-    assert "no tacho record --ring goes on there" in tacho("record", "--save", "run", expect=2).stderr
+    assert "no tacho record --ring is running there" in tacho("record", "--save", "run", expect=2).stderr
 
 
 def test_interrupted_it_keeps_the_last_seconds(tacho):

@@ -101,7 +101,7 @@ pub fn read(source: TickSource) -> Sync {
     (0..8).map(|_| reading()).min_by_key(|sync| sync.bound_ns).unwrap_or_else(reading)
 }
 
-/// Appends readings to `events/clock.sync`, now, each second and when stopped.
+/// Appends readings to `events/clock.sync`: at the start, each second, and at the end.
 pub struct ClockSync {
     stop: Sender<()>,
     thread: JoinHandle<io::Result<()>>,

@@ -1,12 +1,12 @@
-//! Raises the number of descriptors that tacho may have: with about 140 CPUs or more, the events of every CPU need more
-//! than the usual 1024.
+//! Raises tacho's limit of descriptors: with about 140 CPUs or more, the events of every CPU need more than the usual
+//! 1024.
 
 use std::sync::OnceLock;
 
 static BEFORE: OnceLock<libc::rlimit> = OnceLock::new();
 
-/// Raises the soft limit of this process to the hard one. What it starts is given [the former one](restore) back: a
-/// program that uses select(2) relies on it.
+/// Raises the soft limit of this process to the hard one. Programs that tacho starts get [the former limit](restore)
+/// back, because a program that uses select(2) relies on it.
 pub fn raise() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls have a valid limit. If the limit cannot be raised, it stays, and the code that needs more

@@ -1,11 +1,11 @@
-//! Finds processes by their environment: the only trace of a daemon that left its parents.
+//! Finds processes by their environment, the only trace of a daemon that has left its parents.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Processes whose environment, as it was when their program began, holds this variable, with their command line. Those
-/// of other users cannot be seen.
+/// Processes that started with this variable in their environment, with their command lines. Processes of other users
+/// are not visible.
 pub(crate) fn with(variable: &OsStr) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {

@@ -1,5 +1,5 @@
-//! Records a program: its events, and what is needed of the machine to understand them. One recording makes one run
-//! directory.
+//! Records a program: its events, and the facts of the machine that are needed to understand them. Each recording makes
+//! one run directory.
 //!
 //! [`record`] starts a program with the recorder preloaded; [`attach`] probes a running one. [`scheduler_events`] are
 //! recorded with either.

@@ -4,9 +4,9 @@
 //! children that each has waited for). So it includes other processes that start and end. A descendant that left the
 //! tree because its parent ended first counts as another process, unless it is named.
 //!
-//! The machine's CPU time is the time of its CPUs less the idle and the stolen part (/proc/stat). The kernel measures
-//! these parts. It only samples the busy ones, once a tick: work that a timer starts lies between two ticks and counts
-//! as nothing, or lies on each and counts twice. All are told in units of 10 ms.
+//! The machine's CPU time is the time of its CPUs less the idle and the stolen part (/proc/stat), which the kernel
+//! measures. It only samples the busy parts, once a tick: work that a timer starts falls between two ticks and counts
+//! as nothing, or falls on each and counts twice. All values have a resolution of 10 ms.
 
 use crate::clock::monotonic_ns;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,7 @@ impl Sample {
             let unused = seconds(b.idle.saturating_sub(a.idle)) + seconds(b.steal.saturating_sub(a.steal));
             (over_s * f64::from(b.cpus) - unused).max(0.0)
         });
-        // Who ended without being waited for takes its ticks along.
+        // A process that ended without being waited for takes its ticks along.
         let own = machine.map(|_| seconds(later.own_ticks.saturating_sub(self.own_ticks)));
         let percent = |us: u64| 100.0 * us as f64 / 1e6 / over_s;
         let pressure = self.pressure.zip(later.pressure).filter(|_| over_s > 0.0);
@@ -71,7 +71,7 @@ impl Sample {
             cpus: later.stat.map(|stat| stat.cpus),
             machine_cpu_s: machine,
             own_cpu_s: own,
-            // Two files are not read at one instant: a tick too little is none.
+            // The two files are read at different instants, so the difference can be a tick below zero.
             others_cpu_s: machine.zip(own).map(|(machine, own)| (machine - own).max(0.0)),
             steal_percent: stat
                 .filter(|_| over_s > 0.0)

@@ -26,7 +26,7 @@ pub struct RecordedProcess {
     pub dropped_events: u64,
     /// The dropped events that signal handlers fired inside the writing of another.
     pub dropped_nested: u64,
-    /// Bits of `tacho_events::layout::remark`.
+    /// Remarks of the recorder: bits of `tacho_events::layout::remark`.
     pub remarks: u64,
     /// What its ticks count.
     pub ticks: TickSource,
@@ -71,7 +71,7 @@ impl RecordedProcess {
         missing
     }
 
-    /// That events were dropped, if they were.
+    /// Reports dropped events, if there are any.
     pub fn dropped(&self) -> Option<String> {
         let (count, pid, command) = (self.dropped_events, self.pid, &self.command);
         (count > 0).then(|| format!("{count} events of process {pid} ({command}) were dropped: {}", self.why_dropped()))
@@ -81,7 +81,7 @@ impl RecordedProcess {
     pub fn unknown_release(&self) -> Option<String> {
         (self.tracetools.is_none() && self.rmw_implementation.is_some()).then(|| {
             format!(
-                "the release of tracetools in process {} ({}) is not known: where it calls rmw_publish, only one \
+                "the release of tracetools in process {} ({}) is not known: if it calls rmw_publish, only one \
                  argument was recorded",
                 self.pid, self.command
             )

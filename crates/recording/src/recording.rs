@@ -62,10 +62,10 @@ pub enum Error {
     /// The user requires scheduler events, and they are not available.
     #[error("scheduler events: {0}")]
     Scheduler(String),
-    /// Storage cannot be given back there.
+    /// The ring's storage cannot be given back.
     #[error(transparent)]
     Ring(#[from] ring::Error),
-    /// A file or folder of the run.
+    /// A file or folder of the run cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -115,7 +115,7 @@ impl Recording {
         })
     }
 
-    /// With scheduler events of the kernel, from now on; processes started before do not count.
+    /// Adds scheduler events of the kernel, from now on. Processes started before are not followed.
     pub fn with_scheduler_events(mut self, when: When) -> Result<Recording, Error> {
         if when == When::Off {
             return Ok(self);
@@ -131,8 +131,8 @@ impl Recording {
         Ok(self)
     }
 
-    /// Ends the recording of scheduler events. Returns what was recorded, or why nothing was. `None`: nobody asked for
-    /// them.
+    /// Ends the recording of scheduler events. Returns what was recorded, or why nothing was. `None`: they were not
+    /// requested.
     pub fn finish_scheduler_events(&mut self) -> Result<Option<tacho_events::run::SchedulerEvents>, Error> {
         if let Some(scheduler) = self.scheduler.take() {
             self.scheduler_facts = Some(scheduler.finish().map_err(at(&self.events))?);
@@ -140,7 +140,7 @@ impl Recording {
         Ok(self.scheduler_facts.clone())
     }
 
-    /// With the CPU-time clock read around each callback, a system call each time (`TACHO_EVENTS_CPU_TIME`).
+    /// Reads the CPU-time clock around each callback, with a system call each time (`TACHO_EVENTS_CPU_TIME`).
     pub fn with_cpu_time(self, cpu_time: bool) -> Recording {
         Recording { cpu_time, ..self }
     }
@@ -181,8 +181,8 @@ impl Recording {
         mark
     }
 
-    /// Waits, up to `limit`, until no process writes into this recording any more, nor, while nothing is in it, may
-    /// begin to; whether that is so.
+    /// Waits, up to `limit`, until no process writes into this recording, and, while it is empty, until no process may
+    /// begin to. Returns whether that was reached.
     pub fn wait_for_writers(&self, limit: Duration) -> Result<bool, Error> {
         let end = Instant::now() + limit;
         loop {
@@ -253,11 +253,11 @@ impl Recording {
 /// What to record besides the events of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Most that one process's file takes; what comes after is dropped and counted.
+    /// Most bytes of one process's file; later events are dropped and counted.
     pub max_bytes: u64,
-    /// Scheduler events of the kernel.
+    /// Whether to record scheduler events of the kernel.
     pub scheduler: When,
-    /// Reads the CPU-time clock around each callback.
+    /// Whether to read the CPU-time clock around each callback.
     pub cpu_time: bool,
 }
 
@@ -286,7 +286,7 @@ pub struct Recorded {
 ///
 /// Call it from the main thread before starting others: it blocks tacho's signals, and later threads inherit this.
 ///
-/// With a ring, only the last part is kept.
+/// With a ring, keeps only the last period.
 ///
 /// An error means that the command did not run. Failures after its end are in [`Recorded::incomplete`], because the
 /// exit code is the command's own.
@@ -399,7 +399,7 @@ fn complete(
     Ok(processes)
 }
 
-/// Says of each file, once, that it is nearly as large as it may get.
+/// Reports, once for each file, that it is nearly at its limit.
 #[derive(Default)]
 struct Fullness {
     looked: Option<Instant>,

@@ -1,4 +1,4 @@
-//! Signals while a command runs in the foreground: they are the command's, tacho waits for its end.
+//! Handles signals while a command runs in the foreground: the command acts on them, and tacho waits for its end.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -32,14 +32,14 @@ impl Signals {
                 return Ok(status);
             }
             now_and_then();
-            // SIGCHLD ends the wait at once; should another thread have eaten it, this does.
+            // SIGCHLD ends the wait at once. If another thread has consumed it, this limit does.
             let limit = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             let mut cause: libc::siginfo_t = unsafe { std::mem::zeroed() };
             let signal = unsafe { libc::sigtimedwait(&self.watched, &mut cause, &limit) };
             interrupts += u32::from(signal == libc::SIGINT);
             if signal == libc::SIGINT && interrupts == 2 {
                 eprintln!(
-                    "tacho: process {0} goes on after ^C, and so does the recording; kill -9 {0} ends it and loses \
+                    "tacho: process {0} still runs after ^C, and so does the recording; kill -9 {0} ends it and loses \
                      nothing that was recorded",
                     child.id()
                 );
@@ -55,7 +55,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // Restores what was; a ^C that is still pending was the command's, and is taken away first.
+        // Restores the signal mask. First removes a pending ^C, which was meant for the command.
         unsafe {
             let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             while libc::sigtimedwait(&self.watched, std::ptr::null_mut(), &now) > 0 {}

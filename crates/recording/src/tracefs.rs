@@ -1,4 +1,4 @@
-//! Reads ids and fields of tracepoints from tracefs. If tracefs is not mounted, it makes a mount that nobody else sees.
+//! Reads ids and fields of tracepoints from tracefs. If tracefs is not mounted, it makes a private mount.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -11,7 +11,7 @@ const MOUNTED_AT: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing
 pub(crate) struct Tracefs(OwnedFd);
 
 impl Tracefs {
-    /// Opens the existing mount, or makes a mount of our own.
+    /// Opens the existing mount, or makes a private one.
     pub fn open() -> io::Result<Tracefs> {
         for folder in MOUNTED_AT {
             let found = open_at(libc::AT_FDCWD, folder, libc::O_PATH | libc::O_DIRECTORY).map(Tracefs);
@@ -44,7 +44,7 @@ impl Tracefs {
         Ok(text)
     }
 
-    /// Appends a line to a file of commands, in one write, as tracefs wants them.
+    /// Appends a line to a file of commands, in one write, as tracefs requires.
     pub fn append(&self, path: &str, line: &str) -> io::Result<()> {
         File::from(open_at(self.0.as_raw_fd(), path, libc::O_WRONLY | libc::O_APPEND)?)
             .write_all(format!("{line}\n").as_bytes())

@@ -1,5 +1,5 @@
-//! Who may still write an event file. A file is never cut or replaced while somebody may: a process that stores beyond
-//! the new end dies of SIGBUS.
+//! Finds out which processes may still write an event file. A file is never cut or replaced while a process may write
+//! it: if that process stored beyond the new end, SIGBUS would kill it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The pid namespace that a machine boots with (PROC_PID_INIT_INO of linux/proc_ns.h).
 const FIRST_PIDS: &str = "pid:[4026531836]";
 
-/// Who may write a file.
+/// The writer of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// The process with this id here has the file mapped.
@@ -39,7 +39,7 @@ impl Writer {
     }
 }
 
-/// Returns those of `files` that somebody may still write, with their writers. All others can be cut.
+/// Returns those of `files` that a process may still write, with their writers. All others can be cut.
 pub(crate) fn writers(files: &[PathBuf]) -> BTreeMap<PathBuf, Writer> {
     let mut found = BTreeMap::new();
     let mut on_overlay = Vec::new();
@@ -62,11 +62,11 @@ pub(crate) fn writers(files: &[PathBuf]) -> BTreeMap<PathBuf, Writer> {
     found
 }
 
-/// The kernel's answer to a request for a read lease (fcntl(2), F_SETLEASE). It grants one only on a file that nobody
-/// has open or mapped for writing, which includes writers in other namespaces.
+/// The kernel's answer to a request for a read lease (fcntl(2), F_SETLEASE). It grants one only on a file that no
+/// process has open or mapped for writing, including processes in other namespaces.
 enum Lease {
     Given,
-    /// Says nothing of mappings whose descriptor is closed: overlayfs counts them on the file below.
+    /// Says nothing about mappings whose descriptor is closed: overlayfs counts them on the file below.
     GivenOnOverlay,
     Refused,
     None,
@@ -109,8 +109,8 @@ struct Maps {
 }
 
 impl Maps {
-    /// Files are found by name, because in other pid namespaces the pid in the file means another process here. A name
-    /// holds a pid and the ns of its making.
+    /// Finds files by name, because the pid in an event file may mean another process in this pid namespace. A name
+    /// contains the pid and the time of its creation.
     fn of(files: &[PathBuf]) -> Maps {
         let names: HashMap<&OsStr, &PathBuf> =
             files.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(who(), None);
         let file = File::options().read(true).write(true).open(&path).unwrap();
         assert_eq!(who(), Some(Writer::Unseen), "open, and nowhere mapped");
-        // SAFETY: nobody cuts the file.
+        // SAFETY: no process cuts the file.
         let mapping = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
         drop(file);
         assert_eq!(who(), Some(Writer::Process(std::process::id())));

@@ -5,11 +5,11 @@
 //! once, after the end, because walking a process's mappings holds its lock for milliseconds.
 //!
 //! - CPU time is the process's CPU-time clock (clock_getcpuclockid(3)), ns: of all threads, including ended ones. For a
-//! thread that runs on another CPU during the reading, it is accurate to the kernel's last tick.
+//!   thread that runs on another CPU during the reading, it is accurate to the kernel's last tick.
 //! - Context switches are summed over the threads that exist at the second reading; those of threads that ended before
-//! are lost.
+//!   are lost.
 //! - Memory is summed over /proc/PID/smaps, exact to the page. It excludes the mapping of events, which is tacho's own
-//! and grows during the run. Only the peak, which the kernel records, includes it.
+//!   and grows during the run. Only the peak, which the kernel records, includes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

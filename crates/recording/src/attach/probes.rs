@@ -10,11 +10,11 @@ pub(super) struct Function {
     pub name: &'static str,
     /// Number of the event's kind in `events.h`.
     pub kind: u16,
-    /// One letter an argument: a word, a bool, the address of a gid, the address of a text.
+    /// One letter for each argument: a word (w), a bool (b), the address of a gid (g), the address of a text (t).
     pub arguments: &'static str,
 }
 
-/// Of a function that is called as its event.
+/// A function of the same name as its event.
 macro_rules! of {
     ($name:ident, $arguments:literal) => {
         Function { name: stringify!($name), kind: number::$name, arguments: $arguments }

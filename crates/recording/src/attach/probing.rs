@@ -13,7 +13,7 @@ use std::path::Path;
 use tacho_events::layout::CHUNK_SIZE;
 use tacho_events::run::EventGap;
 
-/// Longest that records stay in the rings.
+/// Longest time that records stay in the rings.
 const DRAIN_EVERY_MS: i32 = 50;
 /// Records of several CPUs are put in order when they are this old: by then all earlier ones are in the rings.
 const SETTLED_NS: i64 = 5_000_000;
@@ -21,7 +21,7 @@ const SETTLED_NS: i64 = 5_000_000;
 /// Why a process cannot be attached to.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not one that can be probed.
+    /// The process cannot be probed.
     #[error("process {pid}{name}: {found}")]
     Process {
         /// The pid as the user gave it.
@@ -37,10 +37,10 @@ pub enum Error {
     /// The user requires scheduler events, and they are not available.
     #[error("scheduler events: {0}")]
     Scheduler(String),
-    /// Storage cannot be given back there.
+    /// The ring's storage cannot be given back.
     #[error(transparent)]
     Ring(#[from] crate::ring::Error),
-    /// A file of the run.
+    /// A file of the run cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -54,13 +54,13 @@ pub struct Attach {
     defined: Vec<String>,
     processes: BTreeMap<u32, Process>,
     waiting: Vec<Call>,
-    /// Most that a file takes.
+    /// Most bytes of a file.
     max_bytes: u64,
     lost: u64,
     gaps: Vec<EventGap>,
 }
 
-/// Calls on a CPU, and when the last one was.
+/// The ring of one CPU, and the time of its last call.
 struct CpuRing {
     ring: Ring,
     last_ns: i64,
@@ -71,7 +71,7 @@ struct Probe {
     fields: Vec<Field>,
 }
 
-/// A call of one of the functions.
+/// A call of a probed function.
 struct Call {
     time: i64,
     pid: u32,
@@ -82,7 +82,7 @@ struct Call {
 }
 
 impl Attach {
-    /// Probes the processes and makes their files in `events`, which is there; none grows beyond `max_bytes`.
+    /// Probes the processes and makes their files in `events`, which must exist. No file grows beyond `max_bytes`.
     pub fn start(pids: &[u32], events: &Path, max_bytes: Option<u64>) -> Result<Attach, Error> {
         let mut libraries: BTreeMap<(u64, u64), Library> = BTreeMap::new();
         let mut processes = BTreeMap::new();
@@ -129,7 +129,7 @@ impl Attach {
         Ok(attach)
     }
 
-    /// Definitions of a tacho that was killed: they cost nothing, but stay.
+    /// Removes definitions of a tacho that was killed: they cost nothing, but would stay for ever.
     fn remove_leftovers(&self) {
         let defined = self.tracefs.read("uprobe_events").unwrap_or_default();
         for line in defined.lines() {
@@ -137,7 +137,7 @@ impl Attach {
             let owner = name.and_then(|name| name.strip_prefix("tacho_")?.split('/').next()?.parse::<u32>().ok());
             if let (Some(name), Some(owner)) = (name, owner) {
                 if !Path::new(&format!("/proc/{owner}")).exists() {
-                    // If somebody still uses it, it stays.
+                    // A definition that is still in use stays.
                     let _still_used = self.tracefs.append("uprobe_events", &format!("-:{name}"));
                 }
             }
@@ -169,7 +169,7 @@ impl Attach {
         Ok(())
     }
 
-    /// Reads what has happened until now, after waiting a little for it; whether any of the processes still runs.
+    /// Waits briefly, then reads all calls so far. Returns whether any of the processes still runs.
     pub fn read(&mut self) -> io::Result<bool> {
         perf::wait(self.rings.iter().map(|cpu| &cpu.ring), DRAIN_EVERY_MS)?;
         let settled = monotonic_ns() - SETTLED_NS;
@@ -178,7 +178,7 @@ impl Attach {
         Ok(self.processes.keys().any(|pid| runs(*pid)))
     }
 
-    /// Records lost so far, because rings were full.
+    /// Records lost so far because rings were full.
     pub fn lost(&self) -> u64 {
         self.lost
     }

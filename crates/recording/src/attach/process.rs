@@ -1,4 +1,4 @@
-//! A process that is attached to: its event file, and what /proc says about it.
+//! A process that tacho is attached to: its event file, and what /proc says about it.
 
 use super::earlier::Earlier;
 use super::library;
@@ -9,7 +9,7 @@ use std::path::Path;
 use tacho_events::layout::FileHeader;
 use tacho_events::writer::EventFile;
 
-/// What was seen of a process.
+/// What was recorded of a process, and what is known about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
     /// Process id, as this process sees it.
@@ -24,7 +24,7 @@ pub struct Attached {
     pub unreadable: u64,
     /// Whether the node's name is only the program's.
     pub node_unnamed: bool,
-    /// Events that came when its file was as large as it may get.
+    /// Events dropped because its file had reached its limit.
     pub beyond_limit: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `tacho record --attach PID`: from attaching to a run directory.
+//! Implements `tacho record --attach PID`, from attaching to a complete run directory.
 
 use super::probing::{Attach, Error};
 use super::process::Attached;
@@ -23,15 +23,15 @@ pub struct Wanted {
     /// Most bytes of one process's file. Later events are dropped and counted; in a ring the oldest are removed.
     /// `None`: no limit.
     pub max_bytes: Option<u64>,
-    /// Scheduler events of the kernel.
+    /// Whether to record scheduler events of the kernel.
     pub scheduler: When,
-    /// Only the last of it is kept.
+    /// If set, keeps only the last period.
     pub ring: Option<ring::Wanted>,
 }
 
-/// Records running processes until all have ended, `stop` is set, or the limit is over; `on_attached` is called when
-/// every call from then on is recorded. `run.json` is there from the start, marked as cut short, so that a run whose
-/// tacho was killed is a run, too.
+/// Records running processes until all have ended, `stop` is set, or the limit has passed. Calls `on_attached` as soon
+/// as every further call is recorded. `run.json` exists from the start, marked as cut short, so that a run remains
+/// usable if its tacho is killed.
 pub fn record(
     pids: &[u32],
     run: &RunDirectory,

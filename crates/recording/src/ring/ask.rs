@@ -1,8 +1,7 @@
 //! Implements `tacho record --save RUN`: it asks a recording that runs elsewhere to save.
 //!
-//! The request goes to a socket in the run directory. Everybody who sees the directory finds it, even from another
-//! container or from a process with the same pid. The answer is one line: `saved saves/001`, or `refused` with the
-//! reason.
+//! The request goes to a socket in the run directory. Every process that sees the directory finds it, even from another
+//! container or with the same pid. The answer is one line: `saved saves/001`, or `refused` with the reason.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -18,15 +17,15 @@ const REFUSED: &str = "refused ";
 /// Why nothing was saved.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody answers there.
-    #[error("{path}: no tacho record --ring goes on there ({cause}); expected the run directory of one")]
+    /// No recording answers there.
+    #[error("{path}: no tacho record --ring is running there ({cause}); expected the run directory of one")]
     NotThere {
         /// The run directory.
         path: PathBuf,
         /// The system's error.
         cause: io::Error,
     },
-    /// It could not be saved, or not any more.
+    /// The ring could not be saved, or has ended.
     #[error("{0}")]
     Refused(String),
 }
@@ -34,7 +33,7 @@ pub enum Error {
 /// Asks the recording in a run directory to save, and waits. Returns the saved run.
 pub fn save(run: &RunDirectory) -> Result<RunDirectory, Error> {
     let not_there = |cause| Error::NotThere { path: run.path().to_owned(), cause };
-    // Through the directory's descriptor: the path of a socket has 107 bytes at most.
+    // Uses the directory's descriptor, because the path of a socket has at most 107 bytes.
     let folder = File::open(run.path()).map_err(not_there)?;
     let stream = UnixStream::connect(format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd())).map_err(not_there)?;
     let mut answer = String::new();
@@ -55,7 +54,7 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Opens it; what a tacho that was killed left there is replaced.
+    /// Opens the socket. Replaces one that a killed tacho left.
     pub fn open(run: &RunDirectory) -> io::Result<Door> {
         match std::fs::remove_file(run.path().join(NAME)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -67,23 +66,23 @@ impl Door {
         Ok(Door { listener, folder, run: run.clone() })
     }
 
-    /// Who asks now.
+    /// Accepts the next request, if there is one.
     pub fn asked(&self) -> Option<Asker> {
         self.listener.accept().ok().map(|(stream, _)| Asker(stream))
     }
 
-    /// Closes the socket: a later request learns that nobody is there.
+    /// Closes the socket; later requests then get an error.
     pub fn close(self) -> io::Result<()> {
         drop((self.listener, self.folder));
         std::fs::remove_file(self.run.path().join(NAME))
     }
 }
 
-/// Waits for an answer.
+/// A request that waits for an answer.
 pub(super) struct Asker(UnixStream);
 
 impl Asker {
-    /// Answers; one that has gone away meanwhile needs none.
+    /// Answers. A process that has gone away needs no answer.
     pub fn answer(mut self, saved: &Result<String, String>) {
         let line = match saved {
             Ok(path) => format!("{SAVED}{path}\n"),

@@ -29,11 +29,11 @@ const ROOM: (u64, u64) = (2, 3);
 pub(super) struct RingFile {
     path: PathBuf,
     pub header: FileHeader,
-    /// Chunks that its writer may have at once; `None`: as many as it likes.
+    /// Most chunks that its writer may have at once; `None`: no limit.
     limit: Option<u64>,
-    /// Chunks that were looked at.
+    /// Number of chunks that were examined.
     found: u64,
-    /// Handed out to a thread that has not written into it yet.
+    /// Chunks of threads that have not written into them yet.
     unused: BTreeSet<u64>,
     chunks: BTreeMap<u64, Chunk>,
     /// The last chunk of each thread.
@@ -41,7 +41,7 @@ pub(super) struct RingFile {
     kept: Kept,
     kept_unwritten: bool,
     let_go: u64,
-    /// Events that were dropped before chunks that are gone.
+    /// Number of events dropped before the released chunks.
     dropped: u64,
     of_segment: HashMap<u64, u64>,
     to_unmap: VecDeque<u64>,

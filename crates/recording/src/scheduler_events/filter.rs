@@ -1,32 +1,32 @@
 //! Decides which scheduler events a run keeps: those of threads of its processes, interrupts on a CPU while one of
-//! these threads runs there, and those of any thread that runs on a CPU for which one of them waits. So the thread that
-//! preempted is always there, and the rest of the machine is not.
+//! these threads runs there, and those of any thread that runs on a CPU for which one of them waits. A preempting
+//! thread is therefore always included, but the rest of the machine is not.
 
 use super::records::{Comm, Record, DEAD};
 use std::collections::{HashMap, HashSet};
 
 /// The state of the filter, in time order.
 pub(super) struct Filter {
-    /// This process, if the processes that it forks are followed; its own threads are not.
+    /// This process, if the processes that it forks are followed. Its own threads are not.
     root: Option<u32>,
     processes: HashSet<u32>,
     threads: HashMap<u32, Thread>,
     /// Followed threads that wait for each CPU.
     waiting_for: HashMap<u32, u32>,
     names: HashMap<u32, Comm>,
-    /// Who came last on each CPU.
+    /// The last thread on each CPU.
     on_cpu: HashMap<u32, u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Thread {
-    /// CPU that it waits for.
+    /// The CPU that it waits for.
     waits_for: Option<u32>,
     exiting: bool,
 }
 
 impl Filter {
-    /// Follows what `root` starts from now on.
+    /// Follows processes that `root` starts from now on.
     pub fn new(root: Option<u32>) -> Filter {
         Filter {
             root,
@@ -38,7 +38,7 @@ impl Filter {
         }
     }
 
-    /// Follows a thread of a process that runs already, and the threads and processes that this makes from now on.
+    /// Follows a thread of a running process, and the threads and processes that it creates from now on.
     pub fn follow(&mut self, pid: u32, tid: u32) {
         self.processes.insert(pid);
         self.threads.insert(tid, Thread::default());
@@ -49,7 +49,7 @@ impl Filter {
         &self.names
     }
 
-    /// Takes the next record of all CPUs; whether it is kept.
+    /// Processes the next record of all CPUs, and returns whether it is kept.
     pub fn keeps(&mut self, cpu: u32, record: &Record) -> bool {
         match *record {
             Record::Fork { pid, tid, parent_pid } => {
@@ -91,7 +91,7 @@ impl Filter {
             }
             Record::Interrupt(_) => self.on_cpu.get(&cpu).is_some_and(|tid| self.threads.contains_key(tid)),
             Record::Lost { .. } => {
-                // Who waits is not known any more.
+                // It is no longer known which threads wait.
                 self.waiting_for.clear();
                 self.on_cpu.clear();
                 self.threads.values_mut().for_each(|thread| thread.waits_for = None);

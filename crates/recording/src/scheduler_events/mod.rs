@@ -33,16 +33,16 @@ const SETTLED_NS: i64 = 5_000_000;
 /// When scheduler events are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum When {
-    /// Not at all.
+    /// Not recorded.
     #[default]
     Off,
-    /// If it is permitted; otherwise the run reports that it is not.
+    /// Recorded if permitted; otherwise the run reports that it is not.
     Permitted,
-    /// Always; it is an error if it is not permitted.
+    /// Recorded, or an error if that is not permitted.
     Required,
 }
 
-/// Scheduler events that are being recorded.
+/// A running recording of scheduler events.
 pub struct SchedulerEvents {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<io::Result<Facts>>,
@@ -59,13 +59,13 @@ enum Source {
 }
 
 impl SchedulerEvents {
-    /// Starts recording into `events`, which must exist. It follows the processes that this one starts from now on, and
+    /// Starts recording into `events`, which must exist. It follows processes that this one starts from now on, and
     /// their descendants. The error says what to do.
     pub fn start(events: &Path) -> Result<SchedulerEvents, String> {
         Self::start_with(events, || Filter::new(Some(std::process::id())))
     }
 
-    /// Does the same for running processes, with all their threads, including later ones.
+    /// Does the same for running processes with all their threads, including later ones.
     pub fn start_on(events: &Path, pids: &[u32]) -> Result<SchedulerEvents, String> {
         Self::start_with(events, || {
             let mut filter = Filter::new(None);
@@ -90,7 +90,7 @@ impl SchedulerEvents {
         Ok(SchedulerEvents { stop, thread })
     }
 
-    /// Ends recording; what was recorded.
+    /// Ends the recording, and returns what was recorded.
     pub fn finish(self) -> io::Result<Facts> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| io::Error::other("the thread that reads scheduler events panicked"))?
@@ -106,8 +106,8 @@ fn threads(pid: u32) -> impl Iterator<Item = u32> {
 /// Opens the best source that this process may use, on every CPU.
 fn open() -> Result<(Source, Vec<Ring>), String> {
     let cpus = perf::online_cpus().map_err(|error| format!("/sys/devices/system/cpu/online: {error}"))?;
-    // Fields of tracepoints hold ids of the first pid namespace, event files those of their process's: inside a
-    // container they differ.
+    // Fields of tracepoints hold ids of the first pid namespace, but event files hold those of their process's
+    // namespace. Inside a container, they differ.
     let tracepoints = match in_first_pid_namespace() {
         true => sched_layout().and_then(|layout| {
             let rings = perf::open_tracepoints(&cpus, &layout.ids())
@@ -171,7 +171,7 @@ struct Drain {
     rings: Vec<Ring>,
     file: KernelFile,
     filter: Filter,
-    /// Read, and not yet old enough to be put in order.
+    /// Records that are not yet old enough to be sorted.
     waiting: Vec<(i64, u32, Record)>,
     facts: Facts,
     source: Source,

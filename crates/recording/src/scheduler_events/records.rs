@@ -1,5 +1,4 @@
-//! Records of the kernel's rings: bytes in, what happened out. Layouts are those of perf_event_open(2) and of tracefs
-//! `format` files.
+//! Parses records of the kernel's rings. Layouts are those of perf_event_open(2) and of tracefs `format` files.
 
 use std::collections::HashMap;
 
@@ -18,7 +17,7 @@ const IN_INTERRUPT: u8 = 0x08 | 0x10;
 const NOT_RUNNABLE: u64 = 0xff;
 /// The state that is written if the kernel only reports that a thread could not continue: S.
 const SLEEPING: u64 = 1;
-/// X and Z: the thread will not come back.
+/// X and Z: the thread will not return.
 pub(super) const DEAD: u64 = 0x10 | 0x20;
 
 /// Name of a thread, as the kernel keeps it.
@@ -27,7 +26,7 @@ pub(super) type Comm = [u8; 16];
 /// An event on a CPU. Ids are those of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Record {
-    /// `prev_state` 0: it could have gone on.
+    /// `prev_state` 0: the thread could have continued.
     Switch { prev: u32, prev_state: u64, next: u32, prev_comm: Option<Comm>, next_comm: Option<Comm> },
     /// `waker` 0: an interrupt.
     Wakeup { tid: u32, target_cpu: u32, waker: u32, comm: Comm },
@@ -39,7 +38,7 @@ pub(super) enum Record {
     Name { tid: u32, comm: Comm },
     /// A CPU begins or ends to serve an interrupt.
     Interrupt(Interrupt),
-    /// Records that the ring had no room for.
+    /// Records that were lost because the ring was full.
     Lost { count: u64 },
 }
 
@@ -153,7 +152,7 @@ impl Layout {
         })
     }
 
-    /// With irq_handler_entry, irq_handler_exit, softirq_entry and softirq_exit, in this order.
+    /// Adds irq_handler_entry, irq_handler_exit, softirq_entry and softirq_exit, in this order.
     pub fn with_interrupts(self, of: [Offsets; 4]) -> Result<Layout, String> {
         let [entry, exit, soft_entry, soft_exit] = &of;
         let number = |of: &Offsets, name: &str| Ok::<_, String>((of.id, of.of(name, 4)?));
@@ -162,14 +161,14 @@ impl Layout {
         Ok(Layout { interrupts, ..self })
     }
 
-    /// Tracepoints to open.
+    /// Ids of the tracepoints to open.
     pub fn ids(&self) -> Vec<u64> {
         let interrupts = self.interrupts.iter().flat_map(|interrupts| interrupts.each).map(|(id, _)| id);
         [self.switch_id, self.wakeups[0].id, self.wakeups[1].id].into_iter().chain(interrupts).collect()
     }
 }
 
-/// Reads numbers out of a record; what is not there is `None`.
+/// Reads numbers out of a record; `None` beyond its end.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -190,7 +189,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Time and content of a record of a ring with tracepoints; `None`: of no interest.
+/// Time and content of a record of a ring with tracepoints; `None` if it is of no interest.
 pub(super) fn of_tracepoints(record: &[u8], layout: &Layout) -> Option<(i64, Record)> {
     let bytes = Bytes(record);
     if bytes.u32(0)? != PERF_RECORD_SAMPLE {

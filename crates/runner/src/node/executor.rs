@@ -352,8 +352,8 @@ impl NodeExecutor {
         called.and(result)
     }
 
-    /// Waits for a message, a stop, or an instant. As rclcpp's, a wait in which nobody else sees a message arrive is an
-    /// event itself: its end is when the message was there (docs/figures.md).
+    /// Waits for a message, a stop, or an instant. As with rclcpp, a wait in which no other thread sees a message
+    /// arrive is itself the event: its end is the message's arrival (docs/figures.md).
     fn wait_until(&self, ns: i64, poll: &mut Option<Poll>) {
         match (&*self.signal, poll) {
             (Signal::Descriptor(event), Some(poll)) => {
@@ -378,7 +378,7 @@ impl NodeExecutor {
         }
     }
 
-    /// Takes a message, if the middleware said that one is there, and runs its callback; whether there was. The order
+    /// Takes a message if the middleware announced one, and runs its callback; returns whether there was one. The order
     /// of events is rclcpp's: execute, takes of the layers below, take, start.
     fn take_one(&mut self, index: usize) -> Result<bool, Error> {
         let (trace, clocked) = (self.trace, self.is_clocked());
@@ -390,7 +390,7 @@ impl NodeExecutor {
         let Some(message) = input.subscription.take()? else { return Ok(false) };
         let (header, start_ns) = first_line(trace, clocked, input.handle, input.callback, &message);
         drop(message);
-        // More may be there: the middleware need not say so again until the queue was empty.
+        // There may be more: the middleware need not announce them until the queue was empty.
         input.available.set();
         input.taken += 1;
         let (callback, latest) = (input.callback, input.latest);
@@ -403,7 +403,7 @@ impl NodeExecutor {
         self.log.is_some() || self.figures.first_message_ns.is_none()
     }
 
-    /// What the callback of a subscription does from its second line on.
+    /// Does what the callback of a subscription does from its second line on.
     fn subscription_callback(
         &mut self,
         index: usize,
@@ -426,7 +426,7 @@ impl NodeExecutor {
         Ok(())
     }
 
-    /// Runs a timer's callback, which computes and publishes by each of `publishers` what was due then.
+    /// Runs a timer's callback, which computes once and publishes on each of `publishers` that was due.
     fn timer_callback(&mut self, number: usize, timer: Timer, publishers: &[(usize, i64)]) -> Result<(), Error> {
         self.trace.rclcpp_executor_execute(timer.handle);
         self.trace.callback_start(timer.callback, false);
@@ -482,7 +482,7 @@ impl NodeExecutor {
         }
     }
 
-    /// A send that the middleware refused keeps its number, so that none that it took has the same.
+    /// A refused send keeps its sequence number, so that no other message has the same.
     #[cold]
     fn refused(&mut self, index: usize, sequence: u64, error: Error) -> Result<(), Error> {
         let output = &mut self.publishers[index];
