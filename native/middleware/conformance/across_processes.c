@@ -20,6 +20,7 @@
 
 #include <tacho/middleware.h>
 
+#include "domain.h"
 #include "namespaces.h"
 
 #define MIB (1024u * 1024u)
@@ -196,7 +197,7 @@ int main(int count, char **arguments) {
   alarm(170);  // ends a plugin that hangs
   echo_matched = mmap(NULL, SIZES * sizeof *echo_matched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(echo_matched != MAP_FAILED, "no shared memory");
-  unsigned domain = 1 + (unsigned)getpid() % 100;
+  unsigned domain = reserved_domain();
   // Before the middleware is loaded: libraries draw random names when they are, and start threads.
   pid_t child = namespaces ? fork_into_namespaces(error) : fork();
   if (child < 0 && namespaces) {

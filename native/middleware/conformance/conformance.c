@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "contract.h"
+#include "domain.h"
 
 const struct tacho_middleware *mw;
 int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);
@@ -84,7 +85,7 @@ int main(int count, char **arguments) {
   }
   symbol = dlsym(library, "over_wake");  // of the plugin that ../conformance_over stands before
   if (symbol) memcpy(&wake, symbol, sizeof wake);
-  domain = 1 + (unsigned)getpid() % 100;
+  domain = reserved_domain();
   if (mw->version(version, sizeof version, error) < 0 || !*version) {
     fprintf(stderr, "%s: version: %s\n", mw->name, error);
     return 2;

@@ -13,6 +13,8 @@
 
 #include <tacho/middleware.h>
 
+#include "../../conformance/domain.h"
+
 enum { BURST = 200, TOPICS = 2 };
 static const struct tacho_qos deep = {TACHO_RELIABLE, TACHO_VOLATILE, TACHO_KEEP_LAST, 2 * BURST};
 static const struct tacho_middleware *mw;
@@ -71,7 +73,7 @@ int main(int count, char **arguments) {
   const void *handle;
   int traced;
   struct tacho_session *session =
-      mw->open(&(struct tacho_session_config){1 + (unsigned)getpid() % 100, arguments[2], ""}, error);
+      mw->open(&(struct tacho_session_config){reserved_domain(), arguments[2], ""}, error);
   CHECK(session && mw->node(session, "node", &handle, &traced, error) == 0, "%s", error);
   struct tacho_publisher *publishers[TOPICS];
   struct tacho_subscription *subscriptions[TOPICS];

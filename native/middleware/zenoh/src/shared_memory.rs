@@ -1,68 +1,79 @@
-//! Shared memory of zenoh is made by one process at a time.
+//! Lets one process at a time make shared memory of zenoh.
 //!
 //! Zenoh makes a segment and locks it afterwards, and each process that begins or ends removes the segments that
-//! nobody has locked. So where many processes start at once, a segment can be gone before its maker has locked it.
-//! The peer then cannot open it, and falls back to TCP without a word: about one run in ten with 32 processes had
-//! such a pair. A lock around both leaves no such moment.
+//! nobody has locked. If many processes start at once, one can remove a segment before its maker has locked it. The
+//! peer then cannot open it, and falls back to TCP without a word: about one run in ten with 32 processes had such a
+//! pair. A lock around both leaves no such moment.
 //!
-//! Locked is the folder of the segments itself: who sees the same segments sees the same lock, and no file is left
-//! behind. Any user can lock it, so that nobody waits for it for ever.
+//! The lock is a file in this user's private folder. Users need no common lock: only the owner can remove a segment,
+//! because /dev/shm is sticky. A lock that others may take, such as one of /dev/shm itself, would let any user delay
+//! this one.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 use tacho_seam::{Error, Result, Say};
 use zenoh::{Session, Wait};
 
-const FOLDER: &str = "/dev/shm";
-
-/// For the lock, by one that begins: each of those before it takes some milliseconds. It goes on without; [`check`]
-/// finds what became of that.
+/// Longest that a beginning process waits: each before it takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The same of one that ends.
+/// Longest that an ending process waits. It then ends without the lock.
 const PATIENCE_AT_END: Duration = Duration::from_secs(2);
 
-/// The lock, or without it when patience is over, once for all; it goes with the file.
-fn locked(patience: Duration) -> std::io::Result<File> {
-    static WITHOUT: AtomicBool = AtomicBool::new(false);
-    let (file, begin) = (File::open(FOLDER)?, Instant::now());
+fn path() -> io::Result<PathBuf> {
+    Ok(tacho_private::folder()?.join("zenoh.lock"))
+}
+
+/// Takes the lock, which ends with the file. `None`: another process of this user has had it for all of `patience`.
+fn locked(path: &Path, patience: Duration) -> io::Result<Option<File>> {
+    let (file, begin) = (tacho_private::open(path)?, Instant::now());
     // SAFETY: the descriptor is open.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        let error = std::io::Error::last_os_error();
-        if !matches!(error.kind(), std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock) {
+        let error = io::Error::last_os_error();
+        if !matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) {
             return Err(error);
         }
-        if WITHOUT.load(Ordering::Relaxed) || begin.elapsed() > patience {
-            WITHOUT.store(true, Ordering::Relaxed);
-            break;
+        if begin.elapsed() >= patience {
+            return Ok(None);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    Ok(file)
+    Ok(Some(file))
 }
 
-/// Runs what makes segments while nobody removes any.
+/// Runs what makes segments while no other process removes any.
 pub fn alone<T>(make: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _lock = locked(PATIENCE).say(|| format!("the lock of {FOLDER}"))?;
+    let path = path().say(|| "the lock of zenoh's shared memory".into())?;
+    let lock = locked(&path, PATIENCE).say(|| format!("{}", path.display()))?;
+    let _lock = lock.ok_or_else(|| held_too_long(&path, PATIENCE))?;
     make()
 }
 
-/// Lets the process end alone, too. Zenoh's own end is registered before, when its first session was opened, and so
-/// comes after.
+fn held_too_long(path: &Path, patience: Duration) -> Error {
+    Error::new(format!(
+        "another process has held {} for {} s; expected a few milliseconds: end it (fuser {0} names it)",
+        path.display(),
+        patience.as_secs()
+    ))
+}
+
+/// Lets the process end alone, too. Zenoh registers its own end when its first session is opened, so earlier; exit
+/// handlers run in reverse, so this one runs before it.
 pub fn end_alone() {
     static REGISTERED: Once = Once::new();
-    // SAFETY: a function without conditions. Where it cannot be registered, the process ends as without it.
+    // SAFETY: a function without conditions. If it cannot be registered, the process ends without the lock.
     REGISTERED.call_once(|| {
         unsafe { libc::atexit(hold) };
     });
 }
 
 extern "C" fn hold() {
-    if let Ok(lock) = locked(PATIENCE_AT_END) {
-        std::mem::forget(lock); // until the process is gone
+    if let Ok(lock) = path().and_then(|path| locked(&path, PATIENCE_AT_END)) {
+        std::mem::forget(lock); // the kernel releases it with the process
     }
 }
 
@@ -74,5 +85,52 @@ pub fn check(session: &Session) -> Result<()> {
             "no shared memory with peer {}: it has another transport, or another /dev/shm; give all nodes transport: shm, on one host",
             peer.zid()
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of one test, removed at its end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn of(test: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("tacho-{test}-{}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            Folder(path)
+        }
+
+        fn lock(&self) -> PathBuf {
+            self.0.join("lock")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_lock_on_the_folder_of_segments_delays_nobody() {
+        let segments = File::open("/dev/shm").unwrap();
+        // SAFETY: the descriptor is open. If another process has this lock, it is taken, too.
+        unsafe { libc::flock(segments.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
+        assert!(path().unwrap().starts_with(tacho_private::folder().unwrap()));
+        let folder = Folder::of("segments");
+        assert!(locked(&folder.lock(), Duration::ZERO).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_that_stays_taken_is_an_error_that_names_it() {
+        let folder = Folder::of("taken");
+        let path = folder.lock();
+        let first = locked(&path, Duration::ZERO).unwrap().unwrap();
+        assert!(locked(&path, Duration::from_millis(2)).unwrap().is_none());
+        assert!(held_too_long(&path, PATIENCE).to_string().contains(path.to_str().unwrap()));
+        drop(first);
+        assert!(locked(&path, Duration::ZERO).unwrap().is_some());
     }
 }
