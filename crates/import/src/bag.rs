@@ -1,8 +1,8 @@
-//! Bags, as `ros2 bag record` and others write them: when the recorder had each message, and what that says of its
-//! time.
+//! Reads bags, as `ros2 bag record` and others write them: when the recorder received each message, and what its header
+//! says about time.
 //!
-//! [`files`] finds the files of a bag, [`read`] hands out its messages, whichever of the two formats it is in. A file
-//! that was not finished, or is damaged, is read as far as it goes.
+//! [`files`] finds the files of a bag; [`read`] returns its messages in either of the two formats. An unfinished or
+//! damaged file is read as far as possible.
 
 pub(crate) mod contents;
 mod find;
@@ -24,9 +24,9 @@ use tacho_events::{regular, Progress};
 /// Unit of [`Progress::chunks`].
 const PROGRESS_UNIT: u64 = 32 << 10;
 
-/// Reads the files of one bag and hands out its messages, in the order of the files. Damage inside them is no error:
-/// [`Bag::problems`] has it. `on_progress` is called now and then, and ends the reading by returning false; so does
-/// `stop`, in the midst of a query of SQLite's, too.
+/// Reads the files of one bag and returns its messages, in the order of the files. Damage inside them is not an error:
+/// [`Bag::problems`] lists it. `on_progress` is called now and then, and ends the reading by returning false; so does
+/// `stop`, even within a query of SQLite.
 pub fn read(
     files: &[PathBuf],
     stop: &'static AtomicBool,
@@ -50,7 +50,7 @@ pub fn read(
     Ok(reading.bag)
 }
 
-/// Has each file read, given its length, until one says that it is enough.
+/// Reads each file, given its length, until a reader returns that it has enough.
 fn each(
     files: &[PathBuf],
     on_progress: &mut dyn FnMut(Progress) -> bool,

@@ -1,4 +1,4 @@
-//! Bytes into words and spans, by plan or by walking. Does no I/O and never panics, whatever the bytes.
+//! Decodes bytes into words and spans, by plan or by walking. Does no I/O and never panics, whatever the bytes.
 
 use crate::kinds::WORDS;
 use crate::layout::{
@@ -9,29 +9,29 @@ use crate::layout::{
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub bytes: &'a [u8],
-    /// Bit of `bytes` at which the packet starts; alignment counts from there. Negative where it starts before them.
+    /// Bit of `bytes` at which the packet starts, from which alignment counts. Negative if it starts before them.
     pub origin: i64,
-    /// Bit of `bytes` behind the last one that may be read.
+    /// End of the readable bits of `bytes`.
     pub limit: u64,
 }
 
-/// What was read.
+/// The decoded values.
 #[derive(Debug, Clone)]
 pub(crate) struct Captured {
     pub words: [u64; word::ROOM],
     pub spans: [(usize, usize); span::COUNT],
-    /// Bit `w`: word `w` was read. Only walking sets it.
+    /// Bit `w` is set if word `w` was read. Only walking sets it.
     pub seen: u32,
     /// Values of all integers, for tags and lengths.
     pub slots: Vec<u64>,
 }
 
-/// Why reading stopped.
+/// Why decoding stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It would go on behind the limit.
+    /// The next field exceeds the limit.
     Beyond,
-    /// A tag that chooses none of its variant's options.
+    /// A tag selects none of its variant's options.
     NoOption(u64),
 }
 
@@ -49,7 +49,7 @@ impl Captured {
 /// An event's header.
 pub(crate) struct EventHead {
     pub id: u64,
-    /// Time as written, and how many bits of it.
+    /// Time as written, and its number of bits.
     pub time: Option<(u64, u32)>,
     /// Bit at which the contexts begin.
     pub end: u64,
@@ -83,7 +83,7 @@ pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Ca
             let value = tag.map_or(0, |tag| field(bytes, tag));
             let chosen = alternatives.iter().find(|a| a.first <= value && value <= a.last);
             let Some(chosen) = chosen else {
-                // A tag that does not lie within the limit chooses nothing.
+                // A tag beyond the limit selects nothing.
                 let whole = (at as u64 + tag.map_or(0, |t| t.byte as u64 + 8)) * 8 <= input.limit;
                 return Err(if whole { Fault::NoOption(value) } else { Fault::Beyond });
             };
@@ -104,7 +104,7 @@ pub(crate) fn head(header: &Header, input: Input<'_>, at: u64, captured: &mut Ca
     }
 }
 
-/// Bytes from bit `at` up to the limit.
+/// Bytes from bit `at` to the limit.
 #[inline(always)]
 fn rest(input: Input<'_>, at: u64) -> Result<&[u8], Fault> {
     input.bytes.get((at / 8) as usize..(input.limit / 8) as usize).ok_or(Fault::Beyond)
@@ -119,7 +119,7 @@ fn number<const SIZE: usize>(bytes: &[u8], at: usize) -> Result<u64, Fault> {
     Ok(u64::from_le_bytes(word))
 }
 
-/// Reads an event's contexts and fields at bit `at`; gives the bit behind them.
+/// Reads an event's contexts and fields at bit `at`; returns the bit after them.
 #[inline(always)]
 pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
     match &class.body {
@@ -132,7 +132,7 @@ pub(crate) fn body(class: &EventClass, input: Input<'_>, at: u64, captured: &mut
     }
 }
 
-/// Where the next event's header begins, as seen from the end of the one before.
+/// Start of the next event's header, given the end of the previous event.
 pub(crate) fn aligned(layout: &StreamLayout, input: Input<'_>, at: u64) -> u64 {
     align(input, at, layout.event_align)
 }
@@ -146,7 +146,7 @@ fn run(plan: &Plan, input: Input<'_>, at: u64, captured: &mut Captured) -> Resul
         if end > limit {
             return Err(Fault::Beyond);
         }
-        // Where eight bytes follow the last field, each is read as eight, and cut.
+        // If eight bytes follow the last field, each field is read as eight bytes and masked.
         if let Some(bytes) = input.bytes.get(at..end + 8) {
             for load in &segment.loads {
                 if let Some(raw) = bytes.get(load.at as usize..).and_then(<[u8]>::first_chunk) {
@@ -185,7 +185,7 @@ fn value(raw: [u8; 8], load: &Load) -> u64 {
     ((u64::from_le_bytes(raw) & load.mask) ^ load.sign).wrapping_sub(load.sign)
 }
 
-/// The process's name in the event whose contexts begin at bit `at`, which was read last.
+/// The process's name in the event that was read last, whose contexts begin at bit `at`.
 pub(crate) fn process_name<'a>(class: &EventClass, input: Input<'a>, at: u64, captured: &Captured) -> &'a [u8] {
     let (start, end) = match &class.body {
         Body::Plan(Plan { process_name: Some((offset, length)), .. }) => {
@@ -222,7 +222,7 @@ fn align(input: Input<'_>, at: u64, align: u32) -> u64 {
     at.saturating_add(within.wrapping_neg() % u64::from(align))
 }
 
-/// Reads a node at bit `at`; gives the bit behind it.
+/// Reads a node at bit `at`; returns the bit after it.
 pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captured) -> Result<u64, Fault> {
     let at = align(input, at, node.align());
     if at > input.limit {
@@ -240,7 +240,7 @@ pub(crate) fn walk(node: &Node, input: Input<'_>, at: u64, captured: &mut Captur
         Node::Structure { members, .. } => members.iter().try_fold(at, |at, member| walk(member, input, at, captured)),
         Node::Variant { tag, choices, options } => {
             let value = captured.slots.get(*tag as usize).copied().unwrap_or(0);
-            // A negative tag was sign-extended to 64 bits when it was kept.
+            // A negative tag was sign-extended to 64 bits when it was stored.
             let (unsigned, signed) = (i128::from(value), i128::from(value as i64));
             let chosen = choices
                 .iter()
@@ -277,7 +277,7 @@ fn elements(
     let mut at = at;
     for _ in 0..length {
         let end = walk(of, input, at, captured)?;
-        // Elements without size are all alike, however many there are said to be.
+        // Elements without size are all equal, however many the length claims.
         if end == at {
             break;
         }

@@ -1,4 +1,4 @@
-//! What a trace's metadata says of all its events: host, clock, tracer, process.
+//! Reads what a trace's metadata says about all its events: host, clock, tracer, process.
 
 use crate::layout::TraceLayout;
 use crate::process::Host;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tacho_events::run::TraceSource;
 use tacho_events::Problems;
 
-/// A trace, as its streams see it whose times are of one clock.
+/// Makes the trace for streams whose times come from one clock.
 pub(crate) fn trace(
     metadata: &Path,
     layout: &Arc<TraceLayout>,
@@ -24,7 +24,7 @@ pub(crate) fn trace(
     }
     let clock = clock.get_or_insert(ClockBlock { frequency_hz: 1_000_000_000, ..ClockBlock::default() });
     let say = |name: &str| description.environment.get(name).cloned();
-    // A further clock without a uuid is told apart by its name.
+    // A further clock without a uuid is identified by its name.
     let boot_id = if clock.uuid.is_empty() && clock_index > 0 { clock.name.clone() } else { clock.uuid.clone() };
     let host = Host { name: say("hostname").unwrap_or_default(), boot_id, offset_ns: offset_ns(clock) };
     let source = source(description, &host);
@@ -33,7 +33,7 @@ pub(crate) fn trace(
         hosts.push(host.clone());
         hosts.len() - 1
     });
-    // Clocks of one boot are one clock: what their offsets differ in is the error of reading them.
+    // Clocks of one boot are one clock: a difference in their offsets is the error of reading them.
     let shift_ns = hosts[host_index].offset_ns.wrapping_sub(hosts[0].offset_ns);
     if host_index > 0 {
         problems.add("clocks-related-by-wall-time", metadata, 0, || {
@@ -58,7 +58,7 @@ pub(crate) fn trace(
     }
 }
 
-/// What a trace says of itself in its environment block.
+/// Reads what a trace's environment block says about the trace.
 fn source(description: &Description, host: &Host) -> TraceSource {
     let say = |name: &&str| description.environment.get(*name).cloned();
     let version: Vec<String> = ["tracer_major", "tracer_minor", "tracer_patchlevel"].iter().map_while(say).collect();
@@ -71,7 +71,7 @@ fn source(description: &Description, host: &Host) -> TraceSource {
     }
 }
 
-/// Says where events do not tell whose they are.
+/// Reports events that do not name their process or thread.
 pub(crate) fn say_missing_contexts(metadata: &Path, trace: &Trace, problems: &mut Problems) {
     for of_stream in trace.layout.streams.iter().filter(|s| s.is_of_processes()) {
         if of_stream.lacks_contexts(trace.pid.is_some()) {

@@ -1,10 +1,10 @@
-//! Traces below a path.
+//! Finds traces below a path.
 
 use crate::index;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders inside folders; LTTng's deepest layout (rotated, per process) has nine.
+/// Deepest nesting of folders; LTTng's deepest layout (rotated, per process) has nine levels.
 const DEPTH_MAX: usize = 24;
 
 /// A folder that holds a metadata file, and the files beside it.
@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 24;
 pub(crate) struct Folder {
     pub metadata: PathBuf,
     pub streams: Vec<PathBuf>,
-    /// Streams of which there is the index only.
+    /// Streams of which only the index exists.
     pub lacking: Vec<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ fn visit(folder: &Path, depth: usize, found: &mut Vec<Folder>) -> io::Result<()>
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        // Links to folders are not followed: they may lead in circles.
+        // Links to folders are not followed, because they may form circles.
         if entry.file_type()?.is_dir() {
             folders.push(entry.path());
         } else if !hidden && entry.path().is_file() {
@@ -43,7 +43,7 @@ fn visit(folder: &Path, depth: usize, found: &mut Vec<Folder>) -> io::Result<()>
     if files.contains(&metadata) {
         files.retain(|file| *file != metadata);
         files.sort();
-        // Indices that cannot be read are named beside the file of each.
+        // Unreadable indices are reported with the file that each belongs to.
         let mut lacking = index::streams(folder).unwrap_or_default();
         lacking.retain(|stream| files.binary_search(stream).is_err());
         lacking.sort();

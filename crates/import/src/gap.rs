@@ -1,39 +1,39 @@
-//! Where a trace lacks events.
+//! Describes where a trace lacks events.
 
 use std::collections::HashMap;
 use std::fmt;
 use tacho_events::Time;
 
-/// Why events are lacking.
+/// Why events are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// The tracer's buffers were full; it counted what it lost.
+    /// The tracer's buffers were full; it counted the lost events.
     Discarded,
     /// Whole packets are not in the trace.
     PacketsMissing,
-    /// A packet could not be read to its end.
+    /// A packet could not be read completely.
     Damaged,
-    /// Nothing could be read of a file.
+    /// Nothing of a file could be read.
     Unreadable,
 }
 
-/// A stretch of time in which events of one stream are lacking.
+/// A period in which events of one stream are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// Why.
     pub cause: Cause,
-    /// Events, where it is known.
+    /// Number of events, if known.
     pub events: Option<u64>,
-    /// They lie after this: the end of the packet before, or the start of the stream; the least time there is where
-    /// that is not known.
+    /// They lie after this time: the end of the previous packet, or the start of the stream; the least possible time if
+    /// neither is known.
     pub from: Time,
-    /// And at or before this; the greatest time there is where that is not known.
+    /// They lie at or before this time; the greatest possible time if it is not known.
     pub to: Time,
     /// Index into [`crate::Reader::stream_names`].
     pub stream: usize,
 }
 
-/// All gaps. Those of a stream that follow each other directly are one.
+/// All gaps. Adjacent gaps of a stream are joined.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
     pub found: Vec<Gap>,

@@ -1,9 +1,8 @@
-//! LTTng's index of a stream file (`index/NAME.idx` beside it, format 1.0 or 1.1): where its packets lie and when they
-//! were. Reading needs none of it. It tells which packets a file has lost that ends too early, where no later packet's
-//! counter can.
+//! Reads LTTng's index of a stream file (`index/NAME.idx` beside it, format 1.0 or 1.1): position and time of its
+//! packets. Reading a trace does not need it. If a file ends too early, it shows which packets are lost, because no
+//! later packet's counter can.
 //!
-//! Packets lie behind each other without a gap, and begin one after the other: an index that says otherwise is damaged,
-//! and is believed up to there.
+//! Packets are contiguous and in order of time. An index that says otherwise is damaged, and used only up to there.
 
 use crate::mcap::read_up_to;
 use std::fs::File;
@@ -12,21 +11,21 @@ use std::path::{Path, PathBuf};
 use tacho_events::regular;
 
 const MAGIC: u32 = 0xC1F1_DCC1;
-/// Magic, major, minor, and the bytes of an entry; big-endian whatever the machine, as all of the file.
+/// Magic, major, minor, and the bytes of an entry; the whole file is big-endian on any machine.
 const HEADER: usize = 16;
 /// Fields of 8 bytes of every entry: offset, size in bits, content, begin, end, discarded, stream.
 const ENTRY_LEAST: usize = 56;
-/// What 1.1 has behind them: the stream's instance, and the packet's number.
+/// Size with the further fields of 1.1: the stream's instance, and the packet's number.
 const ENTRY_NUMBERED: usize = 72;
 /// No format has larger entries.
 const ENTRY_MOST: usize = 4096;
 
-/// What an index says of a packet.
+/// What an index says about a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Indexed {
-    /// Of the packet's first byte in the stream file.
+    /// Offset of the packet's first byte in the stream file.
     pub offset: u64,
-    /// Behind its last byte.
+    /// Offset after its last byte.
     pub next: u64,
     /// First and last tick of it.
     pub begin: u64,
@@ -38,19 +37,19 @@ pub(crate) struct Indexed {
     pub sequence: Option<u64>,
 }
 
-/// Why no more of an index is believed, and where it stands there.
+/// Why the rest of an index is not used, and the offset in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub offset: u64,
     pub text: String,
 }
 
-/// An index that is being read: the packets in the order of the file, up to its end or to what cannot be.
+/// An index that is being read: the packets in the order of the file, up to its end or its first fault.
 pub(crate) struct Index<R> {
     from: R,
     minor: u32,
     entry: Vec<u8>,
-    /// Offset in the index, behind what was read.
+    /// Offset in the index, after what was read.
     at: u64,
     before: Option<Indexed>,
     pub fault: Option<Fault>,
@@ -63,7 +62,7 @@ pub(crate) fn path_of(stream: &Path) -> Option<PathBuf> {
     Some(stream.parent()?.join("index").join(name))
 }
 
-/// The stream files that a folder's indices are of.
+/// The stream files that a folder's indices describe.
 pub(crate) fn streams(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder.join("index")) {
         Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
@@ -85,7 +84,7 @@ pub(crate) fn open(stream: &Path) -> io::Result<Option<Index<BufReader<File>>>> 
     }
 }
 
-/// The first packet that the index of a stream file tells of.
+/// The first packet in the index of a stream file.
 pub(crate) fn first(stream: &Path) -> io::Result<Option<Indexed>> {
     open(stream)?.map_or(Ok(None), |mut index| index.next_packet())
 }
@@ -139,11 +138,11 @@ impl<R: Read> Index<R> {
         }
     }
 
-    /// What the entry that was read says, if that can be.
+    /// Parses the entry that was read, if it is valid.
     fn packet(&self) -> Result<Indexed, String> {
         let field =
             |number: usize| self.entry[8 * number..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-        // What an older tracer cannot say is -1 (lttng-tools, consumerd).
+        // Older tracers write -1 if they cannot provide a value (lttng-tools, consumerd).
         let numbered = |number: usize| (self.minor >= 1).then(|| field(number)).filter(|of| *of != u64::MAX);
         let (offset, bits) = (field(0), field(1));
         let next = offset.checked_add(bits / 8).filter(|_| bits > 0 && bits % 8 == 0);
@@ -169,7 +168,7 @@ impl<R: Read> Index<R> {
                 packet.begin, before.begin
             ));
         }
-        // They may jump: what a tracer that keeps the last wrote over is not in the file.
+        // Numbers may jump: packets that a tracer in overwrite mode has overwritten are not in the file.
         if let Some((number, before)) = packet.sequence.zip(before.sequence).filter(|(number, before)| number <= before)
         {
             return Err(format!("packet {number} behind packet {before}"));

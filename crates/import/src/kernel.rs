@@ -1,8 +1,8 @@
-//! Events of the scheduler and of interrupts: of a CPU, in a process of pid 0 for each host.
+//! Events of the scheduler and of interrupts. They belong to a CPU, and form a process of pid 0 for each host.
 //!
-//! lttng-modules writes them from Linux's own trace points, so that states are the kernel's numbers; here they become
-//! those of `events.h`. Thread ids are those of the host's first pid namespace; so are `vtid`s of processes that run in
-//! no container.
+//! lttng-modules writes them from Linux's own trace points with the kernel's numbers for states, which are converted to
+//! those of `events.h`. Thread ids are those of the host's first pid namespace, and so are `vtid`s of processes outside
+//! containers.
 
 use crate::process::{Origin, Registry};
 use crate::trace::Trace;
@@ -12,11 +12,11 @@ use tacho_events::{Payload, ProcessIndex, StreamIndex, ThreadId};
 /// was taken (`TASK_REPORT_MAX`; `TASK_STATE_MAX` before 4.14).
 const ASLEEP: u64 = 0xff;
 
-/// What a stream of the kernel is in the middle of: the CPU, and the thread on it.
+/// The state of a kernel stream: its CPU, and the thread on it.
 #[derive(Default)]
 pub(crate) struct Kernel {
     cpu: Option<(u32, ProcessIndex, StreamIndex)>,
-    /// Thread on the CPU; 0 is its idle thread, and what is not known yet.
+    /// Thread on the CPU; 0 if it is the idle thread or unknown.
     running: u64,
 }
 
@@ -41,12 +41,12 @@ impl Kernel {
         (process, stream, ThreadId(cpu))
     }
 
-    /// Process, stream and thread of the event before; `None`: there was none.
+    /// Process, stream and thread of the previous event; `None` if there was none.
     pub fn known(&self) -> Option<(ProcessIndex, StreamIndex, ThreadId)> {
         self.cpu.map(|(cpu, process, stream)| (process, stream, ThreadId(cpu)))
     }
 
-    /// Says what the event itself does not: who wakes, and whether a thread could have gone on.
+    /// Adds what the event itself does not contain: the waking thread, and whether a thread could have continued.
     pub fn complete(&mut self, payload: &mut Payload) {
         match payload {
             Payload::SchedSwitch { prev_state, next_tid, .. } => {
@@ -60,7 +60,7 @@ impl Kernel {
         }
     }
 
-    /// Events of this CPU were lost: who runs on it is not known until the next switch.
+    /// Forgets the running thread after events of this CPU were lost: it is unknown until the next switch.
     pub fn forget(&mut self) {
         self.running = 0;
     }

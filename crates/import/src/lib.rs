@@ -1,10 +1,10 @@
-//! CTF traces into events, and bags into what they tell of time.
+//! Reads CTF traces into events, and bags for what they say about time.
 //!
-//! [`Reader`] reads LTTng traces (CTF 1.8) of ros2_tracing and CARET and gives the events of [`tacho_events`] in the
-//! order of time, in memory that does not grow with the trace. Packets and metadata are decoded from bytes without I/O
-//! and without panics, whatever the bytes; what cannot be read is named with file and offset in [`Reader::problems`],
-//! what the tracer lost in [`Reader::gaps`]. [`import`] writes a run directory of them. [`bag`] reads bags, which hold
-//! messages and no events.
+//! [`Reader`] reads LTTng traces (CTF 1.8) of ros2_tracing and CARET and returns the events of [`tacho_events`] in
+//! order of time. Its memory does not grow with the trace. It decodes packets and metadata from bytes without I/O and
+//! without panics, whatever the bytes. [`Reader::problems`] names what cannot be read with file and offset, and
+//! [`Reader::gaps`] what the tracer lost. [`import`] writes a run directory from them. [`bag`] reads bags, which
+//! contain messages but no events.
 //!
 //! ```no_run
 //! let mut reader = tacho_import::Reader::open(&["my_trace".into()])?;

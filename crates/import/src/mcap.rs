@@ -1,7 +1,7 @@
-//! Bags in MCAP files.
+//! Reads bags in MCAP files.
 //!
-//! Only what timing needs is decoded: records up to the end of the data section, of each message its times and its
-//! first bytes. A file that was not finished, or is damaged, is read as far as it goes. The format: MCAP, version 0,
+//! It decodes only what timing needs: records up to the end of the data section, and the times and first bytes of each
+//! message. An unfinished or damaged file is read as far as possible. The format: MCAP, version 0,
 //! <https://mcap.dev/spec>.
 
 mod chunk;

@@ -6,7 +6,7 @@ use crate::layout::{span, word, TraceLayout};
 /// First bytes of a packet.
 pub(crate) const MAGIC: u32 = 0xc1fc_1fc1;
 
-/// What a packet says of itself. Sizes in bits.
+/// What a packet says about itself. Sizes are in bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packet {
     /// Index into [`TraceLayout::streams`], and the id there.
@@ -15,15 +15,15 @@ pub(crate) struct Packet {
     pub instance: Option<u64>,
     pub begin: Option<u64>,
     pub end: Option<u64>,
-    /// Where its events begin and end, counted from its start.
+    /// Positions where its events begin and end, counted from its start.
     pub events: u64,
     pub content: u64,
     pub size: u64,
     pub sequence: Option<u64>,
-    /// Events lost in its stream up to its end, and the bits of that counter.
+    /// Events lost in its stream up to its end, and the width of that counter in bits.
     pub discarded: Option<(u64, u32)>,
     pub cpu: Option<u64>,
-    /// Its uuid, where it is not the trace's.
+    /// Its uuid, if it differs from the trace's.
     pub other_uuid: Option<[u8; 16]>,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct Packet {
 pub(crate) struct Fault {
     pub name: &'static str,
     pub text: String,
-    /// Where the next packet begins, if that is known: bytes from this one's start.
+    /// Start of the next packet, if known: bytes from this one's start.
     pub next: Option<u64>,
 }
 
-/// Reads the header of the packet that `bytes` begin with; the file has `rest` bytes from there on.
+/// Reads the header of the packet at the beginning of `bytes`; the file has `rest` bytes from there on.
 pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut Captured) -> Result<Packet, Fault> {
     let input = Input { bytes, origin: 0, limit: 8 * bytes.len() as u64 };
     let fault = |name, text: String| Fault { name, text, next: None };
@@ -59,7 +59,7 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
     }
     let (start, end) = captured.spans[span::UUID as usize];
     let uuid = bytes.get(start..end).and_then(|uuid| <[u8; 16]>::try_from(uuid).ok());
-    // Not refused: tools that cut and merge traces write a new uuid into the metadata alone.
+    // A different uuid is accepted: tools that cut and merge traces write a new uuid only into the metadata.
     let other_uuid = uuid.filter(|uuid| layout.uuid.is_some_and(|expected| *uuid != expected));
     let id = captured.get(word::STREAM_ID);
     let instance = captured.get(word::INSTANCE);
@@ -72,7 +72,7 @@ pub(crate) fn read(layout: &TraceLayout, bytes: &[u8], rest: u64, captured: &mut
         at = walk(context, input, at, captured).map_err(walked)?;
     }
     let (size, content) = (captured.get(word::PACKET_BITS), captured.get(word::CONTENT_BITS));
-    // A packet that says one of them is as long as that; one that says neither goes on to the end of the file.
+    // A packet with one of these sizes has that length; a packet with neither extends to the end of the file.
     let of_content = |content: u64| content.checked_next_multiple_of(8).unwrap_or(!7);
     let size = size.or(content.map(of_content)).unwrap_or(8 * rest);
     let content = content.unwrap_or(size);

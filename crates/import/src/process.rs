@@ -1,16 +1,16 @@
-//! Which processes and threads a trace has, found as their events are met.
+//! The processes and threads of a trace, found as their events occur.
 
 use std::collections::HashMap;
 use std::path::Path;
 use tacho_events::layout::{FileHeader, Sync, TickSource};
 use tacho_events::{ProcessFacts, ProcessIndex, StreamIndex};
 
-/// A process or thread as an event says it.
+/// A process or thread as an event identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
     /// Index of its host.
     pub host: u32,
-    /// 0 where the trace does not say.
+    /// Its namespace; 0 if the trace does not say.
     pub namespace: u64,
     pub pid: u32,
     pub tid: u32,

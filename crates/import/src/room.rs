@@ -1,16 +1,16 @@
-//! Whether there is room for what an import writes, before it is begun.
+//! Checks before an import whether there is room for what it writes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tacho_events::free::free_bytes;
 
-/// Parts of a trace's size that a run of it takes (events and tables; 0.62 were measured for 10 GB of ros2_tracing),
-/// and that analysis takes meanwhile in files without a name (1.0 of the same).
+/// Share of a trace's size that its run uses (events and tables; measured: 0.62 for 10 GB of ros2_tracing), and that
+/// analysis uses temporarily in files without a name (measured: 1.0).
 const RUN: f64 = 0.7;
 const MEANWHILE: f64 = 1.1;
 
-/// Says of each file system where less is free than an import of traces of this size is likely to take. `run`: where
-/// the run is made, `meanwhile`: where analysis makes files without a name; both are there.
+/// Reports each file system with less free space than an import of this size is likely to use. `run`: where the run is
+/// made; `meanwhile`: where analysis makes files without a name. Both must exist.
 pub fn short_of(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Vec<String> {
     needs(trace_bytes, run, meanwhile)
         .into_iter()
@@ -19,12 +19,12 @@ pub fn short_of(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Says how much an import of traces of this size is likely to take on the file system of the run.
+/// Reports how much of the run's file system an import of this size is likely to use.
 pub fn needed(trace_bytes: u64, run: &Path, meanwhile: &Path) -> Option<String> {
     needs(trace_bytes, run, meanwhile).first().map(Need::text)
 }
 
-/// What is taken of one file system.
+/// Space needed on one file system.
 struct Need<'a> {
     path: &'a Path,
     free: u64,

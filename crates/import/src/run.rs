@@ -1,4 +1,4 @@
-//! Traces into a run directory, which every other verb reads.
+//! Imports traces into a run directory, which every other verb reads.
 
 use crate::gap::{Cause, Gap};
 use crate::reader::{Error, Reader, PROGRESS_EVERY};
@@ -9,30 +9,30 @@ use std::ops::RangeInclusive;
 use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::{wall, Progress, RunDirectory, Time};
 
-/// What was imported.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// Events written.
     pub events: u64,
-    /// Those of them that are of ROS, not of the kernel.
+    /// Number of them from ROS rather than the kernel.
     pub of_ros: u64,
-    /// Processes that they are of.
+    /// Number of their processes.
     pub processes: usize,
     /// Time of the first and last event, ns of CLOCK_MONOTONIC.
     pub span: Option<(Time, Time)>,
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC.
     pub realtime_offset_ns: i64,
-    /// Where events are lacking.
+    /// Periods in which events are missing.
     pub gaps: Vec<Gap>,
-    /// Events that nothing understands, by name.
+    /// Events that the import does not understand, by name.
     pub skipped: BTreeMap<String, u64>,
-    /// False where `on_progress` ended it.
+    /// False if `on_progress` ended it.
     pub complete: bool,
 }
 
-/// Writes all events of `reader`, of which none was read yet, into `run`: `events/` and `run.json`.
+/// Writes all events of `reader`, of which none may have been read yet, into `run`: `events/` and `run.json`.
 ///
-/// `info` is what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
+/// `info` contains what the caller knows (command, version, start); verb, duration, and what is missing are filled in.
 /// `on_progress` is called now and then, and ends the import by returning false: what was written until then is a run.
 pub fn import(
     mut reader: Reader,
@@ -89,7 +89,7 @@ pub fn import(
     info.started_at = started.map_or(String::new(), wall::to_the_second);
     info.realtime_offset_ns = started.and(offset_ns);
     if started.is_none() {
-        // A clock without a wall clock beside it: what it counts from is not known.
+        // For a clock without a corresponding wall clock, the epoch is unknown.
         for source in &mut info.traces {
             source.realtime_offset_ns = source.realtime_offset_ns.filter(|offset| *offset != 0);
         }
@@ -107,10 +107,10 @@ pub fn import(
 /// Kinds of events of the kernel.
 const OF_KERNEL: RangeInclusive<u16> = 143..=149;
 
-/// Kinds of events that are named.
+/// Number of kinds that a message names.
 const NAMED: usize = 3;
 
-/// Why there is no figure: the trace has no events of ROS, or none that can be used.
+/// Why there are no figures: the trace has no usable events of ROS.
 fn nothing_of_ros(skipped: &BTreeMap<String, u64>) -> String {
     let all: Vec<(&str, u64)> = skipped.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let of_ros: Vec<(&str, u64)> = all.iter().copied().filter(|(name, _)| name.starts_with("ros2")).collect();
@@ -127,7 +127,7 @@ fn nothing_of_ros(skipped: &BTreeMap<String, u64>) -> String {
     )
 }
 
-/// The most frequent kinds of events, each with its count.
+/// The most frequent kinds of events with their counts.
 pub fn most(kinds: &[(&str, u64)], named: usize) -> String {
     let mut kinds = kinds.to_vec();
     kinds.sort_by_key(|(name, count)| (Reverse(*count), *name));
@@ -136,8 +136,8 @@ pub fn most(kinds: &[(&str, u64)], named: usize) -> String {
     words.join(", ") + &more
 }
 
-/// From when to when events are lacking, as far as that is within the time of which there are any: what could not be
-/// read at the ends of a stream may tell of any time.
+/// The period of a gap, limited to the time of existing events: at the ends of a stream, a gap may otherwise reach to
+/// any time.
 fn within(gap: &Gap, span: Option<(Time, Time)>) -> (Time, Time) {
     let (first, last) = span.unwrap_or((Time::from_monotonic_ns(0), Time::from_monotonic_ns(0)));
     let bound = |time: Time, unbounded: i64, bound: Time| if time.as_ns() == unbounded { bound } else { time };
@@ -145,7 +145,7 @@ fn within(gap: &Gap, span: Option<(Time, Time)>) -> (Time, Time) {
     (from, bound(gap.to, i64::MAX, last.max(from)))
 }
 
-/// Gaps in the events of processes, in the order of time. What the kernel's own streams lack, their events tell.
+/// Gaps in the events of processes, in order of time. Events of the kernel report gaps of its own streams.
 fn gaps(reader: &Reader, span: Option<(Time, Time)>) -> Vec<EventGap> {
     let of_processes = reader.gaps().iter().filter(|gap| reader.is_of_processes(gap.stream));
     let mut gaps: Vec<EventGap> = of_processes
@@ -164,7 +164,7 @@ fn gaps(reader: &Reader, span: Option<(Time, Time)>) -> Vec<EventGap> {
     gaps
 }
 
-/// Gaps and damage, one line each.
+/// Describes gaps and damage, one line each.
 fn missing(reader: &Reader, span: Option<(Time, Time)>) -> Vec<String> {
     let start = reader.processes().iter().map(|p| p.header.start.monotonic_ns).min();
     let (start, since) = start.map_or((0, "on the trace's clock"), |first| (first, "after the first event"));

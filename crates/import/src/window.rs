@@ -1,5 +1,5 @@
-//! The part of a stream that is in memory, read piece by piece, so that memory stays bounded and what was read is still
-//! in the CPU's cache when it is decoded.
+//! The part of a stream that is in memory. It is read piece by piece, so that memory stays bounded and the CPU's cache
+//! still holds the bytes when they are decoded.
 
 use crate::layout::SEEN;
 use std::fs::File;
@@ -8,35 +8,35 @@ use std::path::Path;
 use std::sync::Arc;
 use tacho_events::regular;
 
-/// Bytes that the windows of all streams take together, unless there are very many streams.
+/// Bytes of the windows of all streams together, unless there are very many streams.
 const TOGETHER: usize = 64 << 20;
 /// Least and most bytes of one window, unless one event needs more.
 const LEAST: usize = 64 << 10;
 const MOST: usize = 256 << 10;
-/// Most that one event may take.
+/// Most bytes of one event.
 pub(crate) const EVENT_MAX: usize = 64 << 20;
-/// Bytes behind the window that may be looked at, whatever they are.
+/// Bytes after the window that may be read, whatever their content.
 const PADDING: usize = SEEN;
 
-/// Where the bytes of a stream are.
+/// Source of a stream's bytes.
 #[derive(Debug, Clone)]
 pub(crate) enum Bytes {
-    /// In the file that the stream is named after.
+    /// The file that the stream is named after.
     Filed,
-    /// Handed over: nothing is read from a file system.
+    /// In memory; no file system is used.
     Held(Arc<[u8]>),
-    /// There is no such file, only its index.
+    /// The file does not exist, only its index.
     Lacking,
 }
 
 /// A window onto a file.
 pub(crate) struct Window {
     source: Source,
-    /// Bytes in memory at a time.
+    /// Usual number of bytes in memory.
     usual: usize,
     length: u64,
     start: u64,
-    /// Of `start` and what follows, as many as are in memory.
+    /// Number of bytes in memory from `start` on.
     shown: usize,
     buffer: Vec<u8>,
 }
@@ -47,7 +47,7 @@ enum Source {
 }
 
 impl Window {
-    /// Opens a file, one of `streams` that are read at once.
+    /// Opens a file, one of `streams` that are read simultaneously.
     pub fn open(path: &Path, bytes: &Bytes, streams: usize) -> io::Result<Window> {
         let (source, length) = match bytes {
             Bytes::Filed => {
@@ -72,22 +72,22 @@ impl Window {
         self.start
     }
 
-    /// Offset behind the last byte in memory.
+    /// Offset after the last byte in memory.
     pub fn end(&self) -> u64 {
         self.start + self.shown as u64
     }
 
-    /// What is in memory.
+    /// The bytes in memory.
     pub fn bytes(&self) -> &[u8] {
         self.buffer.get(..self.shown).unwrap_or_default()
     }
 
-    /// The same, and what happens to stand behind it: enough to look at an event of the usual form at once.
+    /// The same with padding after them, enough to read an event of the usual form at once.
     pub fn padded(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Has the bytes from `offset` in memory, `wanted` of them as far as the file goes.
+    /// Loads the bytes from `offset` on, `wanted` of them or as many as the file has.
     pub fn show(&mut self, offset: u64, wanted: usize) -> io::Result<()> {
         let last = self.length.min(offset.saturating_add(wanted as u64));
         if offset >= self.start && last <= self.end() {
@@ -96,7 +96,7 @@ impl Window {
         self.fill(offset, wanted.max(self.usual))
     }
 
-    /// Moves the window to `offset`, and makes it larger if it stands there already. False: it cannot become larger.
+    /// Moves the window to `offset`, or enlarges it if it is already there. False: it cannot be enlarged.
     pub fn advance(&mut self, offset: u64) -> io::Result<bool> {
         let size = if offset == self.start { 2 * self.shown } else { 0 };
         if size > EVENT_MAX {
@@ -111,7 +111,7 @@ impl Window {
         (self.start, self.shown) = (offset, 0);
         let room = size.max(self.usual.min(self.length as usize)) + PADDING;
         if self.buffer.len() != room {
-            // The old one is let go of first: two at a time would be twice the memory.
+            // Free the old buffer first: both at once would need twice the memory.
             self.buffer = Vec::new();
             self.buffer = vec![0; room];
         }
@@ -125,7 +125,7 @@ impl Window {
             }
         };
         if self.shown < size {
-            // It was cut short since it was opened.
+            // The file was cut after it was opened.
             self.length = offset + self.shown as u64;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Events into event files, as docs/event-file.md says: one file a process, chunks of one thread each.
+//! Writes events into event files as docs/event-file.md describes: one file for each process, chunks of one thread
+//! each.
 
 use crate::kinds::{encode, Encoded, TEXTS};
 use std::collections::HashMap;
@@ -10,12 +11,12 @@ use tacho_events::chunk::{joined, Chunk};
 use tacho_events::layout::{FileHeader, CHUNK_SIZE, HEADER_SIZE};
 use tacho_events::{Event, ProcessFacts, ProcessIndex, Texts};
 
-/// Writes the event files of a run. Unlike [`tacho_events::writer::EventFile`] it holds no file open: a large system
-/// has more processes than a program may have files open.
+/// Writes the event files of a run. Unlike [`tacho_events::writer::EventFile`], it holds no file open: a large system
+/// may have more processes than a program may have open files.
 pub(crate) struct Writer {
     folder: PathBuf,
     files: HashMap<ProcessIndex, EventFile>,
-    /// By [`tacho_events::StreamIndex`].
+    /// Threads by [`tacho_events::StreamIndex`].
     threads: Vec<Option<Thread>>,
     encoded: Encoded,
 }
@@ -25,23 +26,23 @@ struct EventFile {
     chunks: u64,
 }
 
-/// A thread, and its chunk that is being filled.
+/// A thread, and the chunk that is being filled.
 struct Thread {
     process: ProcessIndex,
     pid: u32,
     chunk: Chunk,
 }
 
-/// What could not be written, and why.
+/// The file that could not be written, and why.
 pub(crate) type Failed = (PathBuf, io::Error);
 
 impl Writer {
-    /// Into a folder that is there.
+    /// Writes into an existing folder.
     pub fn new(folder: PathBuf) -> Writer {
         Writer { folder, files: HashMap::new(), threads: Vec::new(), encoded: Encoded::new() }
     }
 
-    /// Adds the next event in the order of time, which is of process `pid`.
+    /// Adds the next event in order of time, which belongs to process `pid`.
     pub fn write(&mut self, event: &Event, pid: u32, texts: &Texts) -> Result<(), Failed> {
         let ticks = event.time.as_ns() as u64;
         let index = event.stream.0 as usize;
@@ -52,7 +53,7 @@ impl Writer {
         let thread = self.threads[index].get_or_insert_with(fresh);
         encode(&event.payload, &mut self.encoded);
         let own = match self.encoded.texts() {
-            // Nearly all events.
+            // Nearly all events have no text.
             [] => Vec::new(),
             own => {
                 let mut named = [""; TEXTS];
@@ -70,7 +71,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left, and the header of each file; `dropped` events are said of a process that stands alone.
+    /// Writes the rest, and the header of each file. If there is only one process, its header says that `dropped`
+    /// events are missing.
     pub fn finish(mut self, processes: &[ProcessFacts], dropped: u64) -> Result<(), Failed> {
         for thread in self.threads.iter().flatten() {
             flush(&self.folder, &mut self.files, thread)?;
@@ -87,7 +89,7 @@ impl Writer {
 /// Appends a thread's chunk to the file of its process.
 fn flush(folder: &Path, files: &mut HashMap<ProcessIndex, EventFile>, thread: &Thread) -> Result<(), Failed> {
     let file = files.entry(thread.process).or_insert_with(|| EventFile {
-        // Numbered: two hosts may have processes of one id.
+        // The name has a number, because two hosts may have processes with the same id.
         path: folder.join(format!("{}-{}.events", thread.pid, thread.process.0)),
         chunks: 0,
     });
@@ -95,7 +97,7 @@ fn flush(folder: &Path, files: &mut HashMap<ProcessIndex, EventFile>, thread: &T
     put(&file.path, HEADER_SIZE as u64 + (file.chunks - 1) * CHUNK_SIZE as u64, thread.chunk.bytes(), None)
 }
 
-/// Writes into a file that is made if it is not there, and that is `length` bytes long then, where that is said.
+/// Writes into a file, which it creates if needed and extends to `length` bytes if that is given.
 fn put(path: &Path, offset: u64, bytes: &[u8], length: Option<u64>) -> Result<(), Failed> {
     let write = || -> io::Result<()> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;

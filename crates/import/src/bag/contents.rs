@@ -1,20 +1,20 @@
-//! What reading a bag gives, of either format.
+//! The result of reading a bag, in either format.
 
 use tacho_events::bag::BagTopic;
 use tacho_events::Problems;
 
-/// What a bag holds besides its messages.
+/// Content of a bag besides its messages.
 #[derive(Debug, Clone)]
 pub struct Bag {
-    /// Its topics, those without a message too.
+    /// Its topics, including those without a message.
     pub topics: Vec<BagTopic>,
-    /// Messages handed out.
+    /// Number of messages returned.
     pub messages: u64,
-    /// Log time of the earliest and of the latest, ns since 1970.
+    /// Log times of the earliest and the latest message, ns since 1970.
     pub span_ns: Option<(i64, i64)>,
-    /// Damage, and files that were not finished.
+    /// Damage, and unfinished files.
     pub problems: Problems,
-    /// False where `on_progress` ended the reading.
+    /// False if `on_progress` ended the reading.
     pub complete: bool,
 }
 
@@ -25,7 +25,7 @@ impl Default for Bag {
 }
 
 impl Bag {
-    /// Counts a message that is handed out.
+    /// Counts a returned message.
     pub(crate) fn count(&mut self, log_ns: i64) {
         let (first, last) = self.span_ns.unwrap_or((log_ns, log_ns));
         self.span_ns = Some((first.min(log_ns), last.max(log_ns)));
@@ -33,5 +33,5 @@ impl Bag {
     }
 }
 
-/// Told bytes of a file and messages of the bag that were read; false: enough.
+/// Receives the bytes of a file and the messages of the bag read so far; returns false to stop.
 pub(crate) type OnProgress<'a> = dyn FnMut(u64, u64) -> bool + 'a;

@@ -1,4 +1,4 @@
-//! Files of a bag.
+//! Finds the files of a bag.
 
 use crate::mcap::{read_up_to, MAGIC};
 use crate::reader::Error;
@@ -9,7 +9,7 @@ use tacho_events::regular;
 /// First bytes of a database (SQLite file format, 1.3.1).
 const SQLITE: [u8; 16] = *b"SQLite format 3\0";
 
-/// The files among paths that a user gave, or in the folders that `ros2 bag record` made of them, in the order in which
+/// Returns the files among paths that a user gave, or in folders that `ros2 bag record` made, in the order in which
 /// they were written: all MCAP (`.mcap`) or all SQLite (`.db3`). `None`: no path is a bag.
 pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     for path in &found {
         any |= begins_as_bag(path).map_err(|source| Error::Io { path: path.clone(), source })?;
     }
-    // One of several may have been begun and not written yet.
+    // One of several files may be empty, because it was only just created.
     if any {
         Ok(Some(found))
     } else {
@@ -41,7 +41,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Error> {
     }
 }
 
-/// Whether a file of a bag is, by its name, a database.
+/// Whether a bag's file is a database, by its name.
 pub(super) fn is_sqlite(path: &Path) -> bool {
     ends_with(path, "db3")
 }
@@ -64,7 +64,7 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A bag in another format, at this path or in this folder.
+/// Finds a bag in another format, at this path or in this folder.
 fn other_bag(path: &Path) -> Option<PathBuf> {
     let files = if path.is_dir() { listed(path).unwrap_or_default() } else { vec![path.to_path_buf()] };
     files.into_iter().find(|path| ["bag", "zstd"].iter().any(|ending| ends_with(path, ending)))

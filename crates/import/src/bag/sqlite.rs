@@ -1,7 +1,7 @@
-//! Bags in SQLite files (`.db3`), rosbag2's own until Iron: tables `topics` and `messages`, and from Iron on
-//! `message_definitions`.
+//! Reads bags in SQLite files (`.db3`), rosbag2's own format until Iron: tables `topics` and `messages`, and from Iron
+//! on `message_definitions`.
 //!
-//! Schemas 1 to 4 of rosbag2_storage_sqlite3 are read by the columns that they share.
+//! It reads schemas 1 to 4 of rosbag2_storage_sqlite3 by the columns that they share.
 
 use super::contents::{Bag, OnProgress};
 use crate::mcap::{begins_with_header, stamp, Schema};
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tacho_events::bag::{BagMessage, BagTopic};
 
-/// Messages between two reports of the progress.
+/// Messages between two progress reports.
 const PROGRESS_EVERY: u64 = 1 << 12;
-/// Steps of SQLite's machine between two looks at whether to stop: a fraction of a millisecond.
+/// Steps of SQLite's machine between two checks for a stop: a fraction of a millisecond.
 const STEPS: i32 = 1 << 12;
-/// First bytes of a message that was compressed by itself (RFC 8878, 3.1.1); CDR begins with a 0.
+/// First bytes of a message that was compressed individually (RFC 8878, 3.1.1); CDR begins with a 0.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The files of one bag, one after the other.
@@ -39,7 +39,7 @@ struct Topic {
 }
 
 impl<'a> Reading<'a> {
-    /// Ends once `stop` is set, in the midst of a query, too.
+    /// Stops as soon as `stop` is set, even within a query.
     pub fn new(on_message: &'a mut dyn FnMut(BagMessage), stop: &'static AtomicBool) -> Self {
         Reading { bag: Bag::default(), on_message, numbers: HashMap::new(), stretch: 0, stop }
     }
@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// The topics of a file, by its own number of each.
+    /// Reads the topics of a file, by the file's number of each.
     fn topics(&mut self, database: &Connection) -> rusqlite::Result<HashMap<i64, Topic>> {
         let definitions = definitions(database)?;
         let mut statement = database.prepare("SELECT id, name, type, serialization_format FROM topics ORDER BY id")?;
@@ -139,15 +139,15 @@ impl<'a> Reading<'a> {
         Ok(topics)
     }
 
-    /// Notes damage, `offset` being the message's id: behind it another stretch begins.
+    /// Notes damage at the message with id `offset`; messages after it belong to another stretch.
     fn say(&mut self, name: &'static str, path: &Path, offset: u64, text: String) {
         self.stretch += 1;
         self.bag.problems.add(name, path, offset, || text);
     }
 }
 
-/// What stands in the place of a table: a view, or a virtual table, is a program of whoever made the file, and may
-/// never come to its end.
+/// Describes anything that replaces a table: a view or a virtual table is a program of the file's author, and may never
+/// end.
 fn not_a_table(database: &Connection) -> rusqlite::Result<Option<String>> {
     let mut statement = database.prepare(
         "SELECT name, type, rootpage FROM sqlite_schema WHERE lower(name) IN ('topics', 'messages', \
@@ -164,7 +164,7 @@ fn not_a_table(database: &Connection) -> rusqlite::Result<Option<String>> {
     Ok(None)
 }
 
-/// Definitions of types, where a file has them.
+/// Reads definitions of types, if a file has them.
 fn definitions(database: &Connection) -> rusqlite::Result<HashMap<String, Schema>> {
     let there = database.table_exists(None, "message_definitions")?;
     if !there {
@@ -179,8 +179,8 @@ fn definitions(database: &Connection) -> rusqlite::Result<HashMap<String, Schema
     rows.collect()
 }
 
-/// Whether a type of common_interfaces begins with a header, for files without definitions (Humble and before); `None`:
-/// not one of those that are known.
+/// Whether a type of common_interfaces begins with a header, for files without definitions (Humble and before); `None`
+/// for unknown types.
 fn standard(datatype: &str) -> Option<bool> {
     const SENSOR_MSGS: [&str; 20] = [
         "BatteryState",
@@ -214,7 +214,7 @@ fn standard(datatype: &str) -> Option<bool> {
     }
 }
 
-/// Length and first bytes of a message, serialised.
+/// Length and first bytes of a serialised message.
 struct Content {
     bytes: u64,
     start: [u8; stamp::BYTES],
@@ -242,7 +242,7 @@ impl Content {
     }
 }
 
-/// A file of SQLite's beside a database, where there is something in it.
+/// A file that SQLite keeps beside a database, unless it is empty.
 fn beside(path: &Path, ending: &str) -> Option<(PathBuf, u64)> {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -250,8 +250,8 @@ fn beside(path: &Path, ending: &str) -> Option<(PathBuf, u64)> {
     (bytes > 0).then(|| (name.into(), bytes))
 }
 
-/// Opens a database of whoever wrote it to read it (sqlite.org/security.html, "Untrusted SQLite Database Files"). One
-/// that nobody writes is opened as a file that does not change, so that nothing is made beside it.
+/// Opens an untrusted database for reading (sqlite.org/security.html, "Untrusted SQLite Database Files"). If no process
+/// writes it, opens it as immutable, so that SQLite creates no file beside it.
 fn open(path: &Path, changes: bool, stop: &'static AtomicBool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
