@@ -85,10 +85,10 @@ pub enum Executor {
     /// Wakes at a fixed rate, takes at most one message of each queue, and sleeps (study E). Without a triggering
     /// subscription, it computes and publishes at each wake. Publications with a rate are published at the first wake
     /// at or after each of their due times; the node computes once for all that are due at that wake. A node whose
-    /// publications all have a rate, and that nothing triggers, does nothing at the other wakes. Wake k is due at phase
-    /// + round(k x 1e9 / hz) ns and publication k at phase + round(k x 1e9 / rate) ns, both from the same phase. These
-    /// due times are compared with each other, not with the clock, so that a rate that divides the spin rate never
-    /// slips by a wake.
+    /// publications all have a rate, and that nothing triggers, does nothing at the other wakes. Wake k is due at
+    /// `phase + round(k x 1e9 / hz)` ns and publication k at `phase + round(k x 1e9 / rate)` ns, both from the same
+    /// phase. These due times are compared with each other, not with the clock, so that a rate that divides the spin
+    /// rate never slips by a wake.
     Spin {
         /// Wakes a second.
         hz: f64,
