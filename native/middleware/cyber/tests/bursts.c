@@ -72,8 +72,7 @@ int main(int count, char **arguments) {
   char error[TACHO_ERROR_SIZE] = "";
   const void *handle;
   int traced;
-  struct tacho_session *session =
-      mw->open(&(struct tacho_session_config){reserved_domain(), arguments[2], ""}, error);
+  struct tacho_session *session = mw->open(&(struct tacho_session_config){reserved_domain(), arguments[2], ""}, error);
   CHECK(session && mw->node(session, "node", &handle, &traced, error) == 0, "%s", error);
   struct tacho_publisher *publishers[TOPICS];
   struct tacho_subscription *subscriptions[TOPICS];
