@@ -3,6 +3,7 @@ instants of one run, so it holds on a machine as busy as may be."""
 
 import bisect
 import os
+import re
 from collections import defaultdict
 
 import pyarrow.parquet as parquet
@@ -32,6 +33,11 @@ def told(tacho, ros_python):
     return record(tacho, ros_python)
 
 
+def without_function(by):
+    """`/planner /points` of `/planner /points Planner.plan (late_for_reasons.py:12)`."""
+    return re.sub(r" \S+ \(late_for_reasons\.py:\d+\)$", "", by)
+
+
 def instances(tacho, path, sent):
     """Of each instance of a path whose causes are told: number of its message, when that was there, and its parts."""
     tables = {
@@ -47,7 +53,7 @@ def instances(tacho, path, sent):
     for index, parts in causes.items():
         instance = tables["instances"][index]
         assert sum(part["duration_ns"] for part in parts) == instance["end_to_end_ns"]
-        length = {(part["position"], part["kind"], part["by"]): part["duration_ns"] for part in parts}
+        length = {(part["position"], part["kind"], without_function(part["by"])): part["duration_ns"] for part in parts}
         # Sent in the callback that the instance begins with.
         instants = sorted(numbers)
         number = numbers[instants[bisect.bisect_left(instants, instance["start_ns"] - ERROR_NS)]]

@@ -90,13 +90,13 @@ def test_what_a_callback_waited_for_on_several_threads_is_named(recording):
     run = recording("groups", "1")
     said = {name: {sequence: (start, end) for sequence, start, end in rows} for name, rows in run.said.items()}
     for topic, name, ends_with, kind, by in [
-        ("/wanted", "on_wanted", ["on_slow"], "group_busy", "/worker /slow"),
+        ("/wanted", "on_wanted", ["on_slow"], "group_busy", "/worker /slow Worker::subscribe lambda 1"),
         (
             "/third",
             "on_third",
             ["on_first", "on_second"],
             "executor_busy",
-            "/worker /first, /worker /second (all 2 threads)",
+            "/worker /first Worker::subscribe lambda 1, /worker /second Worker::subscribe lambda 1 (all 2 threads)",
         ),
     ]:
         explained = causes_of(run, topic)

@@ -79,9 +79,11 @@ function runTables({ summary }: PageRun): HTMLElement[] {
           value: (callback) =>
             callback.topic ??
             (callback.period_ms === undefined
-              ? `${callback.kind} ${callback.symbol ?? callback.callback}`
+              ? `${callback.kind} ${callback.function === undefined ? (callback.symbol ?? callback.callback) : ""}`.trim()
               : `${callback.kind} of ${callback.period_ms} ms`),
         },
+        { title: "function", value: (callback) => callback.function },
+        { title: "defined at", value: (callback) => callback.location },
         { title: "count", value: (callback) => callback.count },
         { title: "min", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.min) },
         { title: "mean", unit: "ms", decimals: 3, value: (callback) => toMs(callback.duration_us?.mean) },

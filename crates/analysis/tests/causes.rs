@@ -77,12 +77,12 @@ fn what_the_executor_was_busy_with_is_named() {
     assert_eq!(
         parts(&tables, 0),
         [
-            (0, CauseKind::Computation, "/sensor timer 0.001 ms", 100),
-            (1, CauseKind::Computation, "/filter /points", 50),
+            (0, CauseKind::Computation, "/sensor timer 0.001 ms Talker::tick", 100),
+            (1, CauseKind::Computation, "/filter /points Listener::take", 50),
             (1, CauseKind::Transport, "/points", 30),
             (1, CauseKind::WakeUp, "/filter", 50),
-            (1, CauseKind::ExecutorBusy, "/filter /map", 70),
-            (1, CauseKind::ExecutorBusy, "/filter timer 0.005 ms", 50),
+            (1, CauseKind::ExecutorBusy, "/filter /map Listener::take", 70),
+            (1, CauseKind::ExecutorBusy, "/filter timer 0.005 ms Talker::tick", 50),
         ]
     );
 }
@@ -159,7 +159,7 @@ fn a_message_that_was_kept_names_the_callback_that_it_waited_for() {
     );
     add_up(&tables);
     let kept: Vec<_> = parts(&tables, 0).into_iter().filter(|p| p.1 == CauseKind::Kept).collect();
-    assert_eq!(kept, [(1, CauseKind::Kept, "/fusion timer 0.005 ms", 370)]);
+    assert_eq!(kept, [(1, CauseKind::Kept, "/fusion timer 0.005 ms Talker::tick", 370)]);
 }
 
 #[test]

@@ -180,8 +180,9 @@ struct CallbackSoFar {
 }
 
 pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
-    // The same callback has another address in another repeat: it is the n-th of its node, kind, topic and period.
-    type Key = (Option<String>, String, Option<String>, Option<i64>, usize);
+    // The same callback has another address in another repeat: it is the n-th of its node, kind, topic, period and
+    // function.
+    type Key = (Option<String>, &'static str, Option<String>, Option<i64>, Option<String>, usize);
     let mut order: Vec<CallbackSoFar> = Vec::new();
     let mut known: HashMap<Key, Row<CallbackSoFar>> = HashMap::new();
     // Of each repeat and callback row, its place in `order`.
@@ -194,10 +195,10 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
         tables.executions.iter().filter(measured).for_each(|e| ran[e.callback] = true);
         for (row, callback) in numbered(&tables.callbacks).filter(|(row, _)| ran[*row]) {
             let node = callback.node.map(|n| tables.nodes[n].name.clone());
-            let mut key: Key =
-                (node.clone(), callback.kind.word().into(), callback.topic.clone(), callback.period_ns, 0);
+            let (kind, topic, function) = (callback.kind.word(), callback.topic.clone(), callback.function.clone());
+            let mut key: Key = (node.clone(), kind, topic, callback.period_ns, function, 0);
             let ordinal = ordinals.entry(key.clone()).or_default();
-            key.4 = *ordinal;
+            key.5 = *ordinal;
             *ordinal += 1;
             let index = *known.entry(key).or_insert_with(|| {
                 let new = CallbackSoFar {
@@ -209,6 +210,8 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
                         topic: callback.topic.clone(),
                         period_ms: callback.period_ns.map(|ns| ns as f64 / NS_PER_MS),
                         symbol: callback.symbol.clone(),
+                        function: callback.function.clone(),
+                        location: callback.location.clone(),
                         ..CallbackFigures::default()
                     },
                     ..CallbackSoFar::default()

@@ -103,10 +103,10 @@ fn a_callback_that_waits_for_its_group_names_the_one_that_runs() {
     assert_eq!(
         parts(&one_runs_and_one_is_free(nodes().grouped())),
         [
-            (CauseKind::Computation, "/filter /points", 40),
+            (CauseKind::Computation, "/filter /points Listener::take", 40),
             (CauseKind::Transport, "/points", 30),
             (CauseKind::WakeUp, "/filter", 10),
-            (CauseKind::GroupBusy, "/filter /map", 170),
+            (CauseKind::GroupBusy, "/filter /map Listener::take", 170),
         ]
     );
 }
@@ -116,7 +116,7 @@ fn without_events_of_groups_it_is_said_that_the_cause_is_not_known() {
     assert_eq!(
         parts(&one_runs_and_one_is_free(nodes())),
         [
-            (CauseKind::Computation, "/filter /points", 40),
+            (CauseKind::Computation, "/filter /points Listener::take", 40),
             (CauseKind::Transport, "/points", 30),
             (CauseKind::WakeUp, "/filter, or of its callback group (which callbacks share one is not recorded)", 180),
         ]
@@ -150,10 +150,14 @@ fn callbacks_that_keep_all_threads_are_named_together() {
     assert_eq!(
         parts(&tables),
         [
-            (CauseKind::Computation, "/filter /points", 90),
+            (CauseKind::Computation, "/filter /points Listener::take", 90),
             (CauseKind::Transport, "/points", 30),
             (CauseKind::WakeUp, "/filter, or of its callback group (which callbacks share one is not recorded)", 20),
-            (CauseKind::ExecutorBusy, "/filter /map, /filter timer 0.005 ms (all 2 threads)", 110),
+            (
+                CauseKind::ExecutorBusy,
+                "/filter /map Listener::take, /filter timer 0.005 ms Talker::tick (all 2 threads)",
+                110
+            ),
         ]
     );
 }
@@ -174,7 +178,7 @@ fn a_node_that_one_thread_spun_before_another_is_on_one_thread() {
     );
     assert_eq!(
         parts(&tables)[2..],
-        [(CauseKind::WakeUp, "/filter", 10), (CauseKind::ExecutorBusy, "/filter /map", 170)]
+        [(CauseKind::WakeUp, "/filter", 10), (CauseKind::ExecutorBusy, "/filter /map Listener::take", 170)]
     );
 }
 

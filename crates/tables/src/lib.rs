@@ -5,7 +5,9 @@
 
 mod actions;
 mod bag;
+mod callbacks;
 mod chains;
+mod function;
 pub mod in_order;
 mod layers;
 mod merge;
@@ -19,7 +21,9 @@ pub mod summary;
 mod threads;
 
 pub use actions::{action_of, is_feedback, Goal, GoalOutcome};
+pub use callbacks::{Callback, CallbackKind, CallbackName};
 pub use chains::{Cause, CauseKind, Chain, ChainInput, Hop, Instance, Link, LinkEvidence, LinkRule};
+pub use function::{cut_left, own_name, Function};
 pub use layers::{Layers, LAYERS};
 pub use name::Name;
 pub use named::named;
@@ -226,59 +230,6 @@ pub struct NodeState {
 impl NodeState {
     /// The state in which a managed node works.
     pub const ACTIVE: &str = "active";
-}
-
-/// What a callback answers to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallbackKind {
-    /// A message.
-    Subscription,
-    /// A timer.
-    Timer,
-    /// A service request.
-    Service,
-    /// The response to a request. rclcpp has no events of its own for it: there from its take until the executor goes
-    /// on.
-    Client,
-    /// A goal of an action, or what comes back of one; the topic says which. Also the execution of a goal that no
-    /// callback is told of.
-    Action,
-    /// Not linked to an entity: tracing began late, or the entity emits no event.
-    Unknown,
-}
-
-impl CallbackKind {
-    /// As tables and figures have it.
-    pub fn word(self) -> &'static str {
-        match self {
-            CallbackKind::Subscription => "subscription",
-            CallbackKind::Timer => "timer",
-            CallbackKind::Service => "service",
-            CallbackKind::Client => "client",
-            CallbackKind::Action => "action",
-            CallbackKind::Unknown => "unknown",
-        }
-    }
-}
-
-/// A callback (not one execution of it).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Callback {
-    /// Row of [`Tables::processes`].
-    pub process: Row<Process>,
-    /// Address, as ros2_tracing names it.
-    pub address: u64,
-    /// What it answers to.
-    pub kind: CallbackKind,
-    /// Row of [`Tables::nodes`].
-    pub node: Option<Row<Node>>,
-    /// Topic of its subscription, or service.
-    pub topic: Option<String>,
-    /// Period of its timer.
-    pub period_ns: Option<i64>,
-    /// Function symbol, where it was registered.
-    pub symbol: Option<String>,
 }
 
 /// One execution of a callback (study D).

@@ -153,7 +153,9 @@ macro_rules! tables {
 
         /// Reads every table of a run from `folder`.
         pub fn read(folder: &Path) -> Result<Tables, Error> {
-            Ok(Tables { $($field: read_table(folder)?),* })
+            let mut tables = Tables { $($field: read_table(folder)?),* };
+            tables.callbacks.iter_mut().for_each(Callback::name_function);
+            Ok(tables)
         }
     };
 }
@@ -162,7 +164,7 @@ tables! {
     processes: Process { pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
     nodes: Node { process, name }
     endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused, linked }
-    callbacks: Callback { process, address, kind, node, topic, period_ns, symbol }
+    callbacks: Callback { process, address, kind, node, topic, period_ns, symbol, function, location }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }
     messages: Message {

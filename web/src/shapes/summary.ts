@@ -124,8 +124,12 @@ export interface CallbackFigures {
   cpu_us?: Distribution;
   /** Start to end, wall; of a coroutine the sum of its parts. */
   duration_us?: Distribution;
+  /** Its function: qualified, without arguments; of a bound method in C++ only its class is known. */
+  function?: string;
   /** subscription, timer, service, unknown. */
   kind: string;
+  /** Where that is defined, `file:line`; absent where it is not recorded (C++). */
+  location?: string;
   /** Node. */
   node?: string;
   /**
@@ -141,7 +145,7 @@ export interface CallbackFigures {
   process_id: number;
   /** Message there to callback start, where the arrival is known. */
   queue_wait_us?: Distribution;
-  /** What it was registered as: function, and of Python its file and line. */
+  /** What it was registered as, word for word. */
   symbol?: string;
   /** Topic of its subscription. */
   topic?: string;

@@ -18,8 +18,7 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
-    Callback, CallbackKind, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu,
-    Preemption,
+    Callback, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu, Preemption,
 };
 
 /// Fewer have no usual time.
@@ -432,20 +431,7 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
     }
 }
 
-/// A callback as a reader knows it: `/fusion timer 100 ms`, `/ndt /points`, with the node so that components of one
-/// process are told apart.
+/// A callback as people know it.
 fn callback_name(seen: &crate::observe::Seen, callback: Row<Callback>) -> String {
-    let row: &Callback = &seen.callbacks[callback];
-    let node = match row.node {
-        Some(node) => seen.nodes[node].name.clone(),
-        None => format!("process {}", seen.processes[row.process].pid),
-    };
-    let what = match (&row.topic, row.period_ns, &row.symbol) {
-        (Some(topic), _, _) => topic.clone(),
-        (None, Some(period), _) => format!("timer {} ms", period as f64 / 1e6),
-        (None, None, Some(symbol)) => symbol.clone(),
-        (None, None, None) if row.kind == CallbackKind::Timer => "timer".into(),
-        (None, None, None) => format!("callback {:#x}", row.address),
-    };
-    format!("{node} {what}")
+    seen.callbacks[callback].name(&seen.nodes, &seen.processes).to_string()
 }

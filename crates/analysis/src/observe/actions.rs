@@ -253,15 +253,10 @@ impl Actions {
                 let topic = format!("{} {}", row.action, Role::Execution.words());
                 let callback = *self.untold.entry((server, topic.clone())).or_insert_with(|| {
                     let process = seen.nodes[server].process;
-                    let kind = CallbackKind::Action;
                     let new = Callback {
-                        process,
-                        address: 0,
-                        kind,
                         node: Some(server),
                         topic: Some(topic),
-                        period_ns: None,
-                        symbol: None,
+                        ..Callback::new(process, 0, CallbackKind::Action)
                     };
                     row::add(&mut seen.callbacks, new)
                 });

@@ -196,8 +196,7 @@ impl Handles {
                     None => self.new_callback(seen, process, callback),
                 };
                 // tracetools has no name for a function that its program does not export.
-                seen.callbacks[callback].symbol =
-                    Some(texts.get(symbol).to_string()).filter(|symbol| !symbol.is_empty());
+                seen.callbacks[callback].register(texts.get(symbol));
             }
             Payload::RclcppIpbToSubscription { ipb, object } => drop(self.ipb_object.insert(ipb, object)),
             Payload::RclcppBufferToIpb { buffer, ipb } => drop(self.buffer_ipb.insert(buffer, ipb)),
@@ -248,16 +247,7 @@ impl Handles {
 
     /// A new life of a callback's address.
     pub fn new_callback(&mut self, seen: &mut Seen, process: Row<Process>, address: Handle) -> Row<Callback> {
-        let new = Callback {
-            process,
-            address: address.0,
-            kind: CallbackKind::Unknown,
-            node: None,
-            topic: None,
-            period_ns: None,
-            symbol: None,
-        };
-        let index = row::add(&mut seen.callbacks, new);
+        let index = row::add(&mut seen.callbacks, Callback::new(process, address.0, CallbackKind::Unknown));
         self.callbacks.insert(address, index);
         index
     }

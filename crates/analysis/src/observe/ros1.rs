@@ -257,7 +257,7 @@ impl Ros1 {
                     described.kind = CallbackKind::Timer;
                     described.node = node;
                     described.period_ns = Some(period_ns);
-                    described.symbol = Some(texts.get(function).to_string());
+                    described.register(texts.get(function));
                 }
             }
             Payload::Ros1TimerPeriod { callback, period_ns } => {

@@ -2,14 +2,43 @@
 
 use std::collections::HashMap;
 use tacho_report::shorten;
+use tacho_tables::cut_left;
 
-/// Each name in at most `width` characters. One that is too long loses its middle; of those that would then look the
-/// same, all but what differs is left out; and what even so looks the same is numbered.
-pub fn fitted(names: &[&str], width: usize) -> Vec<String> {
-    let mut shown: Vec<String> = names.iter().map(|name| shorten(name, width)).collect();
+/// A name, and how many characters at its end are never cut off: a function's own name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Named<'a> {
+    pub name: &'a str,
+    pub kept: usize,
+}
+
+impl Named<'_> {
+    /// In at most `width` characters.
+    fn shortened(&self, width: usize) -> String {
+        let Named { name, kept } = *self;
+        let length = name.chars().count();
+        if length <= width || kept == 0 {
+            return shorten(name, width);
+        }
+        if kept + LEAST_BEFORE > width {
+            return cut_left(name, width);
+        }
+        let before: String = name.chars().take(length - kept).collect();
+        format!("{}{}", shorten(&before, width - kept), name.chars().skip(length - kept).collect::<String>())
+    }
+}
+
+/// Characters that a part of a name is worth showing in.
+const LEAST_BEFORE: usize = 4;
+
+/// Each name in at most `width` characters. One that is too long loses its middle, or what is before its function; of
+/// those that would then look the same, all but what differs is left out; and what even so looks the same is numbered.
+pub fn fitted(of: &[Named<'_>], width: usize) -> Vec<String> {
+    let names: Vec<&str> = of.iter().map(|named| named.name).collect();
+    let names = names.as_slice();
+    let mut shown: Vec<String> = of.iter().map(|named| named.shortened(width)).collect();
     for alike in alike(names, &shown) {
-        let of: Vec<&str> = alike.iter().map(|row| names[*row]).collect();
-        let (head, tail) = common(&of);
+        let alike: Vec<usize> = alike.into_iter().filter(|row| of[*row].kept == 0).collect();
+        let (head, tail) = common(&alike.iter().map(|row| names[*row]).collect::<Vec<_>>());
         for row in &alike {
             shown[*row] = differing(names[*row], head, tail, width);
         }
@@ -17,7 +46,7 @@ pub fn fitted(names: &[&str], width: usize) -> Vec<String> {
     for alike in alike(names, &shown) {
         for (number, row) in alike.iter().enumerate() {
             let mark = format!(" #{}", number + 1);
-            shown[*row] = format!("{}{mark}", shorten(names[*row], width.saturating_sub(mark.len())));
+            shown[*row] = format!("{}{mark}", of[*row].shortened(width.saturating_sub(mark.len())));
         }
     }
     shown
@@ -74,6 +103,10 @@ fn differing(name: &str, head: usize, tail: usize, width: usize) -> String {
 mod tests {
     use super::*;
 
+    fn fitted(names: &[&str], width: usize) -> Vec<String> {
+        super::fitted(&names.iter().map(|name| Named { name, kept: 0 }).collect::<Vec<_>>(), width)
+    }
+
     /// Dozens of paths between the same two ends, that differ in the middle of a name too long for any terminal.
     #[test]
     fn dozens_of_long_names_that_differ_somewhere_are_told_apart() {
@@ -104,6 +137,22 @@ mod tests {
         assert_eq!(fitted(&["/points", "/image"], 8), ["/points", "/image"]);
         assert_eq!(fitted(&["/points_filtered", "/image"], 9), ["/poi…ered", "/image"]);
         assert_eq!(fitted(&["/points_filtered", "/points_filtered"], 9), ["/poi…ered", "/poi…ered"], "the same name");
+    }
+
+    #[test]
+    fn the_own_name_of_a_function_is_whole_in_any_width_that_holds_it() {
+        let name = "/planning/behaviour/planner timer 100 ms nav::Planner::reload_map";
+        let kept = "reload_map".len();
+        for width in kept..name.len() {
+            let shown = super::fitted(&[Named { name, kept }, Named { name: "/a /b f", kept: 1 }], width);
+            assert!(shown[0].ends_with("reload_map") || width <= kept, "{width}: {shown:?}");
+            assert!(shown[0].chars().count() <= width, "{width}: {shown:?}");
+        }
+        let alike = [Named { name, kept }, Named { name: &name.replace("nav", "navigation"), kept }]
+            .map(|named| named.name.to_owned());
+        let named: Vec<Named<'_>> = alike.iter().map(|name| Named { name, kept }).collect();
+        let shown = super::fitted(&named, 24);
+        assert!(shown[0] != shown[1] && shown.iter().all(|name| name.contains("reload_map")), "{shown:?}");
     }
 
     #[test]

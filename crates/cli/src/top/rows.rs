@@ -2,7 +2,7 @@
 
 use tacho_printing::visible;
 use tacho_tables::summary::{ChainFigures, Distribution, Summary};
-use tacho_tables::Parts;
+use tacho_tables::{own_name, Parts};
 
 /// One of the three tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,8 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub name: String,
+    /// Characters at the end of the name that are never cut off.
+    pub kept: usize,
     pub values: Vec<Option<f64>>,
 }
 
@@ -67,7 +69,10 @@ pub const CRITICAL: &str = "* ";
 /// The rows of a table, over a window of `window_s`; their names are visible to the last character.
 pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
     let mut rows = all(kind, summary, window_s);
-    rows.iter_mut().for_each(|row| row.name = visible(&row.name).into_owned());
+    for row in &mut rows {
+        let end: String = row.name.chars().skip(row.name.chars().count() - row.kept).collect();
+        (row.kept, row.name) = (visible(&end).chars().count(), visible(&row.name).into_owned());
+    }
     rows
 }
 
@@ -77,6 +82,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
         Kind::Topics => {
             let row = |topic: &tacho_tables::summary::TopicFigures| Row {
                 name: topic.topic.clone(),
+                kept: 0,
                 values: vec![
                     topic.rate_hz,
                     of(&topic.latency_us, |d| d.median),
@@ -91,15 +97,11 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
         }
         Kind::Callbacks => {
             let row = |callback: &tacho_tables::summary::CallbackFigures| {
-                let node = callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id));
-                let what = match (&callback.topic, callback.period_ms) {
-                    (Some(topic), _) => topic.clone(),
-                    (None, Some(period)) => format!("timer {period} ms"),
-                    (None, None) => format!("{} {}", callback.kind, callback.callback),
-                };
+                let (name, function) = (callback.name(), callback.function.as_deref());
                 let busy = callback.duration_us.as_ref().filter(|_| window_s > 0.0);
                 Row {
-                    name: format!("{node} {what}"),
+                    name: format!("{} {} {}", name.node(), name.what(), function.unwrap_or("")).trim_end().to_owned(),
+                    kept: function.map_or(0, |function| own_name(function).chars().count()),
                     values: vec![
                         Some(callback.count as f64),
                         busy.map(|duration| duration.mean * duration.count as f64 / (window_s * 1e6) * 100.0),
@@ -116,6 +118,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
             let row = |chain: &ChainFigures| Row {
                 // In front: a narrow terminal cuts off the end.
                 name: format!("{}{}", if chain.critical { CRITICAL } else { "" }, distinct(chain, &summary.chains)),
+                kept: 0,
                 values: vec![
                     Some(chain.instances as f64),
                     of(&chain.end_to_end_ms, |d| d.mean),
@@ -186,7 +189,7 @@ mod tests {
     use tacho_tables::summary::{CallbackFigures, TopicFigures};
 
     fn row(name: &str, value: Option<f64>) -> Row {
-        Row { name: name.into(), values: vec![value] }
+        Row { name: name.into(), kept: 0, values: vec![value] }
     }
 
     fn names(rows: &[Row]) -> Vec<&str> {
@@ -223,6 +226,7 @@ mod tests {
             callbacks: vec![CallbackFigures {
                 kind: "timer".into(),
                 period_ms: Some(10.0),
+                function: Some("Planner.tick".into()),
                 count: 10,
                 duration_us: distribution,
                 ..CallbackFigures::default()
@@ -235,7 +239,7 @@ mod tests {
             assert_eq!(rows[0].values.len() + 1, kind.headings().len(), "{kind:?}");
         }
         let callback = &rows(Kind::Callbacks, &summary, 10.0)[0];
-        assert_eq!(callback.name, "process 0 timer 10 ms");
+        assert_eq!((callback.name.as_str(), callback.kept), ("process 0 timer 10 ms Planner.tick", 4));
         assert_eq!(callback.values[1], Some(0.2), "20 ms of 10 s");
         assert_eq!(rows(Kind::Topics, &summary, 10.0)[0].values[1], None);
     }

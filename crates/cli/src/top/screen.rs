@@ -1,6 +1,6 @@
 //! The screen and the keys of `tacho top`; docs/top.md lists the keys.
 
-use super::names::fitted;
+use super::names::{fitted, Named};
 use super::rows::{arrange, rows, shown, Kind, Row};
 use super::source::Source;
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -214,7 +214,8 @@ impl View {
         let hidden = self.kind.headings().len() - columns.len();
         let taken: u16 = columns[1..].iter().map(|&column| width(self.kind.headings()[column]) + 1).sum();
         let room = frame.area().width.saturating_sub(taken).max(NAME);
-        let names = fitted(&found.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), room.into());
+        let names =
+            fitted(&found.iter().map(|row| Named { name: &row.name, kept: row.kept }).collect::<Vec<_>>(), room.into());
         let lines = found.iter().zip(&names).map(|(row, name)| {
             let values = columns[1..]
                 .iter()

@@ -199,16 +199,9 @@ impl<'a> Facts<'a> {
         self.window.1.saturating_sub(self.window.0).max(0)
     }
 
-    /// `/fusion timer 100 ms`, `/ndt /points`.
+    /// As people know it.
     pub fn callback(&self, callback: Row<Callback>) -> String {
-        let row = &self.tables.callbacks[callback];
-        let node = row.node.map(|n| self.tables.nodes[n].name.clone());
-        let node = node.unwrap_or_else(|| format!("process {}", self.tables.processes[row.process].pid));
-        match (&row.topic, row.period_ns) {
-            (Some(topic), _) => format!("{node} {topic}"),
-            (None, Some(period)) => format!("{node} timer {} ms", period as f64 / 1e6),
-            _ => format!("{node} callback {:#x}", row.address),
-        }
+        self.tables.callbacks[callback].name(&self.tables.nodes, &self.tables.processes).to_string()
     }
 
     /// Node and topic of an endpoint.

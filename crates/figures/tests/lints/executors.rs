@@ -7,7 +7,7 @@ use tacho_tables::row::Row;
 fn callback_exceeds_period() {
     let found = cases(&ticking(&[1_200; 10], 2_000), "callback-exceeds-period");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].subject, "/talker timer 0.001 ms");
+    assert_eq!(found[0].subject, "/talker timer 0.001 ms Talker::tick");
     assert!(found[0].evidence.starts_with("10 of 10 executions (100.0 %)"), "{}", found[0].evidence);
     assert_eq!(
         cases(&ticking(&[1_000; 10], 2_000), "callback-exceeds-period"),
@@ -38,7 +38,7 @@ fn starved_callback() {
     // The timer was due at 1500. Blocked until 1820 it starts at 1825: 325 late, three periods are 300.
     let found = cases(&held_up(400), "starved-callback");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].subject, "/control timer 0.0001 ms");
+    assert_eq!(found[0].subject, "/control timer 0.0001 ms Talker::tick");
     assert!(
         found[0].evidence.contains("the longest 325 ns, the longest part of it in /control /map"),
         "{}",

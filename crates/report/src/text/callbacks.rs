@@ -33,16 +33,8 @@ impl Terminal {
         let more = shown.len().saturating_sub(most);
         for callback in shown.iter().take(most) {
             let wall = callback.duration_us.as_ref();
-            let what = match (&callback.topic, callback.period_ms) {
-                (Some(topic), _) => topic.clone(),
-                (None, Some(period)) => format!("{} {period} ms", callback.kind),
-                (None, None) => format!("{} {}", callback.kind, callback.symbol.as_ref().unwrap_or(&callback.callback)),
-            };
-            let mut cells = vec![
-                callback.node.clone().unwrap_or_else(|| format!("process {}", callback.process_id)),
-                what,
-                callback.count.to_string(),
-            ];
+            let name = callback.name();
+            let mut cells = vec![name.node(), name.what(), callback.count.to_string()];
             cells.extend(figures(wall, |d| [d.min, d.mean, d.p99, d.max].map(|us| us / 1e3), 3));
             if cpu_is_known {
                 cells.push(number(callback.cpu_us.as_ref().map(|d| d.mean / 1e3), 3));
@@ -52,6 +44,7 @@ impl Terminal {
                 callback.output_period_ms.iter().map(|(_, ms)| format!("{ms:.2}")).collect::<Vec<_>>().join(", ");
             cells.push(if period.is_empty() { ABSENT.into() } else { period });
             table.row(cells);
+            name.function_and_place().iter().for_each(|function| table.note(function));
         }
         self.section(
             out,

@@ -64,7 +64,7 @@ impl Terminal {
             Column::number("ms"),
             Column::number("usual ms"),
             Column::number("share"),
-            Column::text("cause"),
+            Column::words("cause"),
             Column::text("at"),
         ]);
         let share = |ms: f64| {
@@ -94,7 +94,8 @@ impl Terminal {
     }
 
     pub(super) fn lost_inputs(&self, out: &mut String, chain: &ChainFigures) {
-        let mut table = Table::new([Column::number("inputs"), Column::text("what became of them"), Column::text("at")]);
+        let mut table =
+            Table::new([Column::number("inputs"), Column::words("what became of them"), Column::text("at")]);
         for lost in &chain.lost_inputs {
             table.row(vec![lost.inputs.to_string(), format!("{} {}", lost.kind.words(), lost.by), lost.node.clone()]);
         }

@@ -257,6 +257,8 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             topic: (i > 0).then(|| TOPICS[i - 1].to_string()),
             period_ms: (i == 0).then_some(100.0),
             symbol: None,
+            function: None,
+            location: None,
             count: 200,
             duration_us: distribution((0..200).map(|_| 1e3 * work * (0.97 + 0.08 * draw.next())).collect()),
             cpu_us: None,

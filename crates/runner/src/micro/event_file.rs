@@ -184,7 +184,7 @@ impl BoardEvents {
                 at,
                 written::rclcpp_callback_register,
                 &[callback(index)],
-                &[&format!("{node}::on({})", row.topic)],
+                &[&format!("/{node} on {}", row.topic)],
             )?;
         }
         for (index, hz) in timers.iter().enumerate() {
@@ -194,7 +194,7 @@ impl BoardEvents {
                 at,
                 written::rclcpp_callback_register,
                 &[timer_callback(index)],
-                &[&format!("{node}::timer")],
+                &[&format!("/{node} timer")],
             )?;
             self.write(at, written::rclcpp_timer_link_node, &[timer(index), NODE])?;
         }

@@ -126,7 +126,7 @@ pub fn subscription(
         trace.rcl_subscription_init(raw, node.handle.0, raw, &topic, depth);
     }
     let (object, callback) = (address(), address());
-    let symbol = c_text(&format!("{}::on({})", node.name, of_workload.topic));
+    let symbol = c_text(&format!("/{} on {}", node.name, of_workload.topic));
     trace.rclcpp_subscription_init(raw, object);
     trace.rclcpp_subscription_callback_added(object, callback);
     trace.rclcpp_callback_register(callback, &symbol);
@@ -188,7 +188,7 @@ pub fn publisher(
 /// Makes a timer of a node.
 pub fn timer(node: &NodeHandle, hz: f64, what: &str, trace: &Trace) -> Timer {
     let (handle, callback) = (address(), address());
-    let symbol = c_text(&format!("{}::{what}", node.name));
+    let symbol = c_text(&format!("/{} {what}", node.name));
     trace.rcl_timer_init(handle, (1e9 / hz).round() as i64);
     trace.rclcpp_timer_callback_added(handle, callback);
     trace.rclcpp_callback_register(callback, &symbol);

@@ -113,7 +113,7 @@ impl NodeExecutor {
                 .iter()
                 .enumerate()
                 .filter_map(|(i, p)| {
-                    Some((entities::timer(&handle, p.rate_hz?, &format!("publish({})", p.topic), &trace), vec![i]))
+                    Some((entities::timer(&handle, p.rate_hz?, &format!("publish {}", p.topic), &trace), vec![i]))
                 })
                 .collect(),
         };

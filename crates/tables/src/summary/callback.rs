@@ -22,9 +22,15 @@ pub struct CallbackFigures {
     /// Period of its timer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub period_ms: Option<f64>,
-    /// What it was registered as: function, and of Python its file and line.
+    /// What it was registered as, word for word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub symbol: Option<String>,
+    /// Its function: qualified, without arguments; of a bound method in C++ only its class is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub function: Option<String>,
+    /// Where that is defined, `file:line`; absent where it is not recorded (C++).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub location: Option<String>,
     /// Complete executions; of a coroutine that awaited something, all of its parts are one.
     pub count: u64,
     /// Start to end, wall; of a coroutine the sum of its parts.

@@ -103,7 +103,7 @@ class Subscription:
             self.type.ros_type, self.topic, self.on_message, _qos(of["qos"]), callback_group=group
         )
         self.handle = self.subscription.handle.pointer
-        self.callback = trace.subscription(self.handle, f"{node.name}::on({self.topic})")
+        self.callback = trace.subscription(self.handle, f"/{node.name} on {self.topic}")
 
     def on_message(self, message):
         start_ns = time.monotonic_ns() if self.node.log or not self.taken else 0
@@ -140,7 +140,7 @@ class Timer:
         self._timer = node.ros.create_timer(
             1 / hz, self.on_time, callback_group=group, clock=self._clock, autostart=False
         )
-        self.callback = trace.timer(self._timer.handle.pointer, node.handle, self.period_ns, f"{node.name}::{what}")
+        self.callback = trace.timer(self._timer.handle.pointer, node.handle, self.period_ns, f"/{node.name} {what}")
 
     def start(self, grid: Grid):
         """Due at the instants of the grid."""

@@ -22,7 +22,7 @@ class Spinner:
         self._triggered = triggered
         # What runs only when something is due runs at that rate, whatever the rate of the wakes.
         hz = node.spin_hz if not triggered and not only_when_due else max(rates, default=None)
-        self._callback = trace.timer(0, node.handle, round(SECOND_NS / hz), f"{node.name}::spin") if hz else None
+        self._callback = trace.timer(0, node.handle, round(SECOND_NS / hz), f"/{node.name} spin") if hz else None
 
     def _grids(self, wakes: Grid) -> list[Grid | None]:
         """When each publication is due: at its rate, else at every wake of a node that nothing triggers."""

@@ -39,13 +39,9 @@ impl Collector {
         let handles = &mut self.handles[process];
         let callback = *handles.client_callbacks.entry(rmw_client).or_insert_with(|| {
             let new = Callback {
-                process,
-                address: rmw_client.0,
-                kind: CallbackKind::Client,
                 node: *node,
                 topic: Some(format!("{service} response")),
-                period_ns: None,
-                symbol: None,
+                ..Callback::new(process, rmw_client.0, CallbackKind::Client)
             };
             let index = row::add(&mut self.seen.callbacks, new);
             if let Some(group) = handles.members.client_groups.get(&rmw_client) {
