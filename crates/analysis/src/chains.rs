@@ -128,10 +128,11 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of
-        // the event files.
-        if let Some(most) = worst.iter().flatten().max() {
-            let worst = (0..worst.len()).filter(|row| worst[*row].as_ref() == Some(most));
+        // One that rests on a guess is critical only where all do. Of equal ones the first that somebody named; of others
+        // the first by path, as their order depends on that of the event files.
+        let rank = |row: usize| worst[row].map(|worst| (tables.chains[row].guessed_at.is_empty(), worst));
+        if let Some(most) = (0..worst.len()).filter_map(rank).max() {
+            let worst = (0..worst.len()).filter(|row| rank(*row) == Some(most));
             let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
             let first = worst.min_by_key(|row| match of(*row) {
                 (_, true) => (0, *row, None),
@@ -219,6 +220,7 @@ impl<'a> Tracer<'a> {
             evidence: self.evidence(&path, &ties, weakest),
             deadline_ns: path.deadline_ns,
             until_ns,
+            guessed_at: self.guessed_at(&path, &ties),
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
@@ -338,6 +340,12 @@ impl<'a> Tracer<'a> {
             if on_its_way { &mut on_their_way } else { &mut lost }.push(*publication);
         }
         (lost, on_their_way)
+    }
+
+    /// Nodes of a path whose tie is a guess.
+    fn guessed_at(&self, path: &Path, ties: &[Tie]) -> Vec<String> {
+        let nodes = ties.iter().zip(&path.nodes[1..]).filter(|(tie, _)| tie.guess);
+        nodes.map(|(_, node)| self.seen.nodes[*node].name.clone()).collect()
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {
