@@ -22,7 +22,9 @@ use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
+use tacho_tables::{
+    named, Chain, ChainInput, Endpoint, Execution, Hop, Instance, Link, LinkRule, Node, NodeState, Note,
+};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 use ties::{Pair, Tie, Ties};
@@ -147,7 +149,12 @@ impl<'a> Tracer<'a> {
 
     /// How each node of a path but the first ties its output to its input.
     fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
-        (1..path.nodes.len()).map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i))).collect()
+        let last = path.nodes.len() - 1;
+        let tie = |i: usize| match i == last && path.returns(&self.seen.legs) {
+            true => self.ties.of_callback(path.nodes[i], path.topics[i - 1]),
+            false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
+        };
+        (1..path.nodes.len()).map(tie).collect()
     }
 
     /// All instances of one path. `full`: there is no room for the hops of all, if nobody asked for it.
@@ -265,6 +272,19 @@ impl<'a> Tracer<'a> {
             })
         };
         let mut outputs = Rows::new();
+        if path.returns(&seen.legs) {
+            // In the order of the takes, and once where a callback took several.
+            let mut before = None;
+            let taken = far_apart(self.usage.takes(node, topic).iter()).map(|take| &seen.takes[*take]);
+            let taken = taken.filter_map(|take| Some((take.execution?, take.time)));
+            let ends = taken.filter(|(execution, _)| before.replace(*execution) != Some(*execution));
+            let start = |(execution, time): (Row<Execution>, i64)| Output {
+                execution: Some(execution),
+                publication: None,
+                time: seen.executions[execution].start_ns.max(time),
+            };
+            return ends.map(start).collect();
+        }
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last].time;

@@ -119,6 +119,13 @@ impl<'a> Ties<'a> {
         tie
     }
 
+    /// Of a path that ends with the callback itself which takes an input.
+    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>) -> Tie {
+        let count = self.usage.takes(node, input).len() as u64;
+        let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
+        Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count }
+    }
+
     /// The input of a publication, by a rule that finds it over the whole run.
     pub fn input_of(&self, pair: Pair, publication: Row<PublicationSeen>) -> Option<Row<TakeSeen>> {
         self.inputs.get(&pair)?.get(&publication).copied()

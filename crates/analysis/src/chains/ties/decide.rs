@@ -98,9 +98,7 @@ impl Ties<'_> {
         }
         if outputs.is_empty() || same == 0 {
             // The end of the callback that took the message is its output by definition.
-            let count = self.usage.takes(node, input).len() as u64;
-            let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
-            return Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count };
+            return self.of_callback(node, input);
         }
         self.tie(node, input, &outputs, LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK)
     }
