@@ -139,7 +139,7 @@ impl Ties<'_> {
     }
 
     /// Whether outputs that the callbacks of other inputs publish have nothing to do with an input that has outputs of
-    /// its own: a node of two independent ways. It does, if those callbacks published nothing until the input was there.
+    /// its own: a node of two independent ways. It does, if those callbacks published nothing until it was there.
     fn is_independent(&mut self, node: Row<Node>, input: Row<Topic>, topic: Row<Topic>, outputs: &[Output]) -> bool {
         let mut others = self.usage.inputs(node);
         others.retain(|other| *other != input);
