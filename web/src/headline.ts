@@ -71,12 +71,16 @@ function answer({ chain, runs }: Comparison): HTMLElement[] {
     ),
   );
   const lost = chain.lost > 0 ? `, and ${count(chain.lost)} inputs that led to no output` : "";
+  const guess =
+    chain.guessed_at === undefined
+      ? ""
+      : ` It rests on a guess at ${chain.guessed_at.join(", ")}: state the link there in a links file.`;
   return [
     ...shares,
     h(
       "p",
       { class: "lead" },
-      `The critical chain is ${chain.name}: ${Math.ceil(chain.path.length / 2)} nodes, ${count(chain.instances)} instances${lost}.`,
+      `The critical chain is ${chain.name}: ${Math.ceil(chain.path.length / 2)} nodes, ${count(chain.instances)} instances${lost}.${guess}`,
     ),
   ];
 }

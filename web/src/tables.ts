@@ -34,7 +34,11 @@ function runTables({ summary }: PageRun): HTMLElement[] {
       "",
       summary.chains,
       sortable<ChainFigures>(summary.chains, [
-        { title: "chain", value: (chain) => (chain.critical ? `${chain.name} (critical)` : chain.name) },
+        {
+          title: "chain",
+          value: (chain) =>
+            `${chain.name}${chain.critical ? " (critical)" : ""}${chain.guessed_at === undefined ? "" : " (a guess)"}`,
+        },
         { title: "nodes", value: (chain) => Math.ceil(chain.path.length / 2) },
         { title: "instances", value: (chain) => chain.instances },
         { title: "lost", value: (chain) => chain.lost },

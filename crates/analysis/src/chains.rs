@@ -22,7 +22,9 @@ use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
+use tacho_tables::{
+    named, Chain, ChainInput, Endpoint, Execution, Hop, Instance, Link, LinkRule, Node, NodeState, Note,
+};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 use ties::{Pair, Tie, Ties};
@@ -128,10 +130,11 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // Of equal ones the first that somebody named; of others the first by path, as their order depends on that of
-        // the event files.
-        if let Some(most) = worst.iter().flatten().max() {
-            let worst = (0..worst.len()).filter(|row| worst[*row].as_ref() == Some(most));
+        // One that rests on a guess is critical only where all do. Of equal ones the first that somebody named; of others
+        // the first by path, as their order depends on that of the event files.
+        let rank = |row: usize| worst[row].map(|worst| (tables.chains[row].guessed_at.is_empty(), worst));
+        if let Some(most) = (0..worst.len()).filter_map(rank).max() {
+            let worst = (0..worst.len()).filter(|row| rank(*row) == Some(most));
             let of = |row: usize| (&tables.chains[row].path, tables.made_of[row].path.named);
             let first = worst.min_by_key(|row| match of(*row) {
                 (_, true) => (0, *row, None),
@@ -146,7 +149,12 @@ impl<'a> Tracer<'a> {
 
     /// How each node of a path but the first ties its output to its input.
     fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
-        (1..path.nodes.len()).map(|i| self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i))).collect()
+        let last = path.nodes.len() - 1;
+        let tie = |i: usize| match i == last && path.returns(&self.seen.legs) {
+            true => self.ties.of_callback(path.nodes[i], path.topics[i - 1]),
+            false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
+        };
+        (1..path.nodes.len()).map(tie).collect()
     }
 
     /// All instances of one path. `full`: there is no room for the hops of all, if nobody asked for it.
@@ -219,6 +227,7 @@ impl<'a> Tracer<'a> {
             evidence: self.evidence(&path, &ties, weakest),
             deadline_ns: path.deadline_ns,
             until_ns,
+            guessed_at: self.guessed_at(&path, &ties),
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
@@ -263,6 +272,19 @@ impl<'a> Tracer<'a> {
             })
         };
         let mut outputs = Rows::new();
+        if path.returns(&seen.legs) {
+            // In the order of the takes, and once where a callback took several.
+            let mut before = None;
+            let taken = far_apart(self.usage.takes(node, topic).iter()).map(|take| &seen.takes[*take]);
+            let taken = taken.filter_map(|take| Some((take.execution?, take.time)));
+            let ends = taken.filter(|(execution, _)| before.replace(*execution) != Some(*execution));
+            let start = |(execution, time): (Row<Execution>, i64)| Output {
+                execution: Some(execution),
+                publication: None,
+                time: seen.executions[execution].start_ns.max(time),
+            };
+            return ends.map(start).collect();
+        }
         for execution in far_apart(self.usage.publishing(node).iter()) {
             if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
                 let time = seen.publications[*last].time;
@@ -338,6 +360,12 @@ impl<'a> Tracer<'a> {
             if on_its_way { &mut on_their_way } else { &mut lost }.push(*publication);
         }
         (lost, on_their_way)
+    }
+
+    /// Nodes of a path whose tie is a guess.
+    fn guessed_at(&self, path: &Path, ties: &[Tie]) -> Vec<String> {
+        let nodes = ties.iter().zip(&path.nodes[1..]).filter(|(tie, _)| tie.guess);
+        nodes.map(|(_, node)| self.seen.nodes[*node].name.clone()).collect()
     }
 
     fn evidence(&self, path: &Path, ties: &[Tie], arrival: Option<Arrival>) -> String {

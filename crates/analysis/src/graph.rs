@@ -3,11 +3,11 @@
 mod between;
 
 use crate::calls::Legs;
-use crate::observe::{Seen, Topic};
+use crate::observe::{PublicationSeen, Seen, Topic, INTERNAL};
 use crate::stages::Ways;
 use std::collections::BTreeSet;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::{Endpoint, Node, Note};
+use tacho_tables::{CallbackKind, Endpoint, Execution, Node, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
@@ -29,6 +29,16 @@ pub(crate) struct Path {
     pub named: bool,
     /// By when an instance must be through.
     pub deadline_ns: Option<i64>,
+}
+
+impl Path {
+    /// Whether it comes back to its first node over a topic: cut there, its end is the start of the callback that takes
+    /// what came back, so that an instance is a round trip.
+    pub fn returns(&self, legs: &Legs) -> bool {
+        self.output.is_none()
+            && self.nodes.first() == self.nodes.last()
+            && self.topics.last().is_some_and(|topic| !legs.is_leg(*topic))
+    }
 }
 
 impl Path {
@@ -212,7 +222,7 @@ impl<'a> Graph<'a> {
 
     /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes
     /// to the next.
-    fn source_to_sink(&self, seen: &Seen, found: &mut Vec<Path>) -> bool {
+    fn source_to_sink(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
         let mut has_input: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
         let comes_in = |way: &&Way| self.returns(**way).is_none();
         self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to] = true);
@@ -225,7 +235,78 @@ impl<'a> Graph<'a> {
             let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
             whole &= self.extend(seen, &mut vec![*source], &mut Vec::new(), found, &mut search);
         }
+        whole & self.loops(seen, found)
+    }
+
+    /// Round trips of nodes that no path from a source leads to: each begins where something begins without an input, at
+    /// a timer or outside of callbacks. Where all publish in callbacks of what they take, at the first publish call.
+    fn loops(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
+        let mut known: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
+        found.iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
+        let mut begins: Vec<(bool, i64, Row<Node>)> = Vec::new();
+        for (node, ways) in self.out.numbered().filter(|(node, ways)| !known[*node] && !ways.is_empty()) {
+            let by_node = |p: &&Row<PublicationSeen>| {
+                let endpoint = seen.publications[**p].endpoint.filter(|e| *e != INTERNAL);
+                endpoint.is_some_and(|e| seen.endpoints[e].node == node)
+            };
+            let topics = ways.iter().filter(|way| !self.legs.is_leg(way.0)).map(|way| way.0).collect::<BTreeSet<_>>();
+            let first = topics.iter().filter_map(|topic| {
+                let mut published = seen.by_topic[*topic].publications.iter().filter(by_node);
+                published.next().map(|p| &seen.publications[*p])
+            });
+            let Some(first) = first.min_by_key(|p| p.time) else { continue };
+            let on_timer = |e: Row<Execution>| seen.callbacks[seen.executions[e].callback].kind == CallbackKind::Timer;
+            begins.push((!first.execution.is_none_or(on_timer), first.time, node));
+        }
+        begins.sort_unstable();
+        let mut whole = true;
+        for (_, _, node) in begins {
+            if !known[node] {
+                let before = found.len();
+                let mut steps = MOST_STEPS;
+                whole &= self.around(seen, &mut vec![node], &mut Vec::new(), found, &mut steps);
+                found[before..].iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
+            }
+        }
         whole
+    }
+
+    /// Every way back to the first of `nodes`; false where there are too many.
+    fn around(
+        &self,
+        seen: &Seen,
+        nodes: &mut Vec<Row<Node>>,
+        topics: &mut Vec<Row<Topic>>,
+        found: &mut Vec<Path>,
+        steps: &mut u32,
+    ) -> bool {
+        if *steps == 0 || found.len() >= MOST_PATHS {
+            return false;
+        }
+        *steps -= 1;
+        let (first, here) = (nodes[0], nodes[nodes.len() - 1]);
+        for (topic, to) in self.out[here].iter().copied().filter(|way| !self.legs.is_leg(way.0)) {
+            if to != first && nodes.contains(&to) {
+                continue;
+            }
+            nodes.push(to);
+            topics.push(topic);
+            let whole = if to == first {
+                let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
+                let name = format!("{} to {} and back", name(first), name(nodes[nodes.len() / 2]));
+                let (nodes, topics) = (nodes.clone(), topics.clone());
+                found.push(Path { name, nodes, topics, output: None, named: false, deadline_ns: None });
+                true
+            } else {
+                self.around(seen, nodes, topics, found, steps)
+            };
+            nodes.pop();
+            topics.pop();
+            if !whole {
+                return false;
+            }
+        }
+        true
     }
 
     fn extend(

@@ -161,7 +161,8 @@ fn suggestion(summary: &Summary) -> String {
         let stated = StatedLink { node: link.node.clone(), input: link.input.clone(), output: output.clone(), rule };
         if links.iter().all(|(known, _)| *known != stated) {
             let remark = format!(
-                "{}, confidence {:.2}, {} of {} outputs",
+                "{}{}, confidence {:.2}, {} of {} outputs",
+                if link.guess { "a guess, " } else { "" },
                 link.evidence.word(),
                 link.confidence,
                 link.followed,

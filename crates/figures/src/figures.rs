@@ -293,6 +293,8 @@ pub(crate) fn callbacks(repeats: &[Repeat<'_>]) -> Vec<CallbackFigures> {
 struct ChainSoFar {
     lost: u64,
     evidence: Vec<String>,
+    /// In any repeat.
+    guessed_at: Vec<String>,
     means_ms: Vec<f64>,
     worst_ns: Option<i64>,
     /// In any repeat.
@@ -318,6 +320,9 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             index_of.push(index as u32);
             so_far[index].lost += chain.lost;
             so_far[index].critical |= chain.critical;
+            if so_far[index].guessed_at.is_empty() {
+                so_far[index].guessed_at.clone_from(&chain.guessed_at);
+            }
             if !so_far[index].evidence.contains(&chain.evidence) {
                 so_far[index].evidence.push(chain.evidence.clone());
             }
@@ -366,10 +371,11 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         let (computation, transport, queueing) = (computation?, transport?, queueing?);
         Some(Parts { computation, preemption, transport, alignment, queueing, kept })
     });
-    let most = so_far.iter().filter_map(|chain| chain.worst_ns).max();
-    // Of equal ones the one that is critical in a repeat.
+    // One that rests on a guess only where all do. Of equal ones the one that is critical in a repeat.
+    let rank = |chain: &ChainSoFar| chain.worst_ns.map(|worst| (chain.guessed_at.is_empty(), worst));
+    let most = so_far.iter().filter_map(rank).max();
     let critical = most.and_then(|most| {
-        let worst = (0..order.len()).filter(|index| so_far[*index].worst_ns == Some(most));
+        let worst = (0..order.len()).filter(|index| rank(&so_far[*index]) == Some(most));
         worst.min_by_key(|index| (!so_far[*index].critical, order[*index].1, order[*index].0))
     });
     let several = repeats.len() > 1;
@@ -383,6 +389,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 name: name.to_string(),
                 path: path.to_vec(),
                 critical: critical == Some(index),
+                guessed_at: chain.guessed_at,
                 evidence: chain.evidence.join("; or "),
                 instances: end_to_end_ms.as_ref().map_or(0, |d| d.count),
                 lost: chain.lost,

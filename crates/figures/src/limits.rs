@@ -99,10 +99,13 @@ pub fn judge(limit: &Limit, name: &str, chains: &[ChainFigures]) -> Verdict {
         },
         Some(worst) => {
             let kept = worst <= limit.ms;
+            let guessed = chains.iter().filter(|chain| chain.name == name).find(|chain| !chain.guessed_at.is_empty());
+            let guessed = guessed
+                .map_or(String::new(), |chain| format!("; it rests on a guess at {}", chain.guessed_at.join(", ")));
             Verdict {
                 kept,
                 text: format!(
-                    "{limit}: {}, the worst of {name} is {worst:.3} ms",
+                    "{limit}: {}, the worst of {name} is {worst:.3} ms{guessed}",
                     if kept { "kept" } else { "not kept" }
                 ),
             }

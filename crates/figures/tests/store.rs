@@ -73,6 +73,7 @@ fn empty_tables_and_empty_lists_come_back_too() {
             evidence: String::new(),
             deadline_ns: None,
             until_ns: None,
+            guessed_at: Vec::new(),
         });
     }
     tables.states =

@@ -150,6 +150,13 @@ impl Terminal {
         if !chain.evidence.is_empty() {
             self.line(out, &format!("How outputs were tied to inputs: {}.", chain.evidence));
         }
+        if !chain.guessed_at.is_empty() {
+            let nodes = chain.guessed_at.join(", ");
+            self.line(
+                out,
+                &format!("It rests on a guess at {nodes}: state the link there in a links file (--suggest, --links)."),
+            );
+        }
         if let Some(within) = chain.clock_uncertainty_ms {
             self.line(
                 out,
@@ -235,7 +242,7 @@ impl Terminal {
         for (chain, paths) in rows.iter().take(told) {
             let whole = chain.end_to_end_ms.as_ref();
             table.row(vec![
-                chain.name.clone(),
+                marked(chain),
                 paths.to_string(),
                 chain.instances.to_string(),
                 chain.lost.to_string(),
@@ -392,6 +399,11 @@ fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 6] {
 fn repeat_range(chain: &ChainFigures) -> Option<String> {
     let means = chain.repeat_means_ms.as_ref().filter(|means| means.count > 1)?;
     Some(format!("Means of {} repeats: {:.2} to {:.2} ms", means.count, means.min, means.max))
+}
+
+/// Its name, marked where it rests on a guess.
+fn marked(chain: &ChainFigures) -> String {
+    format!("{}{}", chain.name, if chain.guessed_at.is_empty() { "" } else { " (a guess)" })
 }
 
 fn ends(chain: &ChainFigures) -> String {

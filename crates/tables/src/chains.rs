@@ -11,7 +11,8 @@ pub struct Chain {
     pub name: String,
     /// Node, topic, node, topic ... node; then the topic of its output, where one was stated as its end.
     pub path: Vec<String>,
-    /// Of all paths the one with the highest worst-case end-to-end time (study E).
+    /// Of all paths that rest on no guess the one with the highest worst-case end-to-end time (study E); of all, where
+    /// each rests on one.
     pub critical: bool,
     /// Publications of its first node that no output of the last descends from.
     pub lost: u64,
@@ -21,6 +22,8 @@ pub struct Chain {
     pub deadline_ns: Option<i64>,
     /// When the first executor or process on its path had ended, but for those that were killed; absent where all were.
     pub until_ns: Option<i64>,
+    /// Nodes on its path whose tie of output to input is a guess ([`Link::guess`]), in order; none in older runs.
+    pub guessed_at: Vec<String>,
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. Its parts
@@ -147,6 +150,9 @@ pub struct Link {
     pub outputs: u64,
     /// Of those, the ones that the rule finds an input for.
     pub followed: u64,
+    /// Whether the rule is a guess: nothing shows that the output is made of this input, or of which of its messages.
+    /// Absent in older runs.
+    pub guess: Option<bool>,
 }
 
 /// One input of a chain: a publish call of its first node, on the chain's first topic.

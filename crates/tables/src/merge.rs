@@ -149,6 +149,7 @@ mod tests {
                 evidence: String::new(),
                 deadline_ns: None,
                 until_ns: None,
+                guessed_at: Vec::new(),
             }],
             instances: vec![Instance {
                 chain: 0,

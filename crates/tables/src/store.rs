@@ -182,7 +182,7 @@ tables! {
         canceling_ns, outcome, ended_ns, result_sent_ns, result_ns, feedback, first_feedback_ns, last_feedback_ns, execution,
     }
     states: NodeState { node, from_ns, state }
-    chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns }
+    chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns, guessed_at }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, kept_ns, transport_ns,
     }
@@ -192,7 +192,7 @@ tables! {
         process, tid, executor, executor_threads, from_ns, to_ns, waiting_ns, empty_waits, ready_ns, executing_ns, running_ns, runnable_ns, blocked_ns,
         voluntary_switches, involuntary_switches,
     }
-    links: Link { node, input, output, rule, evidence, confidence, outputs, followed }
+    links: Link { node, input, output, rule, evidence, confidence, outputs, followed, guess }
     inputs: ChainInput { chain, start_ns, previous_ns, reflected_ns, last_used_ns, replaced_ns }
     causes: Cause { chain, instance, position, kind, by, execution, from_ns, duration_ns, usual_ns, count }
     clocks: HostClock { host, offset_ns, drift_ppm, uncertainty_ns, spans, sent, received }

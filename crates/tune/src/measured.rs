@@ -239,6 +239,7 @@ mod tests {
             evidence: String::new(),
             deadline_ns: None,
             until_ns: None,
+            guessed_at: Vec::new(),
         };
         Tables {
             executions: vec![

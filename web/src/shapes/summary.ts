@@ -162,7 +162,7 @@ export interface ChainFigures {
   clock_uncertainty_ms?: number;
   /** Inside the callback, from its start to its output, less preemption where that is known. */
   computation_ms?: Distribution;
-  /** Highest worst case of all paths. */
+  /** Highest worst case of all paths that rest on no guess; of all, where each rests on one. */
   critical: boolean;
   /** From an input to the moment when an output of another one replaces the last that uses it. */
   data_age_held_ms?: Distribution;
@@ -174,6 +174,8 @@ export interface ChainFigures {
   end_to_end_ms?: Distribution;
   /** How outputs were tied to inputs. */
   evidence: string;
+  /** Nodes on its path whose tie of output to input is a guess, in order: its times are only as good as these. */
+  guessed_at?: string[];
   /** Instances that came through. */
   instances: number;
   /**
@@ -414,6 +416,8 @@ export interface LinkFigures {
   evidence: LinkEvidence;
   /** Of those, the ones that the rule finds an input for. */
   followed: number;
+  /** Whether the rule is a guess: nothing shows that the output is made of this input, or of which of its messages. */
+  guess?: boolean;
   /** Topic that it takes. */
   input: string;
   /** Node. */

@@ -3,6 +3,9 @@
 //!
 //! docs/figures.md, "links", defines rules, evidence and confidence.
 
+mod decide;
+mod filters;
+mod keeping;
 mod stamps;
 
 use crate::chains::usage::Usage;
@@ -13,7 +16,7 @@ use std::sync::OnceLock;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{Callback, CallbackKind, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
+use tacho_tables::{Callback, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
 use tacho_workload::links::{Links, Rule};
 use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
@@ -28,12 +31,15 @@ pub(crate) struct Tie {
     pub evidence: LinkEvidence,
     /// See [`Link::confidence`].
     pub confidence: f64,
+    /// Whether the rule is worth so little that the tie is a guess.
+    pub guess: bool,
     pub outputs: u64,
     pub followed: u64,
 }
 
+/// A rule that is worth less is a guess: nothing shows that the output is made of this input, or of which one.
+const GUESSED_BELOW: f64 = 0.6;
 /// What a rule is worth where it explains every output.
-const HANDED_ON: f64 = 1.0;
 const SAME_CALLBACK: f64 = 0.95;
 /// The output carries the stamp of another input: this one may have completed a set that it does not belong to.
 const BESIDE_A_STAMP: f64 = 0.5;
@@ -44,8 +50,6 @@ const NEW_EACH_TIME: f64 = 0.8;
 const NEW_OF_ANY: f64 = 0.55;
 const MATCHED: f64 = 0.75;
 const LATEST_BESIDE_ANOTHER_INPUT: f64 = 0.5;
-/// A response has the number of the request that it answers.
-const ANSWERS: f64 = 1.0;
 /// Part of the outputs that a message filter must explain; the first ones may have begun before recording did.
 const FILTER_EXPLAINS: f64 = 0.99;
 /// Executions without a new input that publish nothing, and outputs for which one input suffices: fewer may be chance.
@@ -64,6 +68,8 @@ pub(crate) struct Ties<'a> {
     /// For each pair whose rule finds the input of each output over the whole run: takes by publication.
     inputs: HashMap<Pair, HashMap<Row<PublicationSeen>, Row<TakeSeen>>>,
     filters: HashMap<(Row<Node>, Row<Topic>), Option<Vec<Row<Topic>>>>,
+    /// By node and input, what it publishes in the callbacks of this input.
+    own_outputs: HashMap<(Row<Node>, Row<Topic>), Vec<Row<Topic>>>,
     /// Executions by callback, once they are asked for.
     executions: OnceLock<Grouped<Callback, Row<Execution>>>,
 }
@@ -86,6 +92,7 @@ impl<'a> Ties<'a> {
             known: HashMap::new(),
             inputs: HashMap::new(),
             filters: HashMap::new(),
+            own_outputs: HashMap::new(),
             executions: OnceLock::new(),
         }
     }
@@ -112,6 +119,13 @@ impl<'a> Ties<'a> {
         tie
     }
 
+    /// Of a path that ends with the callback itself which takes an input.
+    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>) -> Tie {
+        let count = self.usage.takes(node, input).len() as u64;
+        let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
+        Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count }
+    }
+
     /// The input of a publication, by a rule that finds it over the whole run.
     pub fn input_of(&self, pair: Pair, publication: Row<PublicationSeen>) -> Option<Row<TakeSeen>> {
         self.inputs.get(&pair)?.get(&publication).copied()
@@ -134,86 +148,9 @@ impl<'a> Ties<'a> {
             confidence: tie.confidence,
             outputs: tie.outputs,
             followed: tie.followed,
+            guess: Some(tie.guess),
         };
         pairs.into_iter().map(row).collect()
-    }
-
-    fn infer(&mut self, node: Row<Node>, input: Row<Topic>, topic: Row<Topic>) -> Tie {
-        let outputs = self.outputs(node, Some(topic));
-        let asked = |rule, evidence, worth| self.tie(node, input, &outputs, rule, evidence, worth);
-        if let Some(rule) = self.stated_rule(node, input, topic) {
-            return asked(rule, LinkEvidence::Stated, 1.0);
-        }
-        if let Some(rule) = self.annotated(node, input, topic) {
-            return asked(rule, LinkEvidence::Annotated, 1.0);
-        }
-        let same = self.in_same_callback(node, input, &outputs);
-        // Of a call only what happens in its callbacks is told: a latest response is too seldom what a node works with.
-        if self.seen.legs.is_leg(input) || self.seen.legs.is_leg(topic) {
-            let worth = if self.seen.legs.answers(input, topic) { ANSWERS } else { SAME_CALLBACK };
-            let rule = if same > 0 { LinkRule::SameCallback } else { LinkRule::Unrelated };
-            return asked(rule, LinkEvidence::Observed, worth);
-        }
-        if self.hands_on_stamps(node, input, &outputs) {
-            return asked(LinkRule::HeaderStamp, LinkEvidence::Observed, HANDED_ON);
-        }
-        if !outputs.is_empty() && same == outputs.len() {
-            let worth = if self.stamped_by_another(node, input, &outputs) { BESIDE_A_STAMP } else { SAME_CALLBACK };
-            return asked(LinkRule::SameCallback, LinkEvidence::Observed, worth);
-        }
-        if same == 0 && !outputs.is_empty() {
-            if self.comes_back(node, input, &outputs) {
-                return asked(LinkRule::Unrelated, LinkEvidence::Observed, SAME_CALLBACK);
-            }
-            let on_timer = |o: &Output| {
-                let callback = self.seen.executions[o.execution].callback;
-                self.seen.callbacks[callback].kind == CallbackKind::Timer
-            };
-            let timer = far_apart(outputs.iter()).all(on_timer);
-            if let Some(worth) = timer.then(|| self.empties(node, input, &outputs)).flatten() {
-                return asked(LinkRule::LatestOnce, LinkEvidence::Inferred, worth);
-            }
-            let worth = if timer { LATEST_ON_TIMER } else { LATEST_BESIDE_ANOTHER_INPUT };
-            return asked(LinkRule::Latest, LinkEvidence::Inferred, worth);
-        }
-        if self.polls(node, input) {
-            return asked(LinkRule::Latest, LinkEvidence::Observed, SAME_CALLBACK);
-        }
-        if self.filter(node, topic).is_some_and(|inputs| inputs.contains(&input)) {
-            return self.tie(node, input, &outputs, LinkRule::Match, LinkEvidence::Inferred, MATCHED);
-        }
-        self.tie(node, input, &outputs, LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK)
-    }
-
-    fn last_node(&mut self, node: Row<Node>, input: Row<Topic>) -> Tie {
-        let outputs = self.outputs(node, None);
-        if let Some(n) = self.workload_node(node) {
-            if let Some(s) = n.subscribes.iter().find(|s| s.topic == self.seen.topics.names[input]) {
-                let rule = if s.latest && !n.publishes.is_empty() { LinkRule::Latest } else { LinkRule::SameCallback };
-                return self.tie(node, input, &outputs, rule, LinkEvidence::Stated, 1.0);
-            }
-        }
-        if self.hands_on_stamps(node, input, &outputs) {
-            return self.tie(node, input, &outputs, LinkRule::HeaderStamp, LinkEvidence::Observed, HANDED_ON);
-        }
-        let same = self.in_same_callback(node, input, &outputs);
-        if same == 0 && !outputs.is_empty() && !self.seen.legs.is_leg(input) {
-            return self.tie(
-                node,
-                input,
-                &outputs,
-                LinkRule::Latest,
-                LinkEvidence::Inferred,
-                LATEST_BESIDE_ANOTHER_INPUT,
-            );
-        }
-        if outputs.is_empty() || same == 0 {
-            // The end of the callback that took the message is its output by definition.
-            let count = self.usage.takes(node, input).len() as u64;
-            let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
-            return Tie { rule, evidence, confidence: 1.0, outputs: count, followed: count };
-        }
-        self.tie(node, input, &outputs, LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK)
     }
 
     fn tie(
@@ -243,7 +180,7 @@ impl<'a> Ties<'a> {
             (false, _) if rule == LinkRule::LatestOnce => worth,
             (false, _) => worth * followed as f64 / outputs as f64,
         };
-        Tie { rule, evidence, confidence, outputs, followed }
+        Tie { rule, evidence, confidence, guess: !stated && worth < GUESSED_BELOW, outputs, followed }
     }
 
     fn workload_node(&self, node: Row<Node>) -> Option<&'a tacho_workload::model::Node> {
@@ -305,171 +242,5 @@ impl<'a> Ties<'a> {
             self.usage.answered_or_taken_in(self.seen, Some(o.publication), o.execution, node, input, o.time).is_some()
         };
         far_apart(outputs.iter()).filter(took).count()
-    }
-
-    /// Whether an input goes out with a request and most outputs are made of the response: then the way through the
-    /// call is the one.
-    fn comes_back(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
-        let back = |topic: &Row<Topic>| {
-            let Some(leg) = self.seen.legs.of(*topic).filter(|leg| leg.is_response) else { return false };
-            let requests = self.outputs(node, Some(leg.service));
-            !requests.is_empty()
-                && self.in_same_callback(node, input, &requests) == requests.len()
-                && self.in_same_callback(node, *topic, outputs) > outputs.len() / 2
-        };
-        self.usage.inputs(node).iter().any(back)
-    }
-
-    /// What the rule *latest once* is worth for outputs of timers, if anything speaks for it: executions that find no
-    /// new input since the last output publish nothing. An input that only ever comes with others may be kept while
-    /// those are used up.
-    fn empties(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> Option<f64> {
-        let seen = self.seen;
-        let callbacks: HashSet<Row<Callback>> =
-            far_apart(outputs.iter()).map(|o| seen.executions[o.execution].callback).collect();
-        let by_callback = self.executions.get_or_init(|| {
-            Grouped::new(seen.callbacks.len(), || seen.executions.numbered().map(|(row, e)| (e.callback, row)))
-        });
-        let mut executions: Rows<Row<Execution>> = callbacks.iter().flat_map(|c| by_callback.of(*c)).copied().collect();
-        executions = executions.sorted_by(|a, b| seen.executions[*a].start_ns.cmp(&seen.executions[*b].start_ns));
-        let publishing: HashSet<Row<Execution>> = far_apart(outputs.iter()).map(|o| o.execution).collect();
-        let mut others = self.usage.inputs(node);
-        others.retain(|other| *other != input && !seen.legs.is_leg(*other));
-        let mut since = i64::MIN;
-        let (mut counted, mut with_new, mut with_any, mut with_this_alone, mut idle, mut idle_of_all) =
-            (0, 0, 0, 0, 0, 0);
-        for row in far_apart(executions.iter()) {
-            let execution = &seen.executions[*row];
-            let (start, end) = (execution.start_ns, execution.end_ns.unwrap_or(execution.start_ns));
-            let is_new = |topic: Row<Topic>| {
-                let take = self
-                    .usage
-                    .taken_in(seen, *row, node, topic, end)
-                    .or_else(|| self.usage.latest_before(seen, node, topic, start));
-                take.is_some_and(|take| seen.takes[take].time > since)
-            };
-            let (published, known) = (publishing.contains(row), !seen.lacks(since.max(start.saturating_sub(1)), end));
-            let (new, of_others) = (is_new(input), others.iter().any(|other| is_new(*other)));
-            if published {
-                since = start;
-            }
-            match (known, published) {
-                (false, _) => {}
-                (true, true) => {
-                    counted += 1;
-                    with_new += usize::from(new);
-                    with_any += usize::from(new || of_others);
-                    with_this_alone += usize::from(new && !of_others);
-                }
-                (true, false) => {
-                    idle += usize::from(!new);
-                    idle_of_all += usize::from(!new && !of_others);
-                }
-            }
-        }
-        let most = |of: usize| of as f64 >= NEW * counted as f64;
-        if idle >= TIMES && most(with_new) {
-            return Some(NEW_EACH_TIME);
-        }
-        (idle_of_all >= TIMES && with_this_alone >= TIMES && most(with_any)).then_some(NEW_OF_ANY)
-    }
-
-    /// The latest input that was there for each output, unless an earlier output was made of it. Publish calls of one
-    /// callback are made of the same.
-    fn each_once(
-        &self,
-        node: Row<Node>,
-        input: Row<Topic>,
-        outputs: &[Output],
-    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
-        let (mut used, mut found) = (None, HashMap::new());
-        for output in far_apart(outputs.iter()) {
-            let start = self.seen.executions[output.execution].start_ns;
-            let own = self.usage.taken_in(self.seen, output.execution, node, input, output.time);
-            let Some(take) = own.or_else(|| self.usage.latest_before(self.seen, node, input, start)) else { continue };
-            if used.is_none_or(|(before, by)| take > before || (take, output.execution) == (before, by)) {
-                found.insert(output.publication, take);
-                used = Some((take, output.execution));
-            }
-        }
-        found
-    }
-
-    /// Whether messages are taken by a callback that something else began: a timer that looks at its queues.
-    fn polls(&self, node: Row<Node>, input: Row<Topic>) -> bool {
-        far_apart(self.usage.takes(node, input).iter()).all(|t| {
-            let take = &self.seen.takes[*t];
-            take.execution.is_some_and(|e| {
-                let execution = &self.seen.executions[e];
-                let kind = self.seen.callbacks[execution.callback].kind;
-                kind == CallbackKind::Timer && execution.start_ns <= take.time
-            })
-        })
-    }
-
-    /// The inputs that a message filter (ExactTime, ApproximateTime) before this output waits for; `None`: it does not
-    /// look like one. A filter publishes in the callback of whichever input completes a set, never in all, and uses
-    /// each message at most once: before its k-th output every input was taken k times.
-    fn filter(&mut self, node: Row<Node>, topic: Row<Topic>) -> Option<Vec<Row<Topic>>> {
-        if let Some(known) = self.filters.get(&(node, topic)) {
-            return known.clone();
-        }
-        let outputs = self.outputs(node, Some(topic));
-        let mut inputs = self.usage.inputs(node);
-        inputs.retain(|input| !self.seen.legs.is_leg(*input) && self.in_same_callback(node, *input, &outputs) > 0);
-        let explained = |input: &Row<Topic>| {
-            let takes = self.usage.takes(node, *input);
-            let enough = |(k, o): (usize, &Output)| takes.partition_point(|t| self.seen.takes[*t].time <= o.time) > k;
-            far_apart(outputs.iter().enumerate()).filter(|(k, o)| enough((*k, o))).count() as f64
-                >= FILTER_EXPLAINS * outputs.len() as f64
-        };
-        let found = (inputs.len() > 1 && inputs.iter().all(explained)).then_some(inputs);
-        self.filters.insert((node, topic), found.clone());
-        found
-    }
-
-    /// Pairs outputs with messages of one input as a filter does, of those taken since the one that was used last. An
-    /// output that carries the stamp of some input: the message whose stamp is nearest to it, because the message that
-    /// completes a set need not belong to it (ApproximateTime). Otherwise the message that the callback itself took, or
-    /// the one whose publish time is nearest to that of the message which completed the set.
-    fn pair_up(
-        &self,
-        node: Row<Node>,
-        input: Row<Topic>,
-        topic: Row<Topic>,
-    ) -> HashMap<Row<PublicationSeen>, Row<TakeSeen>> {
-        let seen = self.seen;
-        let published = |take: Row<TakeSeen>| seen.takes[take].publication.map(|p| seen.publications[p].time);
-        let inputs = self.usage.inputs(node);
-        let takes = self.usage.takes(node, input);
-        let outputs = self.outputs(node, Some(topic));
-        let handed_on: HashSet<Row<PublicationSeen>> =
-            inputs.iter().flat_map(|input| self.by_stamp(node, *input, &outputs).into_keys()).collect();
-        let stamp_of = |take: Row<TakeSeen>| Some(seen.takes[take].header_stamp).filter(|stamp| *stamp != 0);
-        let (mut next, mut found) = (0, HashMap::new());
-        for output in far_apart(outputs.into_iter()) {
-            let own = self.usage.taken_in(seen, output.execution, node, input, output.time);
-            let until = takes.partition_point(|t| seen.takes[*t].time <= output.time);
-            let candidates = next.min(until)..until;
-            let stamp = seen.publications[output.publication].header_stamp;
-            let stamped = handed_on.contains(&output.publication);
-            let chosen = match own {
-                _ if stamped && candidates.clone().all(|p| stamp_of(takes[p]).is_some()) => {
-                    candidates.filter_map(|p| Some((stamp_of(takes[p])?.abs_diff(stamp), p))).min().map(|(_, p)| p)
-                }
-                Some(own) => takes[candidates].iter().position(|t| *t == own).map(|p| p + next),
-                None => {
-                    let completing =
-                        inputs.iter().find_map(|i| self.usage.taken_in(seen, output.execution, node, *i, output.time));
-                    let Some(instant) = completing.and_then(published) else { continue };
-                    candidates.filter_map(|p| Some((published(takes[p])?.abs_diff(instant), p))).min().map(|(_, p)| p)
-                }
-            };
-            if let Some(chosen) = chosen {
-                found.insert(output.publication, takes[chosen]);
-                next = chosen + 1;
-            }
-        }
-        found
     }
 }

@@ -118,7 +118,14 @@ impl Graph<'_> {
             let (nodes, topics) = (nodes.clone(), topics.clone());
             found.push(Path { name: name.into(), nodes, topics, output: ends.output, named: true, deadline_ns: None });
         }
-        for (topic, to) in self.ways(nodes, topics) {
+        // The end may be where it began: a round trip.
+        let first = nodes[0];
+        let here = &self.out[nodes[nodes.len() - 1]];
+        let back = |way: &&super::Way| way.1 == first && ends.last.contains(&first) && ends.output.is_none();
+        let back: Vec<super::Way> = here.iter().filter(back).filter(|way| !self.legs.is_leg(way.0)).copied().collect();
+        let returned = nodes.len() > 1 && nodes[nodes.len() - 1] == first;
+        let ways = if returned { Vec::new() } else { [self.ways(nodes, topics), back].concat() };
+        for (topic, to) in ways {
             let begins = !topics.is_empty() || ends.first.is_none_or(|first| first == topic);
             // Over the last topic and on is a way past the end.
             if !begins || Some(topic) == ends.output || !leads[to] {

@@ -65,6 +65,8 @@ pub struct Row {
 
 /// What the name of the critical chain begins with.
 pub const CRITICAL: &str = "* ";
+/// What the name of a chain that rests on a guess begins with.
+pub const GUESSED: &str = "? ";
 
 /// The rows of a table, over a window of `window_s`; their names are visible to the last character.
 pub fn rows(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
@@ -117,7 +119,7 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
         Kind::Chains => {
             let row = |chain: &ChainFigures| Row {
                 // In front: a narrow terminal cuts off the end.
-                name: format!("{}{}", if chain.critical { CRITICAL } else { "" }, distinct(chain, &summary.chains)),
+                name: format!("{}{}", mark(chain), distinct(chain, &summary.chains)),
                 kept: 0,
                 values: vec![
                     Some(chain.instances as f64),
@@ -134,6 +136,12 @@ fn all(kind: Kind, summary: &Summary, window_s: f64) -> Vec<Row> {
             summary.chains.iter().map(row).collect()
         }
     }
+}
+
+/// Of the critical chain, and of one that rests on a guess.
+fn mark(chain: &ChainFigures) -> String {
+    let guess = if chain.guessed_at.is_empty() { "" } else { GUESSED };
+    format!("{}{guess}", if chain.critical { CRITICAL } else { "" })
 }
 
 /// Mean of a part of a chain's times.

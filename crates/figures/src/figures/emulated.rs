@@ -34,6 +34,7 @@ pub(crate) fn withhold(callbacks: &mut [CallbackFigures], chains: &mut [ChainFig
         *chain = ChainFigures {
             name: std::mem::take(&mut chain.name),
             path: std::mem::take(&mut chain.path),
+            guessed_at: std::mem::take(&mut chain.guessed_at),
             evidence: std::mem::take(&mut chain.evidence),
             instances: chain.instances,
             lost: chain.lost,
@@ -42,8 +43,8 @@ pub(crate) fn withhold(callbacks: &mut [CallbackFigures], chains: &mut [ChainFig
             ..ChainFigures::default()
         };
     }
-    let worst = |chain: &ChainFigures| chain.end_to_end_ms.as_ref().map(|d| d.max);
-    let most = chains.iter().filter_map(worst).max_by(f64::total_cmp);
-    let critical = most.and_then(|most| chains.iter().position(|chain| worst(chain) == Some(most)));
+    let rank = |chain: &ChainFigures| Some((chain.guessed_at.is_empty(), chain.end_to_end_ms.as_ref()?.max));
+    let most = chains.iter().filter_map(rank).max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let critical = most.and_then(|most| chains.iter().position(|chain| rank(chain) == Some(most)));
     chains.iter_mut().enumerate().for_each(|(index, chain)| chain.critical = critical == Some(index));
 }

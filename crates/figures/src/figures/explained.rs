@@ -130,6 +130,7 @@ fn links(tables: &Tables, path: &[String]) -> Vec<LinkFigures> {
         confidence: link.confidence,
         outputs: link.outputs,
         followed: link.followed,
+        guess: link.guess == Some(true),
     };
     found.map(figures).collect()
 }

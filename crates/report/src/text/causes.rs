@@ -28,7 +28,7 @@ impl Terminal {
                 link.input.clone(),
                 link.output.clone().unwrap_or_else(|| ABSENT.into()),
                 rule(link.rule).into(),
-                link.evidence.word().into(),
+                format!("{}{}", link.evidence.word(), if link.guess { ", a guess" } else { "" }),
                 number(Some(link.confidence), 2),
             ]);
         }

@@ -92,6 +92,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             evidence: EVIDENCE.into(),
             deadline_ns: None,
             until_ns: None,
+            guessed_at: Vec::new(),
         }],
         ..Tables::default()
     };

@@ -181,6 +181,9 @@ impl<V: Value> Cell for Vec<V> {
         }
         Ok(rows)
     }
+    fn absent() -> Option<Vec<V>> {
+        Some(Vec::new())
+    }
 }
 
 /// Writes the next column of a row group.

@@ -12,8 +12,11 @@ pub struct ChainFigures {
     pub name: String,
     /// Node, topic, node ... node; then the topic of its output, where one was stated as its end.
     pub path: Vec<String>,
-    /// Highest worst case of all paths.
+    /// Highest worst case of all paths that rest on no guess; of all, where each rests on one.
     pub critical: bool,
+    /// Nodes on its path whose tie of output to input is a guess, in order: its times are only as good as these.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub guessed_at: Vec<String>,
     /// How outputs were tied to inputs.
     pub evidence: String,
     /// Instances that came through.
@@ -85,6 +88,9 @@ pub struct LinkFigures {
     pub outputs: u64,
     /// Of those, the ones that the rule finds an input for.
     pub followed: u64,
+    /// Whether the rule is a guess: nothing shows that the output is made of this input, or of which of its messages.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub guess: bool,
 }
 
 /// An instance of a chain with everything that took its time; the parts add up to it.

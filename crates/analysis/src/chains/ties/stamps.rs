@@ -53,9 +53,14 @@ impl Ties<'_> {
 
     /// Whether outputs carry the stamp of another input, and not of this one.
     pub(super) fn stamped_by_another(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
-        let carry =
-            |input: Row<Topic>| self.by_stamp(node, input, outputs).len() as f64 >= STAMPED * outputs.len() as f64;
+        let carry = |input: Row<Topic>| self.carries_stamps(node, input, outputs);
         let mut others = self.usage.inputs(node).into_iter().filter(|other| *other != input);
-        outputs.len() >= STAMPS && !carry(input) && others.any(carry)
+        !carry(input) && others.any(carry)
+    }
+
+    /// Whether outputs carry the stamps of an input.
+    pub(super) fn carries_stamps(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
+        let stamped = self.by_stamp(node, input, outputs).len() as f64;
+        outputs.len() >= STAMPS && stamped >= STAMPED * outputs.len() as f64
     }
 }
