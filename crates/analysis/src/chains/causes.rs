@@ -2,6 +2,9 @@
 //!
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
+mod kept;
+mod ticks;
+
 use crate::chains::busy::By;
 use crate::chains::follow::{Output, Trail, Wait};
 use crate::chains::told::{late, sample};
@@ -10,7 +13,8 @@ use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
 use crate::observe::lifecycle::state_at;
-use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
+use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
+use kept::Piece;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
@@ -21,6 +25,7 @@ use tacho_tables::{
     Callback, CallbackKind, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu,
     Preemption,
 };
+use ticks::Ticks;
 
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
@@ -44,12 +49,19 @@ enum Who {
     Thread(u32),
 }
 
-/// How long, and where it began and in which execution, where that is one.
+/// How long, and where it began and in which execution, where that is one; of several the one of the longest stretch.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     ns: i64,
+    longest_ns: i64,
     from_ns: Option<i64>,
     execution: Option<Row<Execution>>,
+}
+
+impl Part {
+    fn new(ns: i64, from_ns: Option<i64>, execution: Option<Row<Execution>>) -> Part {
+        Part { ns, longest_ns: ns, from_ns, execution }
+    }
 }
 
 /// Everything that one instance consists of.
@@ -67,9 +79,11 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         let inside = preemptions.iter().zip(0..).filter(|(row, _)| row.state != OffCpu::Blocked);
         inside.filter_map(|(row, index)| Some((row.execution?, index)))
     });
+    let ticks = Ticks::new(tracer.seen);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
-        let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
+        let explainer =
+            Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads, ticks: &ticks };
         let instances = made_of.instances.clone();
         let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
@@ -140,6 +154,7 @@ struct Explainer<'a> {
     /// Rows of the preemptions by execution.
     preempted: &'a Grouped<Execution, u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
+    ticks: &'a Ticks,
 }
 
 /// Of a subscription: publish and take time of each message that it took, and publish times of its topic.
@@ -179,33 +194,24 @@ impl Explainer<'_> {
             _ => Who::Topic(topic),
         };
         let mut add =
-            |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
-        add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
+            |position, kind, who, from_ns, by, ns| add(parts, (position, kind, who), Part::new(ns, from_ns, by));
+        let at = hop.position;
+        add(at, CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
         let from = split.arrival.unwrap_or(wait.published);
         let busy = &self.tracer.busy;
-        let callback_of = |execution: Row<Execution>| seen.executions[execution].callback;
         for held in wait.stream.map_or(Vec::new(), |stream| busy.held(seen, stream, wait.callback, from, wait.began)) {
-            let (kind, who, execution) = match held.by {
-                By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
-                By::Threads(all) if all.len() == 1 => {
-                    (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0])
-                }
-                By::Threads(all) => {
-                    let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
-                    callbacks.sort_unstable();
-                    (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
-                }
-            };
-            add(kind, who, Some(held.from), Some(execution), held.to - held.from);
+            let (kind, who, execution) = by_busy(seen, held.by);
+            add(at, kind, who, Some(held.from), Some(execution), held.to - held.from);
         }
         let in_doubt = wait
             .stream
             .zip(wait.callback)
             .is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
-        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node.clone() };
-        add(CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
-        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e].callback));
-        add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
+        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node };
+        add(at, CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
+        for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
+            add(position as u32, kind, who, Some(from), execution, to - from);
+        }
     }
 
     fn computation(&self, hop: &Hop, parts: &mut Parts) {
@@ -216,7 +222,7 @@ impl Explainer<'_> {
             if to > from {
                 taken += to - from;
                 let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
-                let part = Part { ns: to - from, from_ns: Some(from), execution: hop.execution };
+                let part = Part::new(to - from, Some(from), hop.execution);
                 let kind = if row.state == OffCpu::Interrupted { CauseKind::Interrupt } else { CauseKind::Preemption };
                 add(parts, (hop.position, kind, who), part);
             }
@@ -226,7 +232,7 @@ impl Explainer<'_> {
             None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
         };
         let ns = hop.output_ns - hop.start_ns - taken;
-        let part = Part { ns, from_ns: Some(hop.start_ns), execution: hop.execution };
+        let part = Part::new(ns, Some(hop.start_ns), hop.execution);
         add(parts, (hop.position, CauseKind::Computation, who), part);
     }
 
@@ -417,6 +423,20 @@ impl Explainer<'_> {
     }
 }
 
+/// What kept a callback from running, by whom, and in which execution.
+fn by_busy(seen: &Seen, by: By) -> (CauseKind, Who, Row<Execution>) {
+    let callback_of = |execution: Row<Execution>| seen.executions[execution].callback;
+    match by {
+        By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
+        By::Threads(all) if all.len() == 1 => (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0]),
+        By::Threads(all) => {
+            let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
+            callbacks.sort_unstable();
+            (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
+        }
+    }
+}
+
 /// Adds to a part; of several intervals it keeps where the first began.
 fn add(parts: &mut Parts, key: Key, part: Part) {
     if part.ns == 0 {
@@ -427,6 +447,9 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
         Entry::Occupied(mut entry) => {
             let known = entry.get_mut();
             known.ns += part.ns;
+            if part.longest_ns > known.longest_ns {
+                (known.longest_ns, known.execution) = (part.longest_ns, part.execution);
+            }
             known.from_ns = known.from_ns.min(part.from_ns);
         }
     }
@@ -434,7 +457,7 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
 
 /// A callback as a reader knows it: `/fusion timer 100 ms`, `/ndt /points`, with the node so that components of one
 /// process are told apart.
-fn callback_name(seen: &crate::observe::Seen, callback: Row<Callback>) -> String {
+fn callback_name(seen: &Seen, callback: Row<Callback>) -> String {
     let row: &Callback = &seen.callbacks[callback];
     let node = match row.node {
         Some(node) => seen.nodes[node].name.clone(),
