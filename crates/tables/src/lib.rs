@@ -7,6 +7,7 @@ mod actions;
 mod bag;
 mod chains;
 pub mod in_order;
+pub mod late;
 mod layers;
 mod merge;
 mod name;

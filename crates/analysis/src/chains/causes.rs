@@ -29,6 +29,8 @@ use ticks::Ticks;
 
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
+/// Chains that nobody named, of which all late instances are explained.
+const MATTER: usize = 8;
 
 /// A part of an instance: its place, what and by whom.
 type Key = (u32, CauseKind, Who);
@@ -80,6 +82,7 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         inside.filter_map(|(row, index)| Some((row.execution?, index)))
     });
     let ticks = Ticks::new(tracer.seen);
+    let matter = that_matter(chains);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
         let explainer =
@@ -98,10 +101,11 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             usual_ns: None,
             count: 1,
         };
-        let late: Vec<(u32, Parts)> = late(&chains.instances, instances.clone(), made_of.path.deadline_ns)
-            .into_iter()
-            .map(|i| (i, parts_of(i)))
-            .collect();
+        let late: Vec<(u32, Parts)> =
+            late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain])
+                .into_iter()
+                .map(|i| (i, parts_of(i)))
+                .collect();
         let usual = usual(&late, far_apart(sample(instances)).map(parts_of));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
@@ -120,6 +124,21 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
     let mut rows = Vec::new();
     in_order(chains.made_of.iter().enumerate(), of_chain, |of_chain| rows.extend(of_chain));
     rows
+}
+
+/// Of each chain, whether all of its late instances are explained: of those that somebody named, and of those with the
+/// longest times.
+fn that_matter(chains: &Traced) -> Vec<bool> {
+    let worst = |of: &MadeOf| {
+        let instances = &chains.instances[of.instances.start as usize..of.instances.end as usize];
+        instances.iter().map(|instance| instance.end_to_end_ns).max()
+    };
+    let mut by_worst: Vec<(Option<i64>, usize)> =
+        chains.made_of.iter().enumerate().map(|(chain, of)| (worst(of), chain)).collect();
+    by_worst.sort_by_key(|(worst, chain)| (std::cmp::Reverse(*worst), *chain));
+    let mut matter: Vec<bool> = chains.made_of.iter().map(|of| of.path.named).collect();
+    by_worst.iter().take(MATTER).for_each(|(_, chain)| matter[*chain] = true);
+    matter
 }
 
 /// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.

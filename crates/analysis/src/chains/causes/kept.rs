@@ -67,7 +67,17 @@ impl Explainer<'_> {
         let due = self.ticks.due(seen, execution)?;
         let first = self.ticks.first_after(callback, wait.began)?.min(wait.start);
         let first_due = if first < wait.start { self.ticks.due_at(seen, callback, first)? } else { due };
-        pieces.until(first_due.min(first), position, CauseKind::NotDue, Who::Callback(callback), None);
+        let not_due = (CauseKind::NotDue, Who::Callback(callback));
+        if let Some(newer) = self.newer(wait, position).filter(|sent| *sent < first_due) {
+            // It came in time, and its callback could not run.
+            pieces.until(newer, position, not_due.0, not_due.1.clone(), None);
+            for held in self.tracer.busy.held(seen, wait.stream?, wait.callback, pieces.until, first_due.min(first)) {
+                pieces.until(held.from, position, not_due.0, not_due.1.clone(), None);
+                let (kind, who, by) = by_busy(seen, held.by);
+                pieces.until(held.to, position, kind, who, Some(by));
+            }
+        }
+        pieces.until(first_due.min(first), position, not_due.0, not_due.1, None);
         self.late(pieces, position, execution, first);
         if first < wait.start {
             let period = seen.callbacks[callback].period_ns?;
@@ -99,10 +109,7 @@ impl Explainer<'_> {
         if let Some(interval) = interval {
             pieces.until(until.min(wait.began + interval), position, CauseKind::UsedAgain, Who::Topic(topic), None);
         }
-        let endpoint = seen.publications[wait.input].endpoint;
-        let of_topic = &seen.by_topic[topic].publications;
-        let later = &of_topic[of_topic.partition_point(|p| *p <= wait.input)..];
-        let next = later.iter().copied().find(|p| seen.publications[*p].endpoint == endpoint);
+        let next = self.next(wait, position);
         self.not_sent(pieces, position, next, until);
         let Some(next) = next.filter(|_| pieces.until < until) else { return };
         // It was sent in time, and the timer ran without it.
@@ -119,6 +126,21 @@ impl Explainer<'_> {
             pieces.until(start.min(until), position, CauseKind::Transport, Who::Topic(topic), None);
         }
         pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
+    }
+
+    /// The message after the input, of the same publisher.
+    fn next(&self, wait: &Wait, position: usize) -> Option<Row<PublicationSeen>> {
+        let seen = self.tracer.seen;
+        let endpoint = seen.publications[wait.input].endpoint;
+        let of_topic = &seen.by_topic[self.made_of.path.topics[position - 1]].publications;
+        let later = &of_topic[of_topic.partition_point(|p| *p <= wait.input)..];
+        later.iter().copied().find(|p| seen.publications[*p].endpoint == endpoint)
+    }
+
+    /// When that was published, if that was after the input was taken.
+    fn newer(&self, wait: &Wait, position: usize) -> Option<i64> {
+        let sent = self.tracer.seen.publications[self.next(wait, position)?].time;
+        (sent > wait.began).then_some(sent)
     }
 
     /// What went on before a publish call on the topic into a node of the path, up to it or an instant.
