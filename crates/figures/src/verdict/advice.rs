@@ -15,13 +15,13 @@ pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, wall_ms: f
             format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
         }
         CauseKind::ExecutorBusy => format!(
-            "Give {who} a callback group of its own on a multi-threaded executor, or a process of its own (ROS 1: a \
-             callback queue and spinner of its own)."
+            "Give {who} a callback group of its own on a multi-threaded executor, or a process of its own (ROS 1: \
+             a callback queue and spinner of its own)."
         ),
         CauseKind::GroupBusy => format!("Give {who} a callback group of its own: its executor has a thread to spare."),
         _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
-            "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on says \
-             whether it slept or was kept from its CPU."
+            "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \
+             says whether it slept or was kept from its CPU."
         ),
         _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),
     }
@@ -39,13 +39,13 @@ pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
             format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
         }
         CauseKind::Transport => {
-            "Compare the size and rate of its messages with what the middleware carries (tacho bench); try shared memory, \
-             or nodes composed in one process."
+            "Compare the size and rate of its messages with what the middleware carries (tacho bench); try shared \
+             memory, or nodes composed in one process."
                 .into()
         }
         CauseKind::WakeUp | CauseKind::TickLate => format!(
-            "See what the executor of {node} does between callbacks (spin() in place of polling), and how busy the machine \
-             is (tacho record --scheduler on)."
+            "See what the executor of {node} does between callbacks (spin() in place of polling), and how busy the \
+             machine is (tacho record --scheduler on)."
         ),
         CauseKind::UsedAgain => format!("Run {node} when a message comes, or its timer no faster than {by} comes."),
         CauseKind::NoNewer => format!("See why {by} comes late: the callbacks of its publisher stand below."),

@@ -17,6 +17,9 @@ const SHARE_OF_NOISE: f64 = 0.3;
 /// Times that it must have happened.
 const TIMES: usize = 2;
 const TIMES_OF_NOISE: usize = 4;
+/// The same of a callback that was off the CPU, where others had much of the machine: what took it from one takes it
+/// from all.
+const SHARE_IN_DOUBT: f64 = 0.5;
 /// Of the usual time, and in ms: what it must have cost once.
 const COST: f64 = 0.25;
 const COST_MS: f64 = 5.0;
@@ -43,6 +46,8 @@ pub(super) struct Late<'a> {
     /// Half of all are late, so that what is usual is no measure of what should be.
     pub mostly: bool,
     pub path: &'a [String],
+    /// Others had much of the machine.
+    pub is_busy: bool,
 }
 
 impl<'a> Late<'a> {
@@ -88,6 +93,9 @@ impl<'a> Late<'a> {
             worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
             mostly: instances * 2 > chain.instances,
             path: &chain.path,
+            is_busy: repeats.iter().any(|repeat| {
+                repeat.info.and_then(|info| info.load.as_ref()).is_some_and(|load| load.much().is_some())
+            }),
         }
     }
 
@@ -141,6 +149,8 @@ struct Blame {
     /// Of the longest execution: wall and CPU time.
     wall_ms: f64,
     cpu_ms: Option<f64>,
+    /// Half of all its executions take half as long as the longest or longer.
+    is_usual: bool,
     position: u32,
 }
 
@@ -183,6 +193,17 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
             }
         }
     }
+    for blame in blames.values_mut() {
+        let execution = blame.executions.iter().next();
+        let repeat =
+            execution.and_then(|(at, _)| late.told.iter().find(|(r, _)| std::ptr::from_ref(*r) as usize == *at));
+        if let (Some((_, execution)), Some((repeat, _))) = (execution, repeat) {
+            let executions = &repeat.tables.executions;
+            let own = executions.iter().filter(|e| e.callback == executions[*execution].callback);
+            let times: Vec<f64> = own.filter_map(|e| Some((e.end_ns? - e.start_ns) as f64 / NS_PER_MS)).collect();
+            blame.is_usual = times.iter().filter(|ms| **ms >= 0.5 * blame.wall_ms).count() * 2 >= times.len();
+        }
+    }
     let times_ms = late.median_ms.max(1e-3);
     blames
         .into_iter()
@@ -197,7 +218,13 @@ pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
 fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
     let mut kinds = blame.by_kind.keys();
     let is_noise = kinds.all(|kind| counts(*kind, late.mostly) == Some(true));
-    let (share, times) = if is_noise { (SHARE_OF_NOISE, TIMES_OF_NOISE) } else { (SHARE, TIMES) };
+    // Its own work, each time, is no doubt.
+    let in_doubt = late.is_busy && !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
+    let (share, times) = match (is_noise, in_doubt && !blame.executions.is_empty()) {
+        (true, _) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
+        (false, true) => (SHARE_IN_DOUBT, TIMES),
+        (false, false) => (SHARE, TIMES),
+    };
     let happened = match blame.executions.len() {
         0 => blame.cases.len(),
         executions => executions,
@@ -210,13 +237,13 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
     let kind = *blame.by_kind.iter().max_by(|a, b| a.1.total_cmp(b.1)).expect("a part").0;
     let node = late.node(blame.position).to_owned();
     let (cases, all) = (blame.cases.len() as u64, late.cases.len() as u64);
-    let share = 100.0 * blame.weight_ms / all_ms.max(1e-9);
+    let share = (100.0 * blame.weight_ms / all_ms.max(1e-9)).min(100.0);
     let executions = blame.executions.len() as u64;
     let of = format!("{cases} of {all} late outputs waited for it, {share:.0} % of their lateness");
     let mut made = Culprit {
         kind: Some(kind),
         node: Some(node.clone()),
-        share_percent: Some(share.min(100.0)),
+        share_percent: Some(share),
         instances: cases,
         executions: (executions > 0).then_some(executions),
         longest_ms: Some(blame.longest_ms),

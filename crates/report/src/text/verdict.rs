@@ -14,7 +14,8 @@ impl Terminal {
         self.line(&mut out, &verdict.text);
         for (place, culprit) in verdict.culprits.iter().enumerate().take(IN_FULL + IN_SHORT) {
             let number = format!("{}. ", place + 1);
-            self.line(&mut out, &format!("{number}{}", culprit.text));
+            let text = if place < IN_FULL { culprit.text.clone() } else { in_short(culprit) };
+            self.line(&mut out, &format!("{number}{text}"));
             if place < IN_FULL {
                 self.line(&mut out, &format!("   Try: {}{}", culprit.next, brings(verdict, culprit)));
             }
@@ -33,6 +34,18 @@ impl Terminal {
             out.push('\n');
         }
     }
+}
+
+/// Who, how, and how much of it.
+fn in_short(culprit: &Culprit) -> String {
+    let who = culprit.function.as_ref().or(culprit.callback.as_ref()).or(culprit.topic.as_ref());
+    let (Some(who), Some(kind), Some(share)) = (who, culprit.kind, culprit.share_percent) else {
+        return culprit.text.clone();
+    };
+    let at =
+        culprit.location.as_ref().map_or(String::new(), |at| format!(" ({})", at.rsplit('/').next().unwrap_or(at)));
+    let node = culprit.node.as_ref().map_or(String::new(), |node| format!(" at {node}"));
+    format!("{} {who}{at}{node}: {share:.0} %", kind.words())
 }
 
 /// What would be left without it.
