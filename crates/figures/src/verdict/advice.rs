@@ -50,7 +50,7 @@ pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
         CauseKind::UsedAgain => format!("Run {node} when a message comes, or its timer no faster than {by} comes."),
         CauseKind::NoNewer => format!("See why {by} comes late: the callbacks of its publisher stand below."),
         CauseKind::NotDue | CauseKind::Kept => {
-            format!("Run {node} when its input comes in place of by timer, or shift the phase of the timer (tacho tune).")
+            format!("Run {node} when its input comes, not by timer, or shift the phase of its timer (tacho tune).")
         }
         _ => String::new(),
     }
