@@ -7,6 +7,7 @@ pub mod lints;
 pub mod live;
 mod runs;
 mod summarise;
+mod verdict;
 
 pub use figures::Repeat;
 pub use runs::{analyse_and_store, figures_of, figures_of_tables, figures_with, merge_points, store_bag};

@@ -1,7 +1,7 @@
 //! Tables into `summary.json`: all figures, and what was found in them.
 
 use crate::figures::{self, Repeat};
-use crate::lints;
+use crate::{lints, verdict};
 use std::thread::ScopedJoinHandle;
 use tacho_events::run::Load;
 use tacho_tables::summary::Summary;
@@ -21,7 +21,9 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
         let layers = figures::layers::figures(repeats);
         let (mut callbacks, mut chains) = (done(callbacks), done(chains));
         figures::emulated::withhold(&mut callbacks, &mut chains, repeats);
+        let findings = done(findings);
         Summary {
+            verdict: verdict::verdict(repeats, &chains, &callbacks, &findings),
             services: figures::services::figures(repeats),
             actions: figures::actions::figures(repeats),
             lifecycle: figures::lifecycle::figures(repeats),
@@ -33,7 +35,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
             chains,
             executors: figures::threads::executors(repeats),
             preemptors: figures::threads::preemptors(repeats),
-            findings: Some(done(findings)),
+            findings: Some(findings),
             notes,
         }
     })

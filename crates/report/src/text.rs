@@ -18,6 +18,7 @@ mod sweep;
 mod table;
 mod threads;
 mod topics;
+mod verdict;
 
 pub use table::{shorten, Column, Table};
 
@@ -96,6 +97,9 @@ impl Terminal {
     /// The same, with the chain of this name in the place of the critical one.
     pub fn explain_chain(&self, summary: &Summary, info: &RunInfo, name: Option<&str>) -> String {
         let mut out = String::new();
+        if name.is_none() {
+            self.verdict_of(&mut out, summary);
+        }
         provenance(info).iter().for_each(|text| self.line(&mut out, text));
         if summary.points.len() > 1 {
             self.points(&mut out, &summary.points);

@@ -187,12 +187,20 @@ pub enum CauseKind {
     Transport,
     /// Message there, executor neither awake for it nor in a callback.
     WakeUp,
-    /// Message there, executor inside another callback.
+    /// Message there, or the timer due that uses it, and the executor inside another callback.
     ExecutorBusy,
-    /// Message there, another callback of the same mutually exclusive callback group running.
+    /// The same, and another callback of the same mutually exclusive callback group running.
     GroupBusy,
-    /// Message taken and kept for a later callback.
+    /// Message taken and kept for a later callback, of which no more is known.
     Kept,
+    /// Message taken and kept for a timer that was not due yet.
+    NotDue,
+    /// The timer that uses the message was due, and did not run; nothing is known to have kept it.
+    TickLate,
+    /// An older message was used again by each run of its timer, because messages come more seldom than the timer runs.
+    UsedAgain,
+    /// An older message was used again, because the next one had not been published yet.
+    NoNewer,
     /// Overwritten by a later message in a queue that was full.
     Overwritten,
     /// Sent while matched, and never taken for another or no known reason.
@@ -225,6 +233,10 @@ impl CauseKind {
             CauseKind::ExecutorBusy => "executor busy with",
             CauseKind::GroupBusy => "callback group busy with",
             CauseKind::Kept => "kept for the next",
+            CauseKind::NotDue => "kept until the due time of",
+            CauseKind::TickLate => "late start of",
+            CauseKind::UsedAgain => "used again (stale) for want of a newer",
+            CauseKind::NoNewer => "used again (stale), the next one not published yet on",
             CauseKind::Overwritten => "overwritten in the",
             CauseKind::Lost => "lost on",
             CauseKind::Unmatched => "sent before it was matched with",
@@ -252,7 +264,7 @@ pub struct Cause {
     /// By whom, in words: the callback that the executor was busy with, the thread that had the CPU, the topic, `queue
     /// of depth 1`.
     pub by: String,
-    /// Row of [`super::Tables::executions`], where it is one; of several the first.
+    /// Row of [`super::Tables::executions`], where it is one; of several the one of the longest part.
     pub execution: Option<Row<Execution>>,
     /// Where it, or the first of several intervals, began; absent where only its length is known.
     pub from_ns: Option<i64>,

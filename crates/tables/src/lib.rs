@@ -9,6 +9,7 @@ mod callbacks;
 mod chains;
 mod function;
 pub mod in_order;
+pub mod late;
 mod layers;
 mod merge;
 mod name;

@@ -8,6 +8,7 @@ mod distribution;
 mod lifecycle;
 mod of_node;
 mod point;
+mod verdict;
 
 pub use action::ActionFigures;
 pub use bag::BagTopicFigures;
@@ -16,6 +17,7 @@ pub use chain::{ChainFigures, LateInstance, LatePart, LinkFigures, LostInputs};
 pub use distribution::{quantile, Distribution};
 pub use lifecycle::LifecycleFigures;
 pub use point::{BoardFigures, Drift, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
+pub use verdict::{Culprit, Verdict};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 pub struct Summary {
+    /// What stands out; absent for sweeps and in summaries of a time before there were verdicts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verdict: Option<Verdict>,
     /// One entry a point of a sweep; one for a single run of a workload; none for a recorded program.
     #[serde(default)]
     pub points: Vec<Point>,

@@ -152,7 +152,7 @@ export interface CallbackFigures {
 }
 
 /** What took a part of the time of a late instance, or kept an input from becoming an output. */
-export type CauseKind = "computation" | "preemption" | "interrupt" | "transport" | "wake_up" | "executor_busy" | "group_busy" | "kept" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
+export type CauseKind = "computation" | "preemption" | "interrupt" | "transport" | "wake_up" | "executor_busy" | "group_busy" | "kept" | "not_due" | "tick_late" | "used_again" | "no_newer" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
 
 /** One chain. */
 export interface ChainFigures {
@@ -221,6 +221,40 @@ export interface ChainFigures {
    * the critical chain and of those with a deadline, two of any other.
    */
   worst: LateInstance[];
+}
+
+/** What is to blame for something: a callback, a queue, a topic, a thread. */
+export interface Culprit {
+  /** Callback, as elsewhere; of several that occupied all threads all of them. */
+  callback?: string;
+  /** Executions of the callback that did so; absent where it is no callback. */
+  executions?: number;
+  /** Its function. */
+  function?: string;
+  /** Late cases that it delayed, or inputs that it lost. */
+  instances: number;
+  /** What it did to instances or inputs of chains; absent for one that a lint alone found. */
+  kind?: CauseKind;
+  /** Late cases that would be left without it: an estimate. */
+  late_without?: number;
+  /** The lint that found it. */
+  lint?: string;
+  /** Where that is defined, `file:line`, where it is recorded. */
+  location?: string;
+  /** The longest of those executions; else the longest that it delayed one instance. */
+  longest_ms?: number;
+  /** One sentence: what to try. */
+  next: string;
+  /** Node. */
+  node?: string;
+  /** Of the time by which all late cases together exceed what is usual (or of all that inputs were lost by). */
+  share_percent?: number;
+  /** One sentence with the evidence. */
+  text: string;
+  /** Topic. */
+  topic?: string;
+  /** Longest end-to-end time that would be left without it: an estimate. */
+  worst_without_ms?: number;
 }
 
 /** Quartiles and moments of a set of values, in the unit of the field that holds it. */
@@ -661,6 +695,8 @@ export interface Summary {
   services?: ServiceFigures[];
   /** One entry a topic. */
   topics: TopicFigures[];
+  /** What stands out; absent for sweeps and in summaries of a time before there were verdicts. */
+  verdict?: Verdict;
 }
 
 /** One topic. */
@@ -683,4 +719,30 @@ export interface TopicFigures {
   subscribers: string[];
   /** Name. */
   topic: string;
+}
+
+/** What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures.md, "verdict". */
+export interface Verdict {
+  /** Name of the chain that it is about; absent where no chain can be followed. */
+  chain?: string;
+  /** What is to blame, most important first; none where the evidence is thin. */
+  culprits: Culprit[];
+  /** The deadline that somebody stated. */
+  deadline_ms?: number;
+  /** Its instances. */
+  instances: number;
+  /** The deadline, or half as much again as is usual and 5 ms more than that; absent for few instances. */
+  late_above_ms?: number;
+  /** The same without those that share their input with a later one. */
+  late_cases: number;
+  /** Those that took longer than `late_above_ms`. */
+  late_instances: number;
+  /** Its path: node, topic, node ... node. */
+  path?: string[];
+  /** One sentence: how late and how often; or that nothing stands out. */
+  text: string;
+  /** Median end-to-end time. */
+  usual_ms?: number;
+  /** Longest end-to-end time. */
+  worst_ms?: number;
 }

@@ -2,6 +2,9 @@
 //!
 //! docs/figures.md, "causes", has the definitions. The parts of one instance lie end to end and add up to it.
 
+mod kept;
+mod ticks;
+
 use crate::chains::busy::By;
 use crate::chains::follow::{Output, Trail, Wait};
 use crate::chains::told::{late, sample};
@@ -10,7 +13,8 @@ use crate::chains::{MadeOf, Traced, Tracer};
 use crate::link::fate::{Fate, Fates};
 use crate::link::queue::{published_before_next_take, Traffic};
 use crate::observe::lifecycle::state_at;
-use crate::observe::{PublicationSeen, TakeSeen, Topic, INTERNAL};
+use crate::observe::{PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
+use kept::Piece;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::in_order::in_order;
@@ -20,9 +24,12 @@ use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::{
     Callback, Cause, CauseKind, Endpoint, Execution, Hop, LinkRule, LostIn, Node, NodeState, OffCpu, Preemption,
 };
+use ticks::Ticks;
 
 /// Fewer have no usual time.
 const LEAST_FOR_USUAL: usize = 3;
+/// Chains that nobody named, of which all late instances are explained.
+const MATTER: usize = 8;
 
 /// A part of an instance: its place, what and by whom.
 type Key = (u32, CauseKind, Who);
@@ -43,12 +50,19 @@ enum Who {
     Thread(u32),
 }
 
-/// How long, and where it began and in which execution, where that is one.
+/// How long, and where it began and in which execution, where that is one; of several the one of the longest stretch.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     ns: i64,
+    longest_ns: i64,
     from_ns: Option<i64>,
     execution: Option<Row<Execution>>,
+}
+
+impl Part {
+    fn new(ns: i64, from_ns: Option<i64>, execution: Option<Row<Execution>>) -> Part {
+        Part { ns, longest_ns: ns, from_ns, execution }
+    }
 }
 
 /// Everything that one instance consists of.
@@ -66,9 +80,12 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
         let inside = preemptions.iter().zip(0..).filter(|(row, _)| row.state != OffCpu::Blocked);
         inside.filter_map(|(row, index)| Some((row.execution?, index)))
     });
+    let ticks = Ticks::new(tracer.seen);
+    let matter = that_matter(chains);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
-        let explainer = Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads };
+        let explainer =
+            Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads, ticks: &ticks };
         let instances = made_of.instances.clone();
         let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
@@ -83,10 +100,11 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
             usual_ns: None,
             count: 1,
         };
-        let late: Vec<(u32, Parts)> = late(&chains.instances, instances.clone(), made_of.path.deadline_ns)
-            .into_iter()
-            .map(|i| (i, parts_of(i)))
-            .collect();
+        let late: Vec<(u32, Parts)> =
+            late(&chains.instances, instances.clone(), made_of.path.deadline_ns, matter[chain])
+                .into_iter()
+                .map(|i| (i, parts_of(i)))
+                .collect();
         let usual = usual(&late, far_apart(sample(instances)).map(parts_of));
         for (instance, parts) in &late {
             rows.extend(parts.iter().map(|(key, part)| Cause {
@@ -105,6 +123,21 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
     let mut rows = Vec::new();
     in_order(chains.made_of.iter().enumerate(), of_chain, |of_chain| rows.extend(of_chain));
     rows
+}
+
+/// Of each chain, whether all of its late instances are explained: of those that somebody named, and of those with the
+/// longest times.
+fn that_matter(chains: &Traced) -> Vec<bool> {
+    let worst = |of: &MadeOf| {
+        let instances = &chains.instances[of.instances.start as usize..of.instances.end as usize];
+        instances.iter().map(|instance| instance.end_to_end_ns).max()
+    };
+    let mut by_worst: Vec<(Option<i64>, usize)> =
+        chains.made_of.iter().enumerate().map(|(chain, of)| (worst(of), chain)).collect();
+    by_worst.sort_by_key(|(worst, chain)| (std::cmp::Reverse(*worst), *chain));
+    let mut matter: Vec<bool> = chains.made_of.iter().map(|of| of.path.named).collect();
+    by_worst.iter().take(MATTER).for_each(|(_, chain)| matter[*chain] = true);
+    matter
 }
 
 /// Median over instances of each part that a late one has; where an instance does not have it, it was 0 there.
@@ -139,6 +172,7 @@ struct Explainer<'a> {
     /// Rows of the preemptions by execution.
     preempted: &'a Grouped<Execution, u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
+    ticks: &'a Ticks,
 }
 
 /// Of a subscription: publish and take time of each message that it took, and publish times of its topic.
@@ -178,33 +212,24 @@ impl Explainer<'_> {
             _ => Who::Topic(topic),
         };
         let mut add =
-            |kind, who, from_ns, execution, ns| add(parts, (hop.position, kind, who), Part { ns, from_ns, execution });
-        add(CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
+            |position, kind, who, from_ns, by, ns| add(parts, (position, kind, who), Part::new(ns, from_ns, by));
+        let at = hop.position;
+        add(at, CauseKind::Transport, transport, split.arrival.map(|_| wait.published), None, split.transport);
         let from = split.arrival.unwrap_or(wait.published);
         let busy = &self.tracer.busy;
-        let callback_of = |execution: Row<Execution>| seen.executions[execution].callback;
         for held in wait.stream.map_or(Vec::new(), |stream| busy.held(seen, stream, wait.callback, from, wait.began)) {
-            let (kind, who, execution) = match held.by {
-                By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
-                By::Threads(all) if all.len() == 1 => {
-                    (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0])
-                }
-                By::Threads(all) => {
-                    let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
-                    callbacks.sort_unstable();
-                    (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
-                }
-            };
-            add(kind, who, Some(held.from), Some(execution), held.to - held.from);
+            let (kind, who, execution) = by_busy(seen, held.by);
+            add(at, kind, who, Some(held.from), Some(execution), held.to - held.from);
         }
         let in_doubt = wait
             .stream
             .zip(wait.callback)
             .is_some_and(|(stream, callback)| busy.may_wait_for_group(seen, stream, callback));
-        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node.clone() };
-        add(CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
-        let kept_for = hop.execution.map_or(node, |e| Who::Callback(seen.executions[e].callback));
-        add(CauseKind::Kept, kept_for, Some(wait.began), None, wait.start - wait.began);
+        let woken = if in_doubt { Who::NodeOrGroup(path.nodes[hop.position as usize]) } else { node };
+        add(at, CauseKind::WakeUp, woken, None, None, split.alignment.unwrap_or(0));
+        for Piece { position, kind, who, from, to, execution } in self.kept(wait, hop) {
+            add(position as u32, kind, who, Some(from), execution, to - from);
+        }
     }
 
     fn computation(&self, hop: &Hop, parts: &mut Parts) {
@@ -215,7 +240,7 @@ impl Explainer<'_> {
             if to > from {
                 taken += to - from;
                 let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
-                let part = Part { ns: to - from, from_ns: Some(from), execution: hop.execution };
+                let part = Part::new(to - from, Some(from), hop.execution);
                 let kind = if row.state == OffCpu::Interrupted { CauseKind::Interrupt } else { CauseKind::Preemption };
                 add(parts, (hop.position, kind, who), part);
             }
@@ -225,7 +250,7 @@ impl Explainer<'_> {
             None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
         };
         let ns = hop.output_ns - hop.start_ns - taken;
-        let part = Part { ns, from_ns: Some(hop.start_ns), execution: hop.execution };
+        let part = Part::new(ns, Some(hop.start_ns), hop.execution);
         add(parts, (hop.position, CauseKind::Computation, who), part);
     }
 
@@ -416,6 +441,20 @@ impl Explainer<'_> {
     }
 }
 
+/// What kept a callback from running, by whom, and in which execution.
+fn by_busy(seen: &Seen, by: By) -> (CauseKind, Who, Row<Execution>) {
+    let callback_of = |execution: Row<Execution>| seen.executions[execution].callback;
+    match by {
+        By::Group(execution) => (CauseKind::GroupBusy, Who::Callback(callback_of(execution)), execution),
+        By::Threads(all) if all.len() == 1 => (CauseKind::ExecutorBusy, Who::Callback(callback_of(all[0])), all[0]),
+        By::Threads(all) => {
+            let mut callbacks: Vec<Row<Callback>> = all.iter().map(|e| callback_of(*e)).collect();
+            callbacks.sort_unstable();
+            (CauseKind::ExecutorBusy, Who::Callbacks(callbacks), all[0])
+        }
+    }
+}
+
 /// Adds to a part; of several intervals it keeps where the first began.
 fn add(parts: &mut Parts, key: Key, part: Part) {
     if part.ns == 0 {
@@ -426,12 +465,15 @@ fn add(parts: &mut Parts, key: Key, part: Part) {
         Entry::Occupied(mut entry) => {
             let known = entry.get_mut();
             known.ns += part.ns;
+            if part.longest_ns > known.longest_ns {
+                (known.longest_ns, known.execution) = (part.longest_ns, part.execution);
+            }
             known.from_ns = known.from_ns.min(part.from_ns);
         }
     }
 }
 
 /// A callback as people know it.
-fn callback_name(seen: &crate::observe::Seen, callback: Row<Callback>) -> String {
+fn callback_name(seen: &Seen, callback: Row<Callback>) -> String {
     seen.callbacks[callback].name(&seen.nodes, &seen.processes).to_string()
 }

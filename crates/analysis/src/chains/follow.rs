@@ -36,6 +36,8 @@ pub(crate) struct Wait {
     pub stream: Option<u32>,
     /// Callback that took it.
     pub callback: Option<Row<Callback>>,
+    /// The input.
+    pub input: Row<PublicationSeen>,
     pub published: i64,
     /// When the callback that took it began, or the take outside of callbacks; the rest of the wait it was kept.
     pub began: i64,
@@ -111,7 +113,15 @@ impl Tracer<'_> {
                 },
             );
             trail.arrival = trail.arrival.max(Some(split.evidence));
-            trail.waits.push(Wait { split, stream, callback, published: source.time, began, start });
+            trail.waits.push(Wait {
+                split,
+                stream,
+                callback,
+                input: publication,
+                published: source.time,
+                began,
+                start,
+            });
             trail.hops.push(Hop {
                 instance: 0,
                 position: position as u32,

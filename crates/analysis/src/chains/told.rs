@@ -1,26 +1,37 @@
-//! Instances of a chain that are told one by one: they have hops, and causes can be told of them, whatever the length
+//! Instances of chains that are told one by one: they have hops, and causes can be told of them, whatever the length
 //! of the run.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::ops::Range;
+use tacho_tables::late::late_above_ns;
 use tacho_tables::Instance;
 
 /// Instances explained where nobody states a deadline: the worst of each chain.
 const WORST: usize = 10;
-/// Instances explained of those that missed a stated deadline, worst first.
-const MOST_LATE: usize = 100;
+/// Instances explained of those that missed a stated deadline, and of late ones of chains that matter most, worst first.
+const MOST_LATE: usize = 200;
 /// Instances that the usual time of each part is taken from at most, evenly spread over the run.
 const SAMPLE: usize = 512;
 
-/// Rows of the late instances of a chain, worst first.
-pub(super) fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>) -> Vec<u32> {
+/// Rows of the late instances of a chain, worst first; of those that share an input the worst. Where nobody states a
+/// deadline, the worst, and `all_late` of those that take longer than usual.
+pub(super) fn late(all: &[Instance], of_chain: Range<u32>, deadline_ns: Option<i64>, all_late: bool) -> Vec<u32> {
     let whole = |row: &u32| all[*row as usize].end_to_end_ns;
+    let above = match deadline_ns {
+        Some(deadline) => Some(deadline),
+        None if all_late => late_above_ns(of_chain.clone().map(|row| whole(&row)).collect()),
+        None => None,
+    };
     let mut rows: Vec<u32> = match deadline_ns {
         Some(deadline) => of_chain.filter(|row| whole(row) > deadline).collect(),
         None => of_chain.collect(),
     };
     rows.sort_by_key(|row| (Reverse(whole(row)), *row));
-    rows.truncate(if deadline_ns.is_some() { MOST_LATE } else { WORST });
+    let mut inputs = HashSet::new();
+    rows.retain(|row| inputs.insert(all[*row as usize].start_ns));
+    let late = above.map_or(0, |above| rows.partition_point(|row| whole(row) > above).min(MOST_LATE));
+    rows.truncate(if deadline_ns.is_some() { late } else { late.max(WORST) });
     rows
 }
 
@@ -38,7 +49,7 @@ pub(super) fn told(instances: &[Instance]) -> Vec<u32> {
     by_length.sort_by_key(|row| (instances[*row as usize].end_to_end_ns, *row));
     let drawn = [Some(0), by_length.len().checked_sub(1).map(|last| last / 2), by_length.len().checked_sub(1)];
     let mut rows: Vec<u32> = drawn.into_iter().flatten().filter_map(|place| by_length.get(place).copied()).collect();
-    rows.extend(late(instances, all.clone(), None));
+    rows.extend(late(instances, all.clone(), None, true));
     rows.extend(sample(all));
     rows.sort_unstable();
     rows.dedup();

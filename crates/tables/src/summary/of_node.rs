@@ -29,6 +29,7 @@ impl Summary {
             finding.count = finding.cases.len() as u64;
         }
         self.findings.iter_mut().for_each(|findings| findings.retain(|finding| !finding.cases.is_empty()));
+        self.verdict = None;
         self.points.clear();
         self.preemptors.clear();
         self.bag_topics.clear();

@@ -1,0 +1,191 @@
+//! What a message waited for that one callback took and a later one used: the due time of its timer, what made the
+//! timer late, and, if the message was used before, what kept the next one away.
+
+use super::{by_busy, Explainer, Who};
+use crate::chains::follow::Wait;
+use crate::observe::PublicationSeen;
+use tacho_tables::row::Row;
+use tacho_tables::{CauseKind, Execution, Hop};
+
+/// Messages before and after one that tell how often they come.
+const INTERVALS: usize = 16;
+
+/// A stretch of the time of an instance, and what it waited for.
+pub(super) struct Piece {
+    pub position: usize,
+    pub kind: CauseKind,
+    pub who: Who,
+    pub from: i64,
+    pub to: i64,
+    pub execution: Option<Row<Execution>>,
+}
+
+/// Stretches that follow each other without a gap.
+struct Pieces {
+    pieces: Vec<Piece>,
+    until: i64,
+}
+
+impl Pieces {
+    /// From where the last one ended until an instant, if that is later.
+    fn until(&mut self, to: i64, position: usize, kind: CauseKind, who: Who, execution: Option<Row<Execution>>) {
+        if to > self.until {
+            self.pieces.push(Piece { position, kind, who, from: self.until, to, execution });
+            self.until = to;
+        }
+    }
+}
+
+impl Explainer<'_> {
+    /// The time from the callback that took the input of a hop to the one that used it, end to end.
+    pub(super) fn kept(&self, wait: &Wait, hop: &Hop) -> Vec<Piece> {
+        let seen = self.tracer.seen;
+        let position = hop.position as usize;
+        let mut pieces = Pieces { pieces: Vec::new(), until: wait.began };
+        let Some(execution) = hop.execution else {
+            pieces.until(wait.start, position, CauseKind::Kept, Who::Node(self.made_of.path.nodes[position]), None);
+            return pieces.pieces;
+        };
+        let callback = seen.executions[execution].callback;
+        if wait.start > wait.began {
+            self.kept_for_timer(&mut pieces, wait, position, execution);
+        }
+        pieces.until(wait.start, position, CauseKind::Kept, Who::Callback(callback), None);
+        pieces.pieces
+    }
+
+    /// Nothing, if the one that used it is no timer, or its due time is not known.
+    fn kept_for_timer(
+        &self,
+        pieces: &mut Pieces,
+        wait: &Wait,
+        position: usize,
+        execution: Row<Execution>,
+    ) -> Option<()> {
+        let seen = self.tracer.seen;
+        let callback = seen.executions[execution].callback;
+        let due = self.ticks.due(seen, execution)?;
+        let first = self.ticks.first_after(callback, wait.began)?.min(wait.start);
+        let first_due = if first < wait.start { self.ticks.due_at(seen, callback, first)? } else { due };
+        let not_due = (CauseKind::NotDue, Who::Callback(callback));
+        if let Some(newer) = self.newer(wait, position).filter(|sent| *sent < first_due) {
+            // It came in time, and its callback could not run.
+            pieces.until(newer, position, not_due.0, not_due.1.clone(), None);
+            for held in self.tracer.busy.held(seen, wait.stream?, wait.callback, pieces.until, first_due.min(first)) {
+                pieces.until(held.from, position, not_due.0, not_due.1.clone(), None);
+                let (kind, who, by) = by_busy(seen, held.by);
+                pieces.until(held.to, position, kind, who, Some(by));
+            }
+        }
+        pieces.until(first_due.min(first), position, not_due.0, not_due.1, None);
+        self.late(pieces, position, execution, first);
+        if first < wait.start {
+            let period = seen.callbacks[callback].period_ns?;
+            self.again(pieces, wait, position, period, due);
+            self.late(pieces, position, execution, wait.start);
+        }
+        Some(())
+    }
+
+    /// What the executor of a callback did until an instant, from when on the callback could have run.
+    fn late(&self, pieces: &mut Pieces, position: usize, execution: Row<Execution>, until: i64) {
+        let seen = self.tracer.seen;
+        let callback = seen.executions[execution].callback;
+        let stream = seen.stream_of(execution);
+        for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, until) {
+            pieces.until(held.from, position, CauseKind::TickLate, Who::Callback(callback), None);
+            let (kind, who, by) = by_busy(seen, held.by);
+            pieces.until(held.to, position, kind, who, Some(by));
+        }
+        pieces.until(until, position, CauseKind::TickLate, Who::Callback(callback), None);
+    }
+
+    /// Why there was no newer message for a timer that had used this one before.
+    fn again(&self, pieces: &mut Pieces, wait: &Wait, position: usize, period: i64, until: i64) {
+        let seen = self.tracer.seen;
+        let topic = self.made_of.path.topics[position - 1];
+        // Sent more seldom than used: until the next one is expected, that is so by design.
+        let interval = self.interval(wait.input).filter(|interval| *interval > period);
+        if let Some(interval) = interval {
+            pieces.until(until.min(wait.began + interval), position, CauseKind::UsedAgain, Who::Topic(topic), None);
+        }
+        let next = self.next(wait, position);
+        self.not_sent(pieces, position, next, until);
+        let Some(next) = next.filter(|_| pieces.until < until) else { return };
+        // It was sent in time, and the timer ran without it.
+        let takes = self.tracer.usage.takes(self.made_of.path.nodes[position], topic);
+        let take = takes.iter().map(|take| &seen.takes[*take]).find(|take| take.publication == Some(next));
+        if let Some(taken) = take.and_then(|take| take.execution) {
+            let (start, callback) = (seen.executions[taken].start_ns, seen.executions[taken].callback);
+            let stream = seen.stream_of(taken);
+            for held in self.tracer.busy.held(seen, stream, Some(callback), pieces.until, start.min(until)) {
+                pieces.until(held.from, position, CauseKind::Transport, Who::Topic(topic), None);
+                let (kind, who, by) = by_busy(seen, held.by);
+                pieces.until(held.to, position, kind, who, Some(by));
+            }
+            pieces.until(start.min(until), position, CauseKind::Transport, Who::Topic(topic), None);
+        }
+        pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
+    }
+
+    /// The message after the input, of the same publisher.
+    fn next(&self, wait: &Wait, position: usize) -> Option<Row<PublicationSeen>> {
+        let seen = self.tracer.seen;
+        let endpoint = seen.publications[wait.input].endpoint;
+        let of_topic = &seen.by_topic[self.made_of.path.topics[position - 1]].publications;
+        let later = &of_topic[of_topic.partition_point(|p| *p <= wait.input)..];
+        later.iter().copied().find(|p| seen.publications[*p].endpoint == endpoint)
+    }
+
+    /// When that was published, if that was after the input was taken.
+    fn newer(&self, wait: &Wait, position: usize) -> Option<i64> {
+        let sent = self.tracer.seen.publications[self.next(wait, position)?].time;
+        (sent > wait.began).then_some(sent)
+    }
+
+    /// What went on before a publish call on the topic into a node of the path, up to it or an instant.
+    fn not_sent(&self, pieces: &mut Pieces, position: usize, sent: Option<Row<PublicationSeen>>, until: i64) {
+        let seen = self.tracer.seen;
+        let path = &self.made_of.path;
+        let topic = path.topics[position - 1];
+        let until = sent.map_or(until, |sent| until.min(seen.publications[sent].time));
+        if let Some(by) = sent.and_then(|sent| seen.publications[sent].execution) {
+            let start = seen.executions[by].start_ns;
+            let callback = seen.executions[by].callback;
+            let began = start.min(until);
+            if let Some(due) = self.ticks.due(seen, by) {
+                pieces.until(due.min(began), position, CauseKind::NoNewer, Who::Topic(topic), None);
+                self.late(pieces, position - 1, by, began);
+            } else if let Some(input) = self.input_of(by, position - 1) {
+                self.not_sent(pieces, position - 1, Some(input), began);
+                self.late(pieces, position - 1, by, began);
+            }
+            pieces.until(began, position, CauseKind::NoNewer, Who::Topic(topic), None);
+            pieces.until(until, position - 1, CauseKind::Computation, Who::Callback(callback), Some(by));
+        }
+        pieces.until(until, position, CauseKind::NoNewer, Who::Topic(topic), None);
+    }
+
+    /// What an execution of a node of the path took on the path's topic into that node.
+    fn input_of(&self, execution: Row<Execution>, position: usize) -> Option<Row<PublicationSeen>> {
+        let (seen, path) = (self.tracer.seen, &self.made_of.path);
+        let topic = path.topics[position.checked_sub(1)?];
+        let take = self.tracer.usage.taken_in(seen, execution, path.nodes[position], topic, i64::MAX)?;
+        let input = seen.takes[take].publication?;
+        (seen.publications[input].time <= seen.executions[execution].start_ns).then_some(input)
+    }
+
+    /// Median time between two messages of a publisher around one of them.
+    fn interval(&self, publication: Row<PublicationSeen>) -> Option<i64> {
+        let seen = self.tracer.seen;
+        let endpoint = seen.publications[publication].endpoint?;
+        let all = &seen.by_topic[seen.topic_of(endpoint)].publications;
+        let place = all.partition_point(|p| *p < publication);
+        let around = &all[place.saturating_sub(INTERVALS)..(place + INTERVALS).min(all.len())];
+        let own = around.iter().map(|p| &seen.publications[*p]).filter(|p| p.endpoint == Some(endpoint));
+        let times: Vec<i64> = own.map(|p| p.time).collect();
+        let mut intervals: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        intervals.sort_unstable();
+        intervals.get(intervals.len() / 2).copied()
+    }
+}

@@ -1,0 +1,158 @@
+//! What a message waited for that a timer used: its due time, what made it late, and what kept a newer message away.
+
+mod scene;
+
+use scene::*;
+use tacho_events::testing::FileBuilder;
+use tacho_tables::CauseKind::{Computation, ExecutorBusy, NoNewer, NotDue, TickLate, Transport, UsedAgain, WakeUp};
+use tacho_tables::{CauseKind, Tables};
+
+const OTHER: u64 = 0x100;
+const SENSOR: u32 = 1;
+const FILTER: u32 = 2;
+const PLANNER: u32 = 3;
+const CONTROL: u32 = 4;
+
+/// (kind, by, ns) of the instance whose output is a control command at this time, which the parts add up to.
+fn parts(tables: &Tables, end_ns: i64) -> Vec<(u32, CauseKind, &str, i64)> {
+    let row = tables.instances.iter().position(|i| i.end_ns == end_ns).expect("an instance that ended then");
+    let of = tables.causes.iter().filter(|cause| cause.instance == Some(row as u32));
+    let parts: Vec<_> =
+        of.map(|c| (c.position, c.kind, c.by.as_str(), c.duration_ns.expect("of an instance"))).collect();
+    let sum: i64 = parts.iter().map(|part| part.3).sum();
+    assert_eq!(sum, tables.instances[row].end_to_end_ns, "{parts:?}");
+    parts
+}
+
+/// A sensor on a timer, a planner that keeps its points for a timer of 1000 ns, and a control.
+fn system(sensor_period: i64) -> FileBuilder {
+    FileBuilder::new()
+        .node(SENSOR, "sensor")
+        .publisher("/points")
+        .timer(sensor_period)
+        .node(PLANNER, "planner")
+        .subscription("/points")
+        .another_subscription(OTHER, "/map")
+        .publisher("/plan")
+        .timer(1_000)
+        .node(CONTROL, "control")
+        .subscription("/plan")
+}
+
+fn sense(b: FileBuilder, at: i64) -> FileBuilder {
+    b.process(SENSOR).at(at).start_timer().at(at + 10).publish(at).at(at + 20).end_timer()
+}
+
+fn keep(b: FileBuilder, at: i64, stamp: i64) -> FileBuilder {
+    b.process(PLANNER).at(at).start_taking(stamp).at(at + 5).end_taking()
+}
+
+/// A run of the planner's timer; the control command comes 40 later.
+fn plan(b: FileBuilder, at: i64) -> FileBuilder {
+    let b = b.process(PLANNER).at(at).start_timer().at(at + 20).publish(-at).at(at + 25).end_timer();
+    b.process(CONTROL).at(at + 30).start_taking(-at).at(at + 40).end_taking()
+}
+
+/// The planner's executor in another callback.
+fn load_map(b: FileBuilder, pid: u32, from: i64, to: i64) -> FileBuilder {
+    b.process(pid).at(from).callback_start(CALLBACK + OTHER, false).at(to).end_taking_from(OTHER)
+}
+
+#[test]
+fn a_timer_that_was_due_names_the_callback_that_its_executor_was_in() {
+    let mut b = system(1_000);
+    for k in 1..20 {
+        b = sense(b, 1_000 * k + 100);
+        match k {
+            12 => b = load_map(keep(b, 12_200, 12_100), PLANNER, 12_300, 13_900),
+            13 => b = keep(plan(b, 13_905), 13_950, 13_100),
+            _ => b = plan(keep(b, 1_000 * k + 200, 1_000 * k + 100), 1_000 * k + 500),
+        }
+    }
+    let tables = tables(&b);
+    assert_eq!(
+        parts(&tables, 13_945),
+        [
+            (0, Computation, "/sensor timer 0.001 ms", 10),
+            (1, Computation, "/planner timer 0.001 ms", 20),
+            (1, Transport, "/points (arrival not recorded: waiting for a wake-up is in it)", 90),
+            (1, ExecutorBusy, "/planner /map", 1_400),
+            (1, NotDue, "/planner timer 0.001 ms", 300),
+            (1, TickLate, "/planner timer 0.001 ms", 5),
+            (2, Computation, "/control /plan", 10),
+            (2, Transport, "/plan (arrival not recorded: waiting for a wake-up is in it)", 10),
+        ]
+    );
+    let busy = tables.causes.iter().find(|cause| cause.kind == ExecutorBusy).expect("a part");
+    let execution = tables.executions[busy.execution.expect("in an execution")];
+    assert_eq!((execution.start_ns, busy.from_ns, busy.usual_ns), (12_300, Some(12_500), Some(0)));
+}
+
+#[test]
+fn a_timer_that_runs_more_often_than_its_input_comes_uses_it_again() {
+    let mut b = system(4_000);
+    for k in 1..32 {
+        if k % 4 == 0 {
+            b = keep(sense(b, 1_000 * k + 100), 1_000 * k + 200, 1_000 * k + 100);
+        }
+        b = plan(b, 1_000 * k + 500);
+    }
+    let tables = tables(&b);
+    let of = |end: i64| -> Vec<_> {
+        let kinds = [NotDue, TickLate, UsedAgain, NoNewer, ExecutorBusy];
+        parts(&tables, end).into_iter().filter(|part| kinds.contains(&part.1)).collect()
+    };
+    assert_eq!(
+        of(23_540),
+        [(1, NotDue, "/planner timer 0.001 ms", 300), (1, UsedAgain, "/points", 3_000)],
+        "the fourth time: used first when it came"
+    );
+}
+
+#[test]
+fn what_kept_the_next_message_away_is_followed_up_the_path() {
+    let mut b = FileBuilder::new()
+        .node(SENSOR, "sensor")
+        .publisher("/raw")
+        .timer(1_000)
+        .node(FILTER, "filter")
+        .subscription("/raw")
+        .another_subscription(OTHER, "/map")
+        .publisher("/points")
+        .node(PLANNER, "planner")
+        .subscription("/points")
+        .publisher("/plan")
+        .timer(1_000)
+        .node(CONTROL, "control")
+        .subscription("/plan");
+    let filter = |b: FileBuilder, at: i64, k: i64| {
+        b.process(FILTER).at(at).start_taking(k).at(at + 10).publish(k + 1).end_taking()
+    };
+    for k in 1..20 {
+        b = sense(b, 1_000 * k + 100);
+        let stamp = 1_000 * k + 100;
+        match k {
+            // Its executor is busy when the message comes, until the planner has run once more without it.
+            12 => b = plan(load_map(b, FILTER, 12_050, 12_800), 12_500),
+            13 => {
+                b = keep(filter(b, 13_120, 12_100), 13_150, 12_101);
+                b = plan(keep(filter(b, 13_160, 13_100), 13_200, 13_101), 13_500);
+            }
+            _ => b = plan(keep(filter(b, stamp + 30, stamp), stamp + 50, stamp + 1), 1_000 * k + 500),
+        }
+    }
+    let tables = tables(&b);
+    let at_first: Vec<_> = parts(&tables, 12_540).into_iter().filter(|part| part.1 != Computation).collect();
+    assert_eq!(
+        at_first,
+        [
+            (1, Transport, "/raw (arrival not recorded: waiting for a wake-up is in it)", 20),
+            (1, ExecutorBusy, "/filter /map", 390),
+            (1, NoNewer, "/raw", 600),
+            (2, Transport, "/points (arrival not recorded: waiting for a wake-up is in it)", 10),
+            (2, NotDue, "/planner timer 0.001 ms", 350),
+            (3, Transport, "/plan (arrival not recorded: waiting for a wake-up is in it)", 10),
+        ]
+    );
+    assert!(parts(&tables, 12_540).iter().all(|part| part.1 != WakeUp));
+}

@@ -1,0 +1,149 @@
+//! The verdict: the chain that matters, how late it is, and what is to blame. docs/figures.md, "verdict".
+//!
+//! It accuses on good evidence alone: what delayed several instances, by enough to matter, beyond what is usual. What is
+//! merely the slowest of a healthy system is nobody's fault.
+
+mod advice;
+mod blame;
+mod callback;
+mod findings;
+mod lost;
+mod steady;
+
+use crate::figures::Repeat;
+use blame::Late;
+use std::collections::HashSet;
+use tacho_tables::summary::{CallbackFigures, ChainFigures, Culprit, Finding, Verdict};
+use tacho_tables::LinkEvidence;
+
+/// Below it a link of a chain counts as a guess; as the lint `uncertain-link` has it.
+const CERTAIN: f64 = 0.6;
+/// Chains that are looked at; those with the longest times.
+const LOOKED_AT: usize = 8;
+/// Culprits that are named.
+const NAMED: usize = 10;
+
+/// A culprit, and how much it matters: a part of all time or of all inputs.
+struct Suspect {
+    culprit: Culprit,
+    weight: f64,
+}
+
+/// What stands out in a run; `None` for one without chains, callbacks and topics.
+pub(crate) fn verdict(
+    repeats: &[Repeat<'_>],
+    chains: &[ChainFigures],
+    callbacks: &[CallbackFigures],
+    findings: &[Finding],
+) -> Option<Verdict> {
+    if chains.is_empty() && callbacks.is_empty() {
+        return None;
+    }
+    let mut of_chains: Vec<(Verdict, Vec<Suspect>)> =
+        that_matter(chains).into_iter().map(|chain| of_chain(repeats, chain)).collect();
+    let guilty = of_chains.iter().position(|(verdict, suspects)| missed(verdict) || !suspects.is_empty());
+    let (mut verdict, mut suspects) =
+        if of_chains.is_empty() { Default::default() } else { of_chains.swap_remove(guilty.unwrap_or(0)) };
+    let known: Vec<&Culprit> = suspects.iter().map(|suspect| &suspect.culprit).collect();
+    let found = findings::suspects(findings, callbacks, &known);
+    suspects.extend(found);
+    suspects.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let mut named = HashSet::new();
+    suspects.retain(|Suspect { culprit, .. }| {
+        named.insert((culprit.kind, culprit.node.clone(), culprit.callback.clone(), culprit.topic.clone()))
+    });
+    verdict.culprits = suspects.into_iter().take(NAMED).map(|suspect| suspect.culprit).collect();
+    verdict.text = text(&verdict, chains);
+    Some(verdict)
+}
+
+/// Chains with instances, those that missed a deadline first, then by their worst; those that rest on a guess only if
+/// there are no others.
+fn that_matter(chains: &[ChainFigures]) -> Vec<&ChainFigures> {
+    let came_through = |chain: &&ChainFigures| chain.instances > 0 || chain.deadline_ms.is_some();
+    let mut found: Vec<&ChainFigures> = chains.iter().filter(came_through).collect();
+    if found.iter().any(|chain| !is_guess(chain)) {
+        found.retain(|chain| !is_guess(chain));
+    }
+    let worst = |chain: &ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::INFINITY, |times| times.max);
+    let missed = |chain: &ChainFigures| chain.late_instances.is_some_and(|late| late > 0);
+    found.sort_by(|a, b| {
+        (missed(b), b.critical).cmp(&(missed(a), a.critical)).then_with(|| worst(b).total_cmp(&worst(a)))
+    });
+    found.truncate(LOOKED_AT);
+    found
+}
+
+fn is_guess(chain: &ChainFigures) -> bool {
+    chain.links.iter().any(|link| link.evidence == LinkEvidence::Inferred && link.confidence < CERTAIN)
+}
+
+/// What is said of one chain, and whom its instances and inputs accuse.
+fn of_chain(repeats: &[Repeat<'_>], chain: &ChainFigures) -> (Verdict, Vec<Suspect>) {
+    let late = Late::of(repeats, chain);
+    let mut suspects = blame::suspects(&late);
+    let steady = steady::suspects(&late, &suspects);
+    suspects.extend(steady);
+    let lost = lost::suspects(chain, &suspects);
+    suspects.extend(lost);
+    let times = chain.end_to_end_ms.as_ref();
+    let verdict = Verdict {
+        chain: Some(chain.name.clone()),
+        path: chain.path.clone(),
+        instances: chain.instances,
+        late_instances: late.instances,
+        late_cases: late.cases.len() as u64,
+        late_above_ms: late.above_ms,
+        deadline_ms: chain.deadline_ms,
+        usual_ms: times.map(|times| times.median),
+        worst_ms: times.map(|times| times.max),
+        ..Verdict::default()
+    };
+    (verdict, suspects)
+}
+
+fn missed(verdict: &Verdict) -> bool {
+    verdict.deadline_ms.is_some() && verdict.late_instances > 0
+}
+
+/// The sentence at the top.
+fn text(verdict: &Verdict, chains: &[ChainFigures]) -> String {
+    let Some((usual, worst)) = verdict.usual_ms.zip(verdict.worst_ms) else {
+        return match (verdict.culprits.is_empty(), chains.is_empty()) {
+            (true, true) => "No chain was seen, and nothing stands out in callbacks and topics.".into(),
+            (true, false) => "No chain has an end-to-end time, and nothing stands out in callbacks and topics.".into(),
+            (false, _) => "No chain has an end-to-end time; what is wrong stands below.".into(),
+        };
+    };
+    let ends = match verdict.path.as_slice() {
+        [first, .., last] => format!("{first} to {last}"),
+        _ => verdict.chain.clone().unwrap_or_default(),
+    };
+    let times = format!("usually {}, at worst {}", ms(usual), ms(worst));
+    let (late, all) = (verdict.late_instances, verdict.instances);
+    match verdict.deadline_ms {
+        Some(deadline) if late > 0 => {
+            format!("{ends} misses its deadline of {deadline} ms in {late} of {all} outputs: {times}.")
+        }
+        Some(deadline) => format!("{ends} keeps its deadline of {deadline} ms in all {all} outputs: {times}."),
+        None if verdict.culprits.is_empty() => format!("Nothing stands out: {ends} takes {times} ({all} outputs)."),
+        None => match verdict.late_above_ms.filter(|_| late > 0) {
+            Some(above) => format!("{ends} takes {times}; {late} of {all} outputs took more than {}.", ms(above)),
+            None => format!("{ends} takes {times} ({all} outputs)."),
+        },
+    }
+}
+
+/// `121.3 ms`.
+fn ms(value: f64) -> String {
+    match value {
+        _ if value >= 100.0 => format!("{value:.0} ms"),
+        _ if value >= 10.0 => format!("{value:.1} ms"),
+        _ => format!("{value:.2} ms"),
+    }
+}
+
+/// Singular or plural.
+fn count(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}

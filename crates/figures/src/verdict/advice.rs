@@ -1,0 +1,57 @@
+//! What to try, in one sentence, for recorded systems on rclcpp, rclpy and ROS 1.
+
+use super::callback::Named;
+use tacho_tables::CauseKind;
+
+/// Part of the wall time that is CPU time from which on a callback computes.
+const COMPUTES: f64 = 0.5;
+
+/// Against a callback that delays others, or itself.
+pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, wall_ms: f64, cpu_ms: Option<f64>) -> String {
+    let who = named.words(name);
+    let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
+    match kind {
+        CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
+            format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
+        }
+        CauseKind::ExecutorBusy => format!(
+            "Give {who} a callback group of its own on a multi-threaded executor, or a process of its own (ROS 1: \
+             a callback queue and spinner of its own)."
+        ),
+        CauseKind::GroupBusy => format!("Give {who} a callback group of its own: its executor has a thread to spare."),
+        _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
+            "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \
+             says whether it slept or was kept from its CPU."
+        ),
+        _ => format!("Make {who} do less a call, or move the seldom part of its work to a callback of its own."),
+    }
+}
+
+/// Against callbacks that occupy all threads.
+pub(super) fn more_threads(node: &str) -> String {
+    format!("Give the executor of {node} another thread, or move its long callbacks to a process of their own.")
+}
+
+/// Against what is no callback's.
+pub(super) fn of_kind(kind: CauseKind, by: &str, node: &str) -> String {
+    match kind {
+        CauseKind::Preemption | CauseKind::Interrupt => {
+            format!("Keep {by} off the CPU of {node} (taskset), or give {node} a real-time priority (chrt).")
+        }
+        CauseKind::Transport => {
+            "Compare the size and rate of its messages with what the middleware carries (tacho bench); try shared \
+             memory, or nodes composed in one process."
+                .into()
+        }
+        CauseKind::WakeUp | CauseKind::TickLate => format!(
+            "See what the executor of {node} does between callbacks (spin() in place of polling), and how busy the \
+             machine is (tacho record --scheduler on)."
+        ),
+        CauseKind::UsedAgain => format!("Run {node} when a message comes, or its timer no faster than {by} comes."),
+        CauseKind::NoNewer => format!("See why {by} comes late: the callbacks of its publisher stand below."),
+        CauseKind::NotDue | CauseKind::Kept => {
+            format!("Run {node} when its input comes, not by timer, or shift the phase of its timer (tacho tune).")
+        }
+        _ => String::new(),
+    }
+}

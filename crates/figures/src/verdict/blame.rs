@@ -1,0 +1,301 @@
+//! Who delayed the late instances of a chain, by what exceeds the usual.
+
+use super::callback::Named;
+use super::{advice, count, ms, Suspect};
+use crate::figures::Repeat;
+use std::collections::{BTreeMap, BTreeSet};
+use tacho_tables::late::late_above_ns;
+use tacho_tables::row::Row;
+use tacho_tables::summary::{ChainFigures, Culprit};
+use tacho_tables::{Cause, CauseKind, Execution};
+
+const NS_PER_MS: f64 = 1e6;
+/// Part of all lateness that a callback must account for.
+const SHARE: f64 = 0.15;
+/// The same of what the machine or the network did, which is everybody's.
+const SHARE_OF_NOISE: f64 = 0.3;
+/// Times that it must have happened.
+const TIMES: usize = 2;
+const TIMES_OF_NOISE: usize = 4;
+/// The same of a callback that was off the CPU, where others had much of the machine: what took it from one takes it
+/// from all.
+const SHARE_IN_DOUBT: f64 = 0.5;
+/// Of the usual time, and in ms: what it must have cost once.
+const COST: f64 = 0.25;
+const COST_MS: f64 = 5.0;
+
+/// A late instance with what it consists of.
+pub(super) struct Case<'a> {
+    pub end_to_end_ms: f64,
+    /// Repeat of each of its parts.
+    pub parts: Vec<(&'a Repeat<'a>, &'a Cause)>,
+}
+
+/// All instances of a chain that are explained, and which of them are late.
+pub(super) struct Late<'a> {
+    pub cases: Vec<Case<'a>>,
+    /// Every part that is told, of instances that are not late, too.
+    pub told: Vec<(&'a Repeat<'a>, &'a Cause)>,
+    /// Late ones, with those that are not explained.
+    pub instances: u64,
+    pub above_ms: Option<f64>,
+    pub median_ms: f64,
+    pub worst_ms: f64,
+    /// The longest that is not late.
+    pub worst_of_others_ms: f64,
+    /// Half of all are late, so that what is usual is no measure of what should be.
+    pub mostly: bool,
+    pub path: &'a [String],
+    /// Others had much of the machine.
+    pub is_busy: bool,
+}
+
+impl<'a> Late<'a> {
+    pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
+        let row_of = |repeat: &Repeat<'_>| {
+            repeat.tables.chains.iter().position(|row| row.name == chain.name && row.path == chain.path)
+        };
+        let rows: Vec<Option<u32>> = repeats.iter().map(|repeat| row_of(repeat).map(|row| row as u32)).collect();
+        let times = || {
+            repeats.iter().zip(&rows).flat_map(|(repeat, row)| {
+                let own = repeat.tables.instances.iter().filter(move |instance| Some(instance.chain) == *row);
+                own.map(|instance| instance.end_to_end_ns)
+            })
+        };
+        let above = match chain.deadline_ms {
+            Some(deadline) => Some((deadline * NS_PER_MS) as i64),
+            None => late_above_ns(times().collect()),
+        };
+        let is_late = |ns: i64| above.is_some_and(|above| ns > above);
+        let instances = times().filter(|ns| is_late(*ns)).count() as u64;
+        let mut by_instance: BTreeMap<(usize, u32), Vec<(&'a Repeat<'a>, &'a Cause)>> = BTreeMap::new();
+        for (number, (repeat, row)) in repeats.iter().zip(&rows).enumerate() {
+            for cause in repeat.tables.causes.iter().filter(|cause| Some(cause.chain) == *row) {
+                if let Some(instance) = cause.instance {
+                    by_instance.entry((number, instance)).or_default().push((repeat, cause));
+                }
+            }
+        }
+        let told = by_instance.values().flatten().copied().collect();
+        let whole =
+            |(number, instance): (usize, u32)| repeats[number].tables.instances[instance as usize].end_to_end_ns;
+        let late = by_instance.into_iter().filter(|(key, _)| is_late(whole(*key)));
+        let cases = late.map(|(key, parts)| Case { end_to_end_ms: whole(key) as f64 / NS_PER_MS, parts }).collect();
+        let others = times().filter(|ns| !is_late(*ns)).max();
+        let figures = chain.end_to_end_ms.as_ref();
+        Late {
+            cases,
+            told,
+            instances,
+            above_ms: above.map(|ns| ns as f64 / NS_PER_MS),
+            median_ms: figures.map_or(0.0, |times| times.median),
+            worst_ms: figures.map_or(0.0, |times| times.max),
+            worst_of_others_ms: others.map_or(0.0, |ns| ns as f64 / NS_PER_MS),
+            mostly: instances * 2 > chain.instances,
+            path: &chain.path,
+            is_busy: repeats.iter().any(|repeat| {
+                repeat.info.and_then(|info| info.load.as_ref()).is_some_and(|load| load.much().is_some())
+            }),
+        }
+    }
+
+    /// What a part is above the usual, or at all where the usual is too late itself.
+    fn excess_ms(&self, cause: &Cause) -> f64 {
+        let usual = if self.mostly { 0 } else { cause.usual_ns.unwrap_or(0) };
+        (cause.duration_ns.unwrap_or(0) - usual).max(0) as f64 / NS_PER_MS
+    }
+
+    /// Node at a place on the path.
+    pub fn node(&self, position: u32) -> &'a str {
+        self.path.get(2 * position as usize).map_or("", String::as_str)
+    }
+}
+
+/// What parts are one culprit's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// In whatever way it delayed anything.
+    Callback(Named, String),
+    /// Those that occupied all threads.
+    Threads(String, u32),
+    /// A kind, by whom, and the place on the path.
+    Other(CauseKind, String, u32),
+}
+
+impl Key {
+    pub fn of(repeat: &Repeat<'_>, cause: &Cause) -> Key {
+        use CauseKind::{Computation, ExecutorBusy, GroupBusy};
+        match (cause.kind, cause.execution) {
+            (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => {
+                Key::Threads(cause.by.clone(), cause.position)
+            }
+            (Computation | ExecutorBusy | GroupBusy, Some(execution)) => {
+                Key::Callback(Named::of(repeat, execution), cause.by.clone())
+            }
+            (kind, _) => Key::Other(kind, cause.by.clone(), cause.position),
+        }
+    }
+}
+
+/// Everything that one did.
+#[derive(Default)]
+struct Blame {
+    weight_ms: f64,
+    by_kind: BTreeMap<CauseKind, f64>,
+    /// By place among the late cases.
+    cases: BTreeMap<usize, f64>,
+    executions: BTreeSet<(usize, Row<Execution>)>,
+    longest_ms: f64,
+    /// Of the longest execution: wall and CPU time.
+    wall_ms: f64,
+    cpu_ms: Option<f64>,
+    /// Half of all its executions take half as long as the longest or longer.
+    is_usual: bool,
+    position: u32,
+}
+
+/// Whether a delay of this kind may be somebody's fault, and whether it takes more of it to say so.
+fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
+    use CauseKind::*;
+    match kind {
+        Computation | ExecutorBusy | GroupBusy | UsedAgain => Some(false),
+        Preemption | Interrupt | Transport | WakeUp | TickLate | NoNewer => Some(true),
+        NotDue | Kept => mostly.then_some(false),
+        Overwritten | Lost | Unmatched | Ended | Pending | Untold | Superseded | NoOutput | NotActive => None,
+    }
+}
+
+/// Those that delayed late instances.
+pub(super) fn suspects(late: &Late<'_>) -> Vec<Suspect> {
+    let mut blames: BTreeMap<Key, Blame> = BTreeMap::new();
+    let base = if late.mostly { 0.0 } else { late.median_ms };
+    let all_ms: f64 = late.cases.iter().map(|case| (case.end_to_end_ms - base).max(0.0)).sum();
+    for (place, case) in late.cases.iter().enumerate() {
+        for (repeat, cause) in &case.parts {
+            let excess = late.excess_ms(cause);
+            if excess <= 0.0 || counts(cause.kind, late.mostly).is_none() {
+                continue;
+            }
+            let blame = blames.entry(Key::of(repeat, cause)).or_default();
+            blame.weight_ms += excess;
+            *blame.by_kind.entry(cause.kind).or_default() += excess;
+            *blame.cases.entry(place).or_default() += excess;
+            blame.longest_ms = blame.longest_ms.max(cause.duration_ns.unwrap_or(0) as f64 / NS_PER_MS);
+            blame.position = cause.position;
+            if let Some(execution) = cause.execution {
+                let repeat_number = std::ptr::from_ref(*repeat) as usize;
+                blame.executions.insert((repeat_number, execution));
+                let row = &repeat.tables.executions[execution];
+                let wall = row.end_ns.map_or(0.0, |end| (end - row.start_ns) as f64 / NS_PER_MS);
+                if wall > blame.wall_ms {
+                    (blame.wall_ms, blame.cpu_ms) = (wall, row.cpu_ns.map(|ns| ns as f64 / NS_PER_MS));
+                }
+            }
+        }
+    }
+    for blame in blames.values_mut() {
+        let execution = blame.executions.iter().next();
+        let repeat =
+            execution.and_then(|(at, _)| late.told.iter().find(|(r, _)| std::ptr::from_ref(*r) as usize == *at));
+        if let (Some((_, execution)), Some((repeat, _))) = (execution, repeat) {
+            let executions = &repeat.tables.executions;
+            let own = executions.iter().filter(|e| e.callback == executions[*execution].callback);
+            let times: Vec<f64> = own.filter_map(|e| Some((e.end_ns? - e.start_ns) as f64 / NS_PER_MS)).collect();
+            blame.is_usual = times.iter().filter(|ms| **ms >= 0.5 * blame.wall_ms).count() * 2 >= times.len();
+        }
+    }
+    let times_ms = late.median_ms.max(1e-3);
+    blames
+        .into_iter()
+        .filter(|(_, blame)| is_material(late, blame, all_ms))
+        .map(|(key, blame)| {
+            let weight = blame.weight_ms / (all_ms + times_ms * late.cases.len() as f64).max(1e-9);
+            Suspect { culprit: culprit(late, &key, &blame, all_ms), weight }
+        })
+        .collect()
+}
+
+fn is_material(late: &Late<'_>, blame: &Blame, all_ms: f64) -> bool {
+    let mut kinds = blame.by_kind.keys();
+    let is_noise = kinds.all(|kind| counts(*kind, late.mostly) == Some(true));
+    // Its own work, each time, is no doubt.
+    let in_doubt = late.is_busy && !blame.is_usual && blame.cpu_ms.is_none_or(|cpu| cpu < 0.5 * blame.wall_ms);
+    let (share, times) = match (is_noise, in_doubt && !blame.executions.is_empty()) {
+        (true, _) => (SHARE_OF_NOISE, TIMES_OF_NOISE),
+        (false, true) => (SHARE_IN_DOUBT, TIMES),
+        (false, false) => (SHARE, TIMES),
+    };
+    let happened = match blame.executions.len() {
+        0 => blame.cases.len(),
+        executions => executions,
+    };
+    let most = blame.cases.values().fold(0.0, |most: f64, ms| most.max(*ms));
+    blame.weight_ms >= share * all_ms && happened >= times && most >= COST_MS.max(COST * late.median_ms)
+}
+
+fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
+    let kind = *blame.by_kind.iter().max_by(|a, b| a.1.total_cmp(b.1)).expect("a part").0;
+    let node = late.node(blame.position).to_owned();
+    let (cases, all) = (blame.cases.len() as u64, late.cases.len() as u64);
+    let share = (100.0 * blame.weight_ms / all_ms.max(1e-9)).min(100.0);
+    let executions = blame.executions.len() as u64;
+    let of = format!("{cases} of {all} late outputs waited for it, {share:.0} % of their lateness");
+    let mut made = Culprit {
+        kind: Some(kind),
+        node: Some(node.clone()),
+        share_percent: Some(share),
+        instances: cases,
+        executions: (executions > 0).then_some(executions),
+        longest_ms: Some(blame.longest_ms),
+        ..Culprit::default()
+    };
+    match key {
+        Key::Callback(named, name) => {
+            let at = named.node.clone().unwrap_or(node);
+            let took = format!("{} of {at} took up to {}{}", named.words(name), ms(blame.wall_ms), blocked(blame));
+            let how = match kind {
+                CauseKind::GroupBusy => "callback group busy with it",
+                CauseKind::ExecutorBusy => "executor busy with it",
+                _ => "its own computation",
+            };
+            made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
+            made.next = advice::of_callback(kind, named, name, blame.wall_ms, blame.cpu_ms);
+            made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
+            made.node = Some(at);
+            made.callback = Some(name.clone());
+            (made.function, made.location, made.topic) =
+                (named.function.clone(), named.location.clone(), named.topic.clone());
+        }
+        Key::Threads(names, _) => {
+            let longest = ms(blame.longest_ms);
+            made.text = format!("All threads of the executor of {node} were busy with {names}, up to {longest}: {of}.");
+            made.next = advice::more_threads(&node);
+            made.callback = Some(names.clone());
+        }
+        Key::Other(kind, by, _) => {
+            let longest = ms(blame.longest_ms);
+            made.text = format!("At {node}: {} {by}, up to {longest}: {of}.", kind.words());
+            made.next = advice::of_kind(*kind, by, &node);
+            let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain | CauseKind::NoNewer);
+            made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
+            made.callback =
+                matches!(kind, CauseKind::NotDue | CauseKind::Kept | CauseKind::TickLate).then(|| by.clone());
+        }
+    }
+    let left = |place: usize, case: &Case<'_>| case.end_to_end_ms - blame.cases.get(&place).copied().unwrap_or(0.0);
+    let left: Vec<f64> = late.cases.iter().enumerate().map(|(place, case)| left(place, case)).collect();
+    let above = late.above_ms.unwrap_or(f64::INFINITY);
+    made.worst_without_ms = Some(left.iter().fold(late.worst_of_others_ms, |most, ms| most.max(*ms)));
+    made.late_without = Some(left.iter().filter(|ms| **ms > above).count() as u64);
+    made
+}
+
+/// How much of the longest execution was no CPU time, if that is most of it.
+fn blocked(blame: &Blame) -> String {
+    match blame.cpu_ms {
+        Some(cpu) if cpu < 0.5 * blame.wall_ms => {
+            format!(" (off the CPU, blocked or waiting, for {})", ms(blame.wall_ms - cpu))
+        }
+        _ => String::new(),
+    }
+}

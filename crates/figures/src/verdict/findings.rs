@@ -1,0 +1,84 @@
+//! Findings that say what is wrong though no late instance shows it.
+
+use super::Suspect;
+use tacho_tables::summary::{CallbackFigures, Culprit, Finding, FindingCase};
+
+/// Lints whose cases are faults, with their weight among culprits.
+const FAULTS: [(&str, f64); 5] = [
+    ("never-received", 0.9),
+    ("queue-too-short", 0.1),
+    ("lossy-best-effort", 0.1),
+    ("callback-exceeds-period", 0.3),
+    ("node-not-active", 0.1),
+];
+/// Cases of one lint that are told.
+const CASES: usize = 2;
+
+/// Suspects from findings, but for those that are known of chains.
+pub(super) fn suspects(findings: &[Finding], callbacks: &[CallbackFigures], known: &[&Culprit]) -> Vec<Suspect> {
+    let mut found = Vec::new();
+    for (lint, weight) in FAULTS {
+        let of = findings.iter().filter(|finding| finding.lint == lint).flat_map(|finding| &finding.cases);
+        let cases = of.filter_map(|case| culprit(lint, case, callbacks)).filter(|culprit| !is_known(culprit, known));
+        found.extend(cases.take(CASES).map(|culprit| Suspect { culprit, weight }));
+    }
+    found
+}
+
+fn is_known(culprit: &Culprit, known: &[&Culprit]) -> bool {
+    known.iter().any(|other| {
+        let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+        other.node == culprit.node
+            && (same(&other.topic, &culprit.topic)
+                || same(&other.function, &culprit.function)
+                || same(&other.callback, &culprit.callback))
+    })
+}
+
+/// A case as a culprit; `None` where it is no fault for sure.
+fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Option<Culprit> {
+    let names: Vec<&str> = case.subject.split(' ').filter(|word| word.starts_with('/')).collect();
+    let of_pair = lint == "never-received";
+    let (node, topic) = match (of_pair, names.as_slice()) {
+        (true, [_, to, topic, ..]) => (to, Some(*topic)),
+        (false, [node, rest @ ..]) => (node, rest.first().copied()),
+        _ => return None,
+    };
+    let mut made = Culprit {
+        lint: Some(lint.into()),
+        node: Some((*node).into()),
+        topic: topic.map(str::to_owned),
+        text: format!("{lint}: {}: {}.", case.subject, case.evidence),
+        next: format!("Try: {}.", case.next),
+        ..Culprit::default()
+    };
+    if lint == "callback-exceeds-period" {
+        let callback = callbacks.iter().find(|callback| is_of(callback, node, topic, &case.subject))?;
+        let usual_ms = callback.duration_us.as_ref()?.median / 1e3;
+        // Now and then it may be the machine; usually, it is the callback.
+        if callback.period_ms.is_some_and(|period| usual_ms < period) {
+            return None;
+        }
+        made.callback = Some(case.subject.clone());
+        made.longest_ms = callback.duration_us.as_ref().map(|times| times.max / 1e3);
+        (made.function, made.location) = function(callback);
+        if let Some(function) = &made.function {
+            made.text = format!("{function} of {node} takes longer than it has time for ({lint}): {}.", case.evidence);
+        }
+    }
+    Some(made)
+}
+
+fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &str) -> bool {
+    let period = || callback.period_ms.is_some_and(|ms| subject.contains(&format!("timer {ms} ms")));
+    callback.node.as_deref() == Some(node)
+        && if topic.is_some() { callback.topic.as_deref() == topic } else { period() }
+}
+
+fn function(callback: &CallbackFigures) -> (Option<String>, Option<String>) {
+    let Some(symbol) = &callback.symbol else { return (None, None) };
+    match symbol.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
+        Some((name, at)) if at.contains(':') => (Some(name.to_owned()), Some(at.to_owned())),
+        _ => (Some(symbol.clone()), None),
+    }
+}

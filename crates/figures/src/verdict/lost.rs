@@ -1,0 +1,76 @@
+//! Inputs that never became an output, where somebody is to blame for it.
+
+use super::{count, Suspect};
+use tacho_tables::summary::{ChainFigures, Culprit, LostInputs};
+use tacho_tables::CauseKind;
+
+/// Part of all inputs, and how many, from which on their loss is told.
+const LOST: (f64, u64) = (0.01, 2);
+/// Before two nodes know each other messages always go missing.
+const UNMATCHED: f64 = 0.1;
+/// A queue of less keeps no burst.
+const SHORT: u64 = 5;
+
+/// Those that lost inputs.
+pub(super) fn suspects(chain: &ChainFigures, known: &[Suspect]) -> Vec<Suspect> {
+    let all = chain.instances + chain.lost_inputs.iter().map(|lost| lost.inputs).sum::<u64>();
+    chain.lost_inputs.iter().filter_map(|lost| suspect(chain, known, lost, all)).collect()
+}
+
+fn suspect(chain: &ChainFigures, known: &[Suspect], lost: &LostInputs, all: u64) -> Option<Suspect> {
+    use CauseKind::{Ended, Lost, NotActive, Overwritten, Unmatched};
+    let part = lost.inputs as f64 / all.max(1) as f64;
+    let least = match lost.kind {
+        Overwritten | Lost | NotActive | Ended => LOST.0,
+        Unmatched => UNMATCHED,
+        _ => return None,
+    };
+    if part < least || lost.inputs < LOST.1 {
+        return None;
+    }
+    let node = &lost.node;
+    let place = chain.path.iter().position(|name| name == node);
+    let topic = place.and_then(|place| chain.path.get(place.checked_sub(1)?)).cloned();
+    let on = topic.clone().unwrap_or_default();
+    let of = format!("{} of {on}, {:.0} % of all", count(lost.inputs, "input", "inputs"), 100.0 * part);
+    let depth: Option<u64> = lost.by.split(' ').find_map(|word| word.parse().ok());
+    let (text, next) = match lost.kind {
+        Overwritten => {
+            let depth = depth.map_or(String::new(), |depth| format!("; it keeps {depth}"));
+            let text = format!("The queue of {node} overwrote {of}, before {node} took them{depth}.");
+            (text, format!("A greater depth for {on} at {node}, or callbacks of {node} that take it sooner."))
+        }
+        Unmatched => (
+            format!("{of} were sent before {node} was matched with its publisher: it came late."),
+            format!("Start {node} before the publisher of {on}, or see what its start waits for."),
+        ),
+        Ended => (
+            format!("{node} was killed or died: {of} were sent after its last event (it ended early)."),
+            format!("See how the process of {node} ended (exit state, out of memory), and have it started again."),
+        ),
+        NotActive => (
+            format!("{of} came while {} was not active.", lost.by),
+            format!("Activate {node} before its inputs come (ros2 lifecycle set {node} activate)."),
+        ),
+        _ => (
+            format!("{of} were lost on the way to {node}."),
+            format!("Reliable QoS for {on}, larger socket buffers (net.core.rmem_max), or smaller messages."),
+        ),
+    };
+    // A queue of some depth overflows because a callback of its node does not take from it.
+    let is_held = lost.kind == Overwritten
+        && depth.is_some_and(|depth| depth >= SHORT)
+        && known.iter().any(|suspect| suspect.culprit.node.as_ref() == Some(node));
+    let least_known = known.iter().map(|suspect| suspect.weight).fold(f64::INFINITY, f64::min);
+    let culprit = Culprit {
+        kind: Some(lost.kind),
+        node: Some(node.clone()),
+        topic,
+        share_percent: Some(100.0 * part),
+        instances: lost.inputs,
+        text,
+        next,
+        ..Culprit::default()
+    };
+    Some(Suspect { culprit, weight: if is_held { part.min(0.9 * least_known) } else { part } })
+}

@@ -1,0 +1,96 @@
+//! What takes much of the usual instance and should not: no single instance stands out, since all are late.
+
+use super::blame::{Key, Late};
+use super::{advice, ms, Suspect};
+use std::collections::BTreeMap;
+use tacho_tables::summary::Culprit;
+use tacho_tables::{Cause, CauseKind};
+
+/// Part of the usual end-to-end time from which waiting is told, and ms.
+const WAITING: (f64, f64) = (0.3, 2.0);
+/// The same of transport and of waking up, which every chain has.
+const ON_THE_WAY: (f64, f64) = (0.4, 10.0);
+
+/// Those that keep the usual instance waiting, but for those that are suspects already.
+pub(super) fn suspects(late: &Late<'_>, known: &[Suspect]) -> Vec<Suspect> {
+    // A part is the same in all instances that have it.
+    let mut usual: BTreeMap<(u32, CauseKind, &str), (Key, &Cause)> = BTreeMap::new();
+    for (repeat, cause) in &late.told {
+        let key = (cause.position, cause.kind, cause.by.as_str());
+        usual.entry(key).or_insert_with(|| (Key::of(repeat, cause), cause));
+    }
+    let mut by_key: BTreeMap<Key, (f64, &Cause)> = BTreeMap::new();
+    for (key, cause) in usual.into_values() {
+        if least(cause.kind).is_some() {
+            let entry = by_key.entry(key).or_insert((0.0, cause));
+            entry.0 += cause.usual_ns.unwrap_or(0) as f64 / 1e6;
+        }
+    }
+    let is_known = |made: &Culprit| {
+        known.iter().any(|suspect| {
+            let of = &suspect.culprit;
+            (of.node.as_ref(), &of.callback, &of.topic) == (made.node.as_ref(), &made.callback, &made.topic)
+        })
+    };
+    by_key
+        .into_iter()
+        .filter(|(_, (usual_ms, cause))| {
+            let (part, least_ms) = least(cause.kind).expect("filtered above");
+            *usual_ms >= part * late.median_ms && *usual_ms >= least_ms
+        })
+        .map(|(key, (usual_ms, cause))| (culprit(late, &key, usual_ms, cause), usual_ms / late.median_ms))
+        .filter(|(culprit, _)| !is_known(culprit))
+        .map(|(culprit, weight)| Suspect { culprit, weight })
+        .collect()
+}
+
+fn least(kind: CauseKind) -> Option<(f64, f64)> {
+    use CauseKind::*;
+    match kind {
+        ExecutorBusy | GroupBusy | UsedAgain | Preemption => Some(WAITING),
+        Transport | WakeUp => Some(ON_THE_WAY),
+        _ => None,
+    }
+}
+
+fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit {
+    let node = late.node(cause.position).to_owned();
+    let share = 100.0 * usual_ms / late.median_ms.max(1e-9);
+    let of = format!("{share:.0} % of the usual {}", ms(late.median_ms));
+    let mut made = Culprit {
+        kind: Some(cause.kind),
+        node: Some(node.clone()),
+        share_percent: Some(share.min(100.0)),
+        longest_ms: Some(usual_ms),
+        worst_without_ms: Some((late.worst_ms - usual_ms).max(0.0)),
+        ..Culprit::default()
+    };
+    match key {
+        Key::Callback(named, name) => {
+            let at = named.node.clone().unwrap_or(node);
+            made.text = format!(
+                "Outputs usually wait {} at {at}: {} {}, {of}.",
+                ms(usual_ms),
+                cause.kind.words(),
+                named.words(name)
+            );
+            made.next = advice::of_callback(cause.kind, named, name, usual_ms, None);
+            made.node = Some(at);
+            made.callback = Some(name.clone());
+            (made.function, made.location, made.topic) =
+                (named.function.clone(), named.location.clone(), named.topic.clone());
+        }
+        Key::Threads(names, _) => {
+            made.text = format!("Outputs usually wait {} at {node}: executor busy with {names}, {of}.", ms(usual_ms));
+            made.next = advice::more_threads(&node);
+            made.callback = Some(names.clone());
+        }
+        Key::Other(kind, by, _) => {
+            made.text = format!("Outputs usually spend {} at {node}: {} {by}, {of}.", ms(usual_ms), kind.words());
+            made.next = advice::of_kind(*kind, by, &node);
+            let is_topic = matches!(kind, CauseKind::Transport | CauseKind::UsedAgain);
+            made.topic = is_topic.then(|| by.split(' ').next().unwrap_or(by).to_owned());
+        }
+    }
+    made
+}

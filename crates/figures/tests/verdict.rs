@@ -1,0 +1,157 @@
+//! The verdict on small systems with a planted fault, and on the same systems without.
+
+#[path = "../../analysis/tests/scene/mod.rs"]
+mod scene;
+
+use scene::*;
+use tacho_events::testing::FileBuilder;
+use tacho_figures::{summarise, Repeat};
+use tacho_tables::summary::{Culprit, Verdict};
+use tacho_tables::CauseKind;
+
+const OTHER: u64 = 0x100;
+const US: i64 = 1_000;
+const MS: i64 = 1_000_000;
+const SENSOR: u32 = 1;
+const PLANNER: u32 = 2;
+const CONTROL: u32 = 3;
+
+/// A sensor of 20 Hz, a planner of 10 Hz that keeps its input, a control. In the planner's executor, or the control's,
+/// another callback runs at times.
+struct System {
+    /// The planner's other callback: when it begins and ends.
+    loads: Vec<(i64, i64)>,
+    /// How long each callback of the control takes, by its number.
+    control: fn(i64) -> i64,
+}
+
+impl System {
+    fn healthy() -> System {
+        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3) }
+    }
+
+    fn build(&self) -> FileBuilder {
+        type Write<'a> = Box<dyn Fn(FileBuilder) -> FileBuilder + 'a>;
+        let mut events: Vec<(i64, Write<'_>)> = Vec::new();
+        let free = |at: i64| self.loads.iter().filter(|load| load.0 <= at && at < load.1).map(|load| load.1).max();
+        for k in 0..200 {
+            let at = (1_000 + 50 * k) * MS + (k % 7) * 20 * US;
+            events.push((
+                at,
+                Box::new(move |b| b.process(SENSOR).at(at).start_timer().at(at + US).publish(at).end_timer()),
+            ));
+            let taken = free(at + 200 * US).map_or(at + 200 * US, |end| end + 2 * MS + k * US);
+            events.push((
+                taken,
+                Box::new(move |b| b.process(PLANNER).at(taken).start_taking(at).at(taken + 10).end_taking()),
+            ));
+        }
+        let mut last = 0;
+        for k in 0..98 {
+            let due = (1_130 + 100 * k) * MS;
+            let at = free(due).map_or(due, |end| end + US) + 20 * US * (k % 3);
+            if at < last + 10 * MS {
+                continue; // skipped, as rcl does
+            }
+            last = at;
+            let (stamp, took) = (-at, (self.control)(k));
+            events.push((
+                at,
+                Box::new(move |b| b.process(PLANNER).at(at).start_timer().at(at + MS).publish(stamp).end_timer()),
+            ));
+            let taken = at + MS + 300 * US;
+            events.push((
+                taken,
+                Box::new(move |b| b.process(CONTROL).at(taken).start_taking(stamp).at(taken + took).end_taking()),
+            ));
+        }
+        for (from, to) in self.loads.iter().copied() {
+            let load = move |b: FileBuilder| {
+                b.process(PLANNER).at(from).callback_start(CALLBACK + OTHER, false).at(to).end_taking_from(OTHER)
+            };
+            events.push((from, Box::new(load)));
+        }
+        events.sort_by_key(|(time, _)| *time);
+        let builder = FileBuilder::new()
+            .node(SENSOR, "sensor")
+            .publisher("/points")
+            .timer(50 * MS)
+            .node(PLANNER, "planner")
+            .subscription("/points")
+            .another_subscription(OTHER, "/map")
+            .publisher("/plan")
+            .timer(100 * MS)
+            .node(CONTROL, "control")
+            .subscription("/plan");
+        events.into_iter().fold(builder, |b, (_, write)| write(b))
+    }
+
+    fn verdict(&self, links: &str) -> Verdict {
+        let tables = scene::tables_with(&self.build(), links);
+        let repeat = [Repeat { tables: &tables, options: Default::default(), info: None }];
+        summarise(&repeat, None).verdict.expect("a run with chains")
+    }
+}
+
+fn only(verdict: &Verdict) -> &Culprit {
+    assert_eq!(verdict.culprits.len(), 1, "{verdict:#?}");
+    &verdict.culprits[0]
+}
+
+#[test]
+fn what_seldom_blocks_the_executor_of_a_timer_is_the_culprit_with_what_it_brings_to_mend_it() {
+    // Three times 121 ms, from 25 ms before the planner is due.
+    let loads = [2_505, 5_505, 8_505].map(|from| (from * MS, (from + 121) * MS)).to_vec();
+    let verdict = System { loads, ..System::healthy() }.verdict("{}");
+    assert_eq!(verdict.path, ["/sensor", "/points", "/planner", "/plan", "/control"]);
+    assert_eq!((verdict.late_instances, verdict.late_cases), (3, 3), "{verdict:#?}");
+    let culprit = only(&verdict);
+    assert_eq!(
+        (culprit.kind, culprit.node.as_deref(), culprit.callback.as_deref(), culprit.topic.as_deref()),
+        (Some(CauseKind::ExecutorBusy), Some("/planner"), Some("/planner /map"), Some("/map"))
+    );
+    assert_eq!((culprit.instances, culprit.executions, culprit.longest_ms), (3, Some(3), Some(121.0)));
+    // Due 25 ms after it began: it was late by 96 ms, and by nothing else.
+    assert!(culprit.share_percent.is_some_and(|share| share > 90.0), "{culprit:#?}");
+    let (worst, without) = verdict.worst_ms.zip(culprit.worst_without_ms).expect("both");
+    assert!((95.5..96.5).contains(&(worst - without)) && culprit.late_without == Some(0), "{worst} {without}");
+    assert!(culprit.text.contains("121 ms") && culprit.text.contains("3 executions"), "{}", culprit.text);
+    assert!(culprit.next.contains("callback group of its own"), "{}", culprit.next);
+}
+
+#[test]
+fn on_a_healthy_system_nobody_is_accused() {
+    let verdict = System::healthy().verdict("{}");
+    assert_eq!(verdict.culprits, []);
+    assert!(verdict.text.starts_with("Nothing stands out: /sensor to /control takes usually"), "{}", verdict.text);
+}
+
+#[test]
+fn a_single_slow_instance_accuses_nobody() {
+    let once = System { loads: vec![(2_500 * MS, 2_621 * MS)], ..System::healthy() }.verdict("{}");
+    assert_eq!((once.late_instances, once.culprits), (1, Vec::new()));
+}
+
+#[test]
+fn a_callback_of_the_chain_that_seldom_takes_long_is_its_own_culprit() {
+    let slow = System { control: |k| if k % 20 == 7 { 70 * MS } else { MS }, ..System::healthy() };
+    let verdict = slow.verdict("{}");
+    let culprit = only(&verdict);
+    assert_eq!(
+        (culprit.kind, culprit.callback.as_deref(), culprit.executions),
+        (Some(CauseKind::Computation), Some("/control /plan"), Some(5))
+    );
+}
+
+#[test]
+fn a_deadline_says_what_is_late_and_one_that_is_kept_accuses_nobody() {
+    let links = |ms: u32| format!("chains: {{brake: {{nodes: [sensor, planner, control], deadline: {ms} ms}}}}");
+    let kept = System::healthy().verdict(&links(200));
+    assert!(kept.text.contains("keeps its deadline of 200 ms in all 98 outputs"), "{}", kept.text);
+    assert_eq!(kept.culprits, []);
+    // All are late: what is usual is too long, and most of it is the wait for the planner's timer.
+    let missed = System::healthy().verdict(&links(10));
+    assert!(missed.text.contains("misses its deadline of 10 ms in 98 of 98 outputs"), "{}", missed.text);
+    let first = &missed.culprits[0];
+    assert_eq!((first.kind, first.node.as_deref()), (Some(CauseKind::NotDue), Some("/planner")));
+}
