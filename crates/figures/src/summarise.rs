@@ -35,6 +35,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
             preemptors: figures::threads::preemptors(repeats),
             findings: Some(done(findings)),
             notes,
+            window: figures::window::figures(repeats),
         }
     })
 }

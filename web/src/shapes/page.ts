@@ -307,6 +307,8 @@ export interface PageRun {
   summary: Summary;
   /** See `ReportRun::sweep`. */
   sweep: Sweep | null;
+  /** What of it does not count, in a sentence. */
+  window?: string;
 }
 
 /**

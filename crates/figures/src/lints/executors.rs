@@ -135,7 +135,7 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 /// their callback, together, and how many did. What a callback took that ran already did not wait for it.
 fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
     let mut waits: HashMap<Thread, (i64, i64)> = HashMap::new();
-    for message in &facts.tables.messages {
+    for message in facts.messages() {
         let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else {
             continue;
         };

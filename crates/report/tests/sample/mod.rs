@@ -282,7 +282,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             } else {
                 None
             },
-            latency_uncertainty_us: None,
+            ..TopicFigures::default()
         });
     }
     for (node, _, output) in BESIDE {
@@ -300,7 +300,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             lost: None,
             rate_hz: (output != "/vector_map").then_some(10.0),
             latency_us: None,
-            latency_uncertainty_us: None,
+            ..TopicFigures::default()
         });
     }
     Summary {
