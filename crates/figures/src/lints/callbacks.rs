@@ -130,6 +130,11 @@ pub const STARVED: Lint = Lint {
     },
 };
 
+/// Whether that is found of a timer.
+pub(super) fn starves(facts: &Facts<'_>, timer: Row<Callback>, period: i64, ran: &[Ran]) -> bool {
+    starved(facts, timer, period, ran.windows(2).map(|pair| (pair[0].start_ns + period, pair[1]))).is_some()
+}
+
 /// `waits`: when it was ready, and the execution that came of it.
 fn starved(
     facts: &Facts<'_>,

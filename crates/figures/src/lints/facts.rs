@@ -183,6 +183,12 @@ impl<'a> Facts<'a> {
         self.options.judges(ns)
     }
 
+    /// Whether a process is of ROS 1, whose timers and services are put into a queue.
+    pub fn is_ros1(&self, process: Row<Process>) -> bool {
+        let mut queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.is_some());
+        queued.any(|execution| self.tables.callbacks[execution.callback].process == process)
+    }
+
     /// Publish calls that are judged.
     pub fn publications(&self) -> impl Iterator<Item = &'a Publication> {
         publications(self.tables, self.options)
