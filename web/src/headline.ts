@@ -33,6 +33,7 @@ export function headline(page: Page): HTMLElement {
     );
     for (const remark of remarks(page, comparison)) header.append(h("p", { class: "remark" }, remark));
   }
+  for (const text of windows(page)) header.append(h("p", { class: "remark" }, text));
   for (const text of inDoubt(page)) header.append(h("p", { class: "remark" }, text));
   if (first !== undefined) {
     const machine = first.info.machine;
@@ -46,6 +47,12 @@ export function headline(page: Page): HTMLElement {
     );
   }
   return header;
+}
+
+/** What of each run does not count. */
+export function windows(page: Page): string[] {
+  const told = page.runs.filter((run) => run.window !== undefined);
+  return told.map((run) => `${page.runs.length > 1 ? `${run.label}: ` : ""}${run.window}`);
 }
 
 function title({ chain, runs }: Comparison): string {

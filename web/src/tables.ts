@@ -6,6 +6,14 @@ import { choice } from "./choice";
 import { sortable, titled } from "./sortable";
 import { systemTables } from "./system-tables";
 
+/** What became of messages that were neither received nor lost; few systems have any of these. */
+const ENDS: { title: string; value: (topic: TopicFigures) => number | undefined }[] = [
+  { title: "before match", value: (topic) => topic.before },
+  { title: "after end", value: (topic) => topic.after },
+  { title: "pending", value: (topic) => topic.pending },
+  { title: "unknown", value: (topic) => topic.unknown },
+];
+
 /** The tables, of one run at a time. */
 export function tables(page: Page): HTMLElement {
   const holder = h("div", { class: "tables" });
@@ -110,6 +118,7 @@ function runTables({ summary }: PageRun): HTMLElement[] {
         { title: "sent", value: (topic) => topic.sent },
         { title: "received", value: (topic) => topic.received },
         { title: "lost", value: (topic) => topic.lost },
+        ...ENDS.filter(({ value }) => summary.topics.some((topic) => (value(topic) ?? 0) > 0)),
         { title: "rate", unit: "Hz", decimals: 2, value: (topic) => topic.rate_hz },
         { title: "median", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.median },
         { title: "p99", unit: "µs", decimals: 0, value: (topic) => topic.latency_us?.p99 },

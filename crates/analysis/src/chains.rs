@@ -183,7 +183,7 @@ impl<'a> Tracer<'a> {
             let (first, end) = (&trail.hops[trail.hops.len() - 1], &trail.hops[0]);
             worst = worst.max(end.output_ns - first.start_ns);
             descents.extend(trail.origin.map(|origin| (origin, output.time)));
-            if !self.seen.options.measures(first.start_ns) {
+            if !self.seen.options.judges(first.start_ns) {
                 continue;
             }
             // An input that was not recorded would make it an older one's.
@@ -353,7 +353,7 @@ impl<'a> Tracer<'a> {
         for (position, publication) in far_apart(origins.iter()).enumerate().skip(matched_from) {
             let time = seen.publications[*publication].time;
             let unknown = seen.lacks(time, time.saturating_add(worst));
-            if descended.has(*publication) || !self.seen.options.measures(time) || unknown {
+            if descended.has(*publication) || !self.seen.options.judges(time) || unknown {
                 continue;
             }
             let on_its_way = last.is_none_or(|l| position > l) && (time >= in_flight_from || cut_off(time));

@@ -8,10 +8,12 @@ mod notes;
 mod observe;
 mod runs;
 mod stages;
+mod window;
 
 pub use chains::bound_paths;
 pub use link::{promise, queue, udpros};
-pub use runs::{analyse, analyse_with, Analysed, Error};
+pub use runs::{analyse, analyse_window, analyse_with, Analysed, Error};
+pub use window::{Moment, Window, WindowError};
 
 use link::clocks;
 use observe::collect::Collector;
@@ -34,12 +36,23 @@ pub struct Options {
     pub realtime_offset_ns: Option<i64>,
     /// Greatest error of an event's time.
     pub clock_error_ns: i64,
+    /// When the run began, if what counts of it is told: of a recorded system, and where a window was asked for.
+    pub begin_ns: Option<i64>,
+    /// Whether chains and findings leave out the start-up of the system.
+    pub leaves_start_up: bool,
+    /// When the system had started: chains and findings count from then on. Analysis finds it.
+    pub started_ns: Option<i64>,
 }
 
 impl Options {
     /// A time of CLOCK_REALTIME on CLOCK_MONOTONIC, if how they relate is known.
     pub(crate) fn monotonic_ns(&self, realtime_ns: i64) -> Option<i64> {
         realtime_ns.checked_sub(self.realtime_offset_ns?)
+    }
+
+    /// Whether an instant counts for chains and findings: it is measured, and the system had started.
+    pub fn judges(&self, ns: i64) -> bool {
+        self.measures(ns) && self.started_ns.is_none_or(|started| ns >= started)
     }
 
     /// Whether an instant lies in the measured window; its start belongs to it, its end does not.
@@ -101,11 +114,17 @@ impl Analysis {
 
     /// The same, with what a links file states.
     pub fn finish_with(self, workload: Option<&Workload>, stated: &Links) -> Tables {
+        self.finish_started(workload, stated).0
+    }
+
+    /// The same, and when the system had started ([`Options::started_ns`]).
+    pub(crate) fn finish_started(self, workload: Option<&Workload>, stated: &Links) -> (Tables, Option<i64>) {
         let observed = Observed::of(self.collector);
         let related = Related::of(observed);
         let linked = Linked::of(related, workload);
         let ways = Ways::of(linked);
+        let started_ns = ways.options.started_ns;
         let paths = Paths::of(ways, workload, stated);
-        Chains::of(paths, workload, stated).into_tables(self.clocks)
+        (Chains::of(paths, workload, stated).into_tables(self.clocks), started_ns)
     }
 }

@@ -15,6 +15,7 @@ pub mod promise;
 pub mod queue;
 pub(crate) mod refused;
 pub(crate) mod ros1;
+pub(crate) mod start_up;
 pub(crate) mod starved;
 pub mod udpros;
 mod unstamped;

@@ -1,11 +1,13 @@
 //! Run directories in, tables out.
 
 use crate::link::clocks::Clocks;
-use crate::{Analysis, Options};
+use crate::window::Begin;
+use crate::{Analysis, Options, Window, WindowError};
 use std::cmp::Reverse;
 use std::io;
 use std::path::PathBuf;
 use tacho_events::kept::LINKED_BEFORE_NS;
+use tacho_events::layout::TickSource;
 use tacho_events::run::{EventGap, RunInfo};
 use tacho_events::{Event, ProcessIndex, Progress, Reader, RunDirectory, Time};
 use tacho_tables::row::Row;
@@ -33,6 +35,9 @@ pub enum Error {
         "{0}: neither events/ nor repeats/0/ is there; expected a run directory that tacho bench or tacho record wrote (an imported bag has no events)"
     )]
     NoRun(PathBuf),
+    /// The window that was asked for is impossible.
+    #[error(transparent)]
+    Window(#[from] WindowError),
 }
 
 /// Reads the events of one run and makes its tables.
@@ -65,6 +70,17 @@ pub fn analyse_with(
     stated: &Links,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysed, Error> {
+    analyse_window(run, workload, stated, None, progress)
+}
+
+/// The same of a window of it. Messages are linked, and outputs tied to inputs, over the whole run.
+pub fn analyse_window(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    stated: &Links,
+    window: Option<&Window>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Analysed, Error> {
     let mut notes = Vec::new();
     let mut info = match run.info() {
         Ok(info) => Some(info),
@@ -79,7 +95,7 @@ pub fn analyse_with(
     let mut reader = Reader::open(run)?;
     let clock_error_ns = reader.clock_error().as_ns();
     let kept_from_ns = reader.kept_from_ns();
-    let options = Options {
+    let mut options = Options {
         measured_from_ns: info
             .as_ref()
             .and_then(|i| i.measured_from_ns)
@@ -88,8 +104,18 @@ pub fn analyse_with(
         realtime_offset_ns: (!reader.processes().is_empty())
             .then(|| reader.clock(ProcessIndex(0)).realtime_offset_ns()),
         clock_error_ns,
+        ..Options::default()
     };
     let clocks = clocks(run, &reader, options)?;
+    // A workload has a warm-up of its own, and of a ring the start is not there.
+    options.leaves_start_up = window.is_none()
+        && workload.is_none()
+        && options.measured_from_ns.is_none()
+        && info.as_ref().is_some_and(|info| ["record", "import"].contains(&info.verb.as_str()));
+    if window.is_some() || options.leaves_start_up {
+        options.begin_ns = options.measured_from_ns.or_else(|| begin_ns(&reader, clocks.as_ref()));
+    }
+    let asked = count_only(window, &mut options)?;
     let mut analysis = Analysis::new(options);
     reader.processes().iter().for_each(|facts| analysis.add_process(facts));
     if let (Some(clocks), Some(info)) = (&clocks, &mut info) {
@@ -111,7 +137,18 @@ pub fn analyse_with(
     if reader.kept_from_ns() != kept_from_ns {
         return Err(Error::RingWentOn(run.path().to_path_buf()));
     }
-    let mut tables = analysis.finish_with(workload, stated);
+    let (mut tables, started_ns) = analysis.finish_started(workload, stated);
+    options.started_ns = started_ns;
+    if let (Some(window), Some(asked), Some(begin)) = (window, asked, options.begin_ns) {
+        let last_ns = tables.processes.iter().filter(|process| process.pid != 0).map(|process| process.last_ns);
+        let end = last_ns.max().unwrap_or(begin);
+        // The end of a run belongs to a window, as its last event does.
+        window.check_end(asked, begin, end.saturating_add(1))?;
+        let ran = tables.executions.iter().any(|execution| options.measures(execution.start_ns));
+        if tables.publications.is_empty() && tables.messages.is_empty() && !ran {
+            return Err(window.is_empty().into());
+        }
+    }
     if let (Some(from), Some(measured)) = (kept_from_ns, options.measured_from_ns) {
         let to = options
             .measured_to_ns
@@ -144,6 +181,29 @@ pub fn analyse_with(
     }
     tables.notes.splice(0..0, notes);
     Ok(Analysed { tables, options, info })
+}
+
+/// When the first thing happened, on the clock of the first host. The kernel's events may begin earlier, and a board's
+/// clock begins at zero.
+fn begin_ns(reader: &Reader, clocks: Option<&Clocks>) -> Option<i64> {
+    let of_program = |process: ProcessIndex| {
+        let header = &reader.processes()[process.0 as usize].header;
+        header.pid != 0 && header.ticks != TickSource::Board
+    };
+    let on_first = |(process, time): (ProcessIndex, Time)| match clocks {
+        Some(clocks) => clocks.on_first(Row::new(process.0), time.as_ns()),
+        None => time.as_ns(),
+    };
+    reader.first_events().filter(|(process, _)| of_program(*process)).map(on_first).min()
+}
+
+/// Narrows the measured window to what is asked for; gives that on the run's clock.
+fn count_only(window: Option<&Window>, options: &mut Options) -> Result<Option<(i64, Option<i64>)>, WindowError> {
+    let Some((window, ns)) = window.zip(options.begin_ns) else { return Ok(None) };
+    let (from, to) = window.on_clock(Begin { ns, realtime_offset_ns: options.realtime_offset_ns })?;
+    options.measured_from_ns = options.measured_from_ns.max(Some(from));
+    options.measured_to_ns = options.measured_to_ns.into_iter().chain(to).min();
+    Ok(Some((from, to)))
 }
 
 /// Kinds of unknown events that are named.

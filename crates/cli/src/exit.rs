@@ -40,7 +40,9 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Workload(errors) => Failure::Mistakes(errors),
-            ReadError::WorkloadFile { .. } | ReadError::Sweep(_) => Failure::Usage(error.to_string()),
+            ReadError::WorkloadFile { .. } | ReadError::Sweep(_) | ReadError::Window(_) => {
+                Failure::Usage(error.to_string())
+            }
             ReadError::Info(error) => Failure::Fault(error.into()),
             fault => Failure::Fault(fault.into()),
         }

@@ -4,7 +4,6 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Explain;
 use crate::{analysis, runs};
 use anyhow::Context;
-use std::path::Path;
 use tacho_events::run::RunDirectory;
 use tacho_figures::limits::{judge, Limit, Verdict};
 use tacho_printing::{Lines, Screen};
@@ -16,7 +15,7 @@ use tacho_workload::links::{self, Between, Links, Rule, StatedChain, StatedLink}
 pub fn run(options: Explain) -> Outcome {
     let run = runs::open(&options.run)?;
     let way = way(&options);
-    let mut summary = figures(&run, options.links.as_deref(), way.as_ref())?;
+    let mut summary = figures(&run, &options, way.as_ref())?;
     if options.suggest {
         return runs::print(&Lines::composed(&suggestion(&summary)));
     }
@@ -127,7 +126,7 @@ fn known_chain(summary: &Summary, name: &str) -> Outcome {
 }
 
 /// The figures of a run, with what a links file and the way that is asked for state; reading a run never changes it.
-fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) -> Result<Summary, Failure> {
+fn figures(run: &RunDirectory, options: &Explain, way: Option<&StatedChain>) -> Result<Summary, Failure> {
     if !run.summary().is_file() && run.info().is_ok_and(|info| info.verb == "import") {
         let path = run.path().display();
         eprintln!(
@@ -135,14 +134,16 @@ fn figures(run: &RunDirectory, links: Option<&Path>, way: Option<&StatedChain>) 
              tacho report {path} completes it"
         );
     }
-    let mut stated = match links {
+    let mut stated = match options.links.as_deref() {
         Some(path) => Some(links::parse(&runs::read_text(path)?, &path.display().to_string())?),
         None => None,
     };
     if let Some(way) = way {
         stated.get_or_insert_with(Links::default).chains.push(way.clone());
     }
-    analysis::shown(|progress| tacho_figures::read_figures(run, stated.as_ref(), progress))
+    analysis::shown(|progress| {
+        tacho_figures::read_figures(run, stated.as_ref(), options.counted.window().as_ref(), progress)
+    })
 }
 
 /// The links of all chains, each once, as a links file.

@@ -25,6 +25,7 @@ mod top;
 mod tune;
 mod tuning;
 mod unrecorded;
+mod window;
 
 use clap::Parser;
 use options::{Options, Verb};

@@ -1,5 +1,6 @@
 //! The command line. Its words are those of design and docs: a run, a workload, a chain.
 
+use crate::window::Counted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -277,6 +278,7 @@ Examples:
   tacho explain runs/latest --chain 'lidar to brake'
   tacho explain runs/latest --node fusion
   tacho explain runs/latest --from /points --to /brake --limit 'reaction 150ms'
+  tacho explain runs/latest --between 10s 20s
   tacho explain runs/latest --suggest > links.yaml         which input made which output, to correct it
   tacho explain runs/latest --links links.yaml --deny deadline-missed
   tacho explain runs/latest --json | jq '.chains[] | select(.critical)'
@@ -305,6 +307,8 @@ pub struct Explain {
     /// 'reaction TIME', 'age TIME', 'age-held TIME'. Repeat it for several
     #[arg(long, value_name = "LIMIT", conflicts_with = "suggest")]
     pub limit: Vec<Limit>,
+    #[command(flatten)]
+    pub counted: Counted,
     /// Links file that states which input made which output, chains, and their deadlines
     #[arg(long, value_name = "FILE")]
     pub links: Option<PathBuf>,
@@ -386,6 +390,8 @@ pub struct Report {
     /// File to write [default: report.html in the first run directory]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub counted: Counted,
 }
 
 /// Check workload files, and report what a sweep would run
@@ -449,7 +455,7 @@ fn lints() -> clap::builder::PossibleValuesParser {
     tacho_figures::lints::LINTS.iter().map(|lint| lint.name).collect::<Vec<_>>().into()
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     tacho_workload::units::parse_duration(text).map_err(|error| {
         format!("{error}; expected a time with its unit ({}), such as 30s", tacho_workload::units::DURATION_UNITS)
     })

@@ -7,6 +7,7 @@ use anyhow::Context;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
+use tacho_analysis::Window;
 use tacho_events::run::{RunDirectory, RunInfo};
 use tacho_figures::Whole;
 use tacho_report::sweep::{Sweep, SweepPoint};
@@ -19,12 +20,17 @@ pub fn run(options: Report) -> Outcome {
         chosen.extend(runs::meant(path)?);
     }
     let out = options.out.unwrap_or_else(|| options.runs[0].join("report.html"));
-    write(&chosen, &out)
+    write_counted(&chosen, &out, options.counted.window().as_ref())
 }
 
 /// Writes the report of `chosen` and says where it is.
 pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
-    let loaded: Vec<ReportRun> = chosen.iter().map(load).collect::<Result<_, Failure>>()?;
+    write_counted(chosen, out, None)
+}
+
+/// The same of a window of each.
+fn write_counted(chosen: &[RunDirectory], out: &Path, window: Option<&Window>) -> Outcome {
+    let loaded: Vec<ReportRun> = chosen.iter().map(|run| load(run, window)).collect::<Result<_, Failure>>()?;
     tacho_report::write(&loaded, out).map_err(|error| match error {
         tacho_report::Error::Mixed { .. } => Failure::Usage(error.to_string()),
         other => anyhow::Error::from(other).context("report").into(),
@@ -33,10 +39,10 @@ pub fn write(chosen: &[RunDirectory], out: &Path) -> Outcome {
     Ok(())
 }
 
-fn load(run: &RunDirectory) -> Result<ReportRun, Failure> {
+fn load(run: &RunDirectory, window: Option<&Window>) -> Result<ReportRun, Failure> {
     let path = run.path();
     let sweep = sweep(run)?;
-    let Whole { workload, mut summary, tables } = tacho_figures::whole(run)?;
+    let Whole { workload, mut summary, tables } = tacho_figures::whole(run, window)?;
     let name =
         path.canonicalize().ok().and_then(|p| p.file_name().map(|name| name.to_string_lossy().replace('_', " ")));
     // Study E's search stands beside the runs of what it found.

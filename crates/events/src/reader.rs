@@ -290,6 +290,13 @@ impl Reader {
         on_progress(self.progress);
     }
 
+    /// Returns the first event of each thread that has not been read at all. Nothing else tells when a run began: a
+    /// process reads its clock when it likes.
+    pub fn first_events(&self) -> impl Iterator<Item = (ProcessIndex, Time)> + '_ {
+        let unread = self.streams.iter().filter(|stream| stream.next.is_some());
+        unread.map(|stream| (ProcessIndex(stream.process), stream.time))
+    }
+
     /// Processes that wrote events, in the order of their files' names.
     pub fn processes(&self) -> &[ProcessFacts] {
         &self.processes

@@ -40,6 +40,51 @@ pub fn to_the_microsecond(realtime_ns: i64) -> String {
     written(realtime_ns.div_euclid(NS_PER_S), &format!(".{:06}", realtime_ns.rem_euclid(NS_PER_S) / 1_000))
 }
 
+/// Reads RFC 3339 with its `Z` or offset, as ns since 1970.
+pub fn parse_rfc3339(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once(['T', 't'])?;
+    let (time, ahead_s) = match time.strip_suffix(['Z', 'z']) {
+        Some(time) => (time, 0),
+        None => {
+            let sign = time.rfind(['+', '-'])?;
+            let (hours, minutes) = time[sign + 1..].split_once(':')?;
+            let ahead = 3_600 * digits(hours, 2, 23)? + 60 * digits(minutes, 2, 59)?;
+            (&time[..sign], if time[sign..].starts_with('-') { -ahead } else { ahead })
+        }
+    };
+    let mut parts = date.split('-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let (year, month, day) = (digits(year, 4, 9999)?, digits(month, 2, 12)?, digits(day, 2, 31)?);
+    // Days from 1970 on, with years that begin in March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    let (year_from_march, month_from_march) = (year - i64::from(month <= 2), (month + 9) % 12);
+    let era = year_from_march.div_euclid(400);
+    let of_era = year_from_march - 400 * era;
+    let of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let days = 146_097 * era + 365 * of_era + of_era / 4 - of_era / 100 + of_year - 719_468;
+    let seconds = 86_400 * days - ahead_s;
+    // A day that its month does not have would be one of the next month.
+    let is_a_day = written(86_400 * days, "").starts_with(date);
+    let ns = seconds.checked_mul(NS_PER_S)?.checked_add(parse_time_of_day(time)?)?;
+    (is_a_day && parts.next().is_none()).then_some(ns)
+}
+
+/// Reads `09:12:21.5` as ns since midnight.
+pub fn parse_time_of_day(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let mut parts = whole.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let (hours, minutes, seconds) = (digits(hours, 2, 23)?, digits(minutes, 2, 59)?, digits(seconds, 2, 59)?);
+    let length = u32::try_from(fraction.len()).ok().filter(|length| (1..=9).contains(length))?;
+    let fraction = digits(fraction, fraction.len(), i64::MAX)? * 10_i64.pow(9 - length);
+    parts.next().is_none().then_some((3_600 * hours + 60 * minutes + seconds) * NS_PER_S + fraction)
+}
+
+/// A number of so many digits that is at most `most`.
+fn digits(text: &str, count: usize, most: i64) -> Option<i64> {
+    let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_number && *number <= most)
+}
+
 fn written(seconds: i64, fraction: &str) -> String {
     // SAFETY: a zeroed tm is valid; gmtime_r fails only for years beyond i32.
     let parts = unsafe {
@@ -68,6 +113,34 @@ mod tests {
             rfc3339(SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(ns as u64)),
             "2023-11-14T22:13:20Z"
         );
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for ns in [
+            1_700_000_000_123_456_000,
+            0,
+            951_782_400_000_000_000,
+            1_709_208_000_000_000_000,
+            4_102_444_799_999_999_000,
+        ] {
+            assert_eq!(parse_rfc3339(&to_the_microsecond(ns)), Some(ns), "{}", to_the_microsecond(ns));
+        }
+        assert_eq!(parse_rfc3339("2023-11-14T23:13:20+01:00"), Some(1_700_000_000_000_000_000));
+        assert_eq!(parse_rfc3339("2023-11-14T17:43:20.5-04:30"), Some(1_700_000_000_500_000_000));
+        let wrong = [
+            "2023-11-14T22:13:20",
+            "2023-02-29T00:00:00Z",
+            "2023-00-01T00:00:00Z",
+            "2023-11-14T24:00:00Z",
+            "T",
+            "23-1-1T1:1:1Z",
+        ];
+        for text in wrong {
+            assert_eq!(parse_rfc3339(text), None, "{text}");
+        }
+        assert_eq!(parse_time_of_day("00:01:02.000000003"), Some(62_000_000_003));
+        assert_eq!(["1:2:3", "00:00", "00:00:00.", "00:00:60"].map(parse_time_of_day), [None; 4]);
     }
 
     #[test]

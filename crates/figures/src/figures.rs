@@ -12,6 +12,7 @@ mod repeat;
 pub(crate) mod services;
 mod statistics;
 pub(crate) mod threads;
+pub(crate) mod window;
 
 pub use repeat::Repeat;
 
@@ -88,6 +89,10 @@ struct Topic {
     unlinked: u64,
     lost: u64,
     losses_known: bool,
+    /// Pending, before, after, unknown.
+    ends: [u64; 4],
+    /// Whether they are known of all subscriptions.
+    ends_known: bool,
     series: Series,
     uncertainty_ns: Option<i64>,
 }
@@ -97,14 +102,22 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
     let mut to_take = 0;
     for Repeat { tables, info, .. } in repeats {
         for endpoint in &tables.endpoints {
-            let topic =
-                topics.entry(&endpoint.topic).or_insert_with(|| Topic { losses_known: true, ..Topic::default() });
+            let topic = topics.entry(&endpoint.topic).or_insert_with(|| Topic {
+                losses_known: true,
+                ends_known: true,
+                ..Topic::default()
+            });
             let node = &tables.nodes[endpoint.node];
             let names = match endpoint.kind {
                 EndpointKind::Publisher => &mut topic.publishers,
                 EndpointKind::Subscription => &mut topic.subscribers,
             };
             names.insert(node.name.clone());
+            if endpoint.kind == EndpointKind::Subscription {
+                let own = [endpoint.pending, endpoint.before, endpoint.after, endpoint.unknown];
+                topic.ends_known &= own.iter().all(Option::is_some);
+                topic.ends.iter_mut().zip(own).for_each(|(sum, own)| *sum += own.unwrap_or(0));
+            }
             topic.losses_known &= tables.processes[node.process].dropped_events == 0 && endpoint.linked != Some(false);
             topic.losses_known &= info.is_none_or(|info| info.gaps.is_empty());
         }
@@ -146,8 +159,15 @@ pub(crate) fn topics(repeats: &[Repeat<'_>], notes: &mut Vec<Note>) -> Vec<Topic
             repeat.tables.messages.iter().filter_map(move |m| Some((of[m.subscription], latency_us(m)?)))
         })
     });
+    let end = |topic: &Topic, which: usize| {
+        (topic.ends_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty()).then(|| topic.ends[which])
+    };
     let figures = |(number, (name, topic)): (usize, (&str, Topic))| TopicFigures {
         topic: name.to_string(),
+        pending: end(&topic, 0),
+        before: end(&topic, 1),
+        after: end(&topic, 2),
+        unknown: end(&topic, 3),
         lost: (topic.losses_known && !topic.publishers.is_empty() && !topic.subscribers.is_empty())
             .then_some(topic.lost)
             .filter(|lost| is_told(*lost, topic.unlinked, topic.received)),

@@ -163,7 +163,7 @@ impl LiveWindow {
             measured_from_ns: Some(from),
             measured_to_ns: Some(to),
             realtime_offset_ns: clock.map(|start| start.realtime_ns - start.monotonic_ns),
-            clock_error_ns: 0,
+            ..Options::default()
         };
         let mut analysis = Analysis::new(options);
         self.follower.processes().iter().for_each(|process| analysis.add_process(process));

@@ -10,10 +10,11 @@ pub use read::{figures as read_figures, whole, workload, ReadError, Whole};
 
 use crate::summarise::summarise;
 use crate::Repeat;
-use tacho_analysis::{analyse_with, Analysed, Error};
+use tacho_analysis::{analyse_window, Analysed, Error, Window};
 use tacho_events::{Progress, RunDirectory};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
+use tacho_tables::Tables;
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 
@@ -23,7 +24,7 @@ pub fn figures_of(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    figures(run, workload, &Links::default(), progress, |_, _| Ok(()))
+    figures_with(run, workload, &Links::default(), progress)
 }
 
 /// The same, with what a links file states. Writes nothing.
@@ -33,7 +34,40 @@ pub fn figures_with(
     stated: &Links,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    figures(run, workload, stated, progress, |_, _| Ok(()))
+    figures_in(run, workload, stated, None, progress)
+}
+
+/// The same of a window of it. Writes nothing.
+pub(crate) fn figures_in(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    stated: &Links,
+    window: Option<&Window>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, Error> {
+    figures(run, workload, &Asked { stated, window }, progress, |_, _| Ok(())).map(|(summary, _)| summary)
+}
+
+/// Figures and tables of a window, those of all repeats as one. Writes nothing.
+pub(crate) fn whole_in(
+    run: &RunDirectory,
+    workload: Option<&Workload>,
+    window: &Window,
+) -> Result<(Summary, Tables), Error> {
+    let asked = Asked { stated: &Links::default(), window: Some(window) };
+    let (summary, analysed) = figures(run, workload, &asked, &mut |_| {}, |_, _| Ok(()))?;
+    let together = |mut all: Tables, next: Tables| {
+        all.append(next);
+        all
+    };
+    let tables = analysed.into_iter().map(|one| one.tables).reduce(together);
+    Ok((summary, tables.unwrap_or_default()))
+}
+
+/// What is stated of a run, and what of it counts.
+struct Asked<'a> {
+    stated: &'a Links,
+    window: Option<&'a Window>,
 }
 
 /// The same, and writes `tables/` and `summary.json` of each repeat, and `summary.json` of the whole.
@@ -42,7 +76,8 @@ pub fn analyse_and_store(
     workload: Option<&Workload>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
-    let summary = figures(run, workload, &Links::default(), progress, |directory, repeat| {
+    let asked = Asked { stated: &Links::default(), window: None };
+    let (summary, _) = figures(run, workload, &asked, progress, |directory, repeat| {
         store::write(&directory.tables(), repeat.tables)?;
         if directory != run {
             store::write_summary(directory, &summarise(&[repeat], workload))?;
@@ -57,18 +92,21 @@ pub fn analyse_and_store(
 fn figures(
     run: &RunDirectory,
     workload: Option<&Workload>,
-    stated: &Links,
+    asked: &Asked<'_>,
     progress: &mut dyn FnMut(Progress),
     each: impl Fn(&RunDirectory, Repeat<'_>) -> Result<(), Error> + Sync,
-) -> Result<Summary, Error> {
+) -> Result<(Summary, Vec<Analysed>), Error> {
     let mut directories = run.repeats().map_err(Error::Info)?;
     if directories.is_empty() {
         directories.push(run.clone());
     }
+    if let Some(window) = asked.window.filter(|window| directories.len() > 1 && window.is_of_wall_clock()) {
+        return Err(window.of_repeats(directories.len()).into());
+    }
     let mut analysed = Vec::new();
     let (last, before) = directories.split_last().expect("the run itself, if it has no repeats");
     let mut analyse = |directory: &RunDirectory| match directory.events().is_dir() {
-        true => analyse_with(directory, workload, stated, progress),
+        true => analyse_window(directory, workload, asked.stated, asked.window, progress),
         false => Err(Error::NoRun(directory.path().to_path_buf())),
     };
     for directory in before {
@@ -84,7 +122,7 @@ fn figures(
         (summarise(&repeats, workload), of_last.join())
     });
     done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    Ok(summary)
+    Ok((summary, analysed))
 }
 
 fn repeat(Analysed { tables, options, info }: &Analysed) -> Repeat<'_> {

@@ -37,6 +37,7 @@ pub fn summarise(repeats: &[Repeat<'_>], workload: Option<&Workload>) -> Summary
             preemptors: figures::threads::preemptors(repeats),
             findings: Some(findings),
             notes,
+            window: figures::window::figures(repeats),
         }
     })
 }

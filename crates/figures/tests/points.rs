@@ -54,6 +54,10 @@ fn tables_of_camera(messages: usize, created: &[usize], latency_us: impl Fn(usiz
         count: 0,
         skipped: (kind == EndpointKind::Publisher).then_some(0),
         refused: (kind == EndpointKind::Publisher).then_some(0),
+        pending: None,
+        before: None,
+        after: None,
+        unknown: None,
         linked: (kind == EndpointKind::Subscription).then_some(true),
     };
     let mut tables = Tables { processes: vec![process], ..Tables::default() };

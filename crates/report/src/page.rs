@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use tacho_events::run::RunInfo;
 use tacho_printing::{once, once_with};
 use tacho_tables::row::Row;
-use tacho_tables::summary::Summary;
+use tacho_tables::summary::{Summary, WindowFigures};
 use tacho_tables::{Execution, Hop, Instance, Note, OffCpu, Parts, Preemption, Tables};
 use tacho_tune::{ObjectiveCurve, Pair, Proof};
 
@@ -46,6 +46,9 @@ pub struct PageRun<'a> {
     pub notes: Vec<Note>,
     /// Those of the notes for whose sake figures are absent that a reader looks for first.
     pub in_doubt: Vec<Note>,
+    /// What of it does not count, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
     /// One entry a chain of the tables.
     pub chains: Vec<PageChain<'a>>,
     /// See [`ReportRun::objective`].
@@ -203,6 +206,7 @@ fn page_run(run: &ReportRun, compared: Option<PageCompared>) -> Result<PageRun<'
         summary: &run.summary,
         in_doubt: notes.iter().filter(|note| note.casts_doubt()).cloned().collect(),
         notes,
+        window: run.summary.window.as_ref().and_then(WindowFigures::sentence),
         chains: chains(&run.label, &run.tables)?,
         objective: run.objective.as_ref(),
         compared,

@@ -25,7 +25,7 @@ pub use table::{shorten, Column, Table};
 use std::fmt::Write;
 use tacho_events::run::{Machine, RunInfo, TraceSource};
 use tacho_printing::{once, once_with, visible};
-use tacho_tables::summary::{ChainFigures, Distribution, Summary};
+use tacho_tables::summary::{ChainFigures, Distribution, Summary, WindowFigures};
 use tacho_tables::{Note, Parts};
 
 /// Not measured.
@@ -106,6 +106,8 @@ impl Terminal {
             self.notes(&mut out, &summary.notes, info);
             return out;
         }
+        let window = summary.window.as_ref().and_then(WindowFigures::sentence);
+        window.iter().for_each(|text| self.line(&mut out, text));
         self.in_doubt(&mut out, summary);
         let shown = |chain: &&ChainFigures| name.map_or(chain.critical, |name| chain.name == name);
         let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);

@@ -202,6 +202,15 @@ pub struct Endpoint {
     /// Publish calls that failed, not among those of `count`; known only for publishers of nodes that tacho runs on a
     /// host.
     pub refused: Option<u64>,
+    /// Messages sent to a subscription that it neither took nor lost, as it may have taken them later. Absent, as the
+    /// three that follow, for publishers and for subscriptions of ROS 1, whose events show losses themselves.
+    pub pending: Option<u64>,
+    /// Those sent before the two were matched.
+    pub before: Option<u64>,
+    /// Those sent after its executor had ended.
+    pub after: Option<u64>,
+    /// Those of which nothing is known: the two never exchanged a message, or events were lost.
+    pub unknown: Option<u64>,
     /// Whether most messages of a subscription are linked to their publications; if not, its losses are not known.
     /// Absent for publishers.
     pub linked: Option<bool>,

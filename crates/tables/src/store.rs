@@ -163,7 +163,7 @@ macro_rules! tables {
 tables! {
     processes: Process { pid, executable, command, host, clock, events, dropped_events, ended, first_ns, last_ns, board, clock_error_ns }
     nodes: Node { process, name }
-    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused, linked }
+    endpoints: Endpoint { node, kind, topic, depth, created_ns, count, skipped, refused, pending, before, after, unknown, linked }
     callbacks: Callback { process, address, kind, node, topic, period_ns, symbol, function, location }
     executions: Execution { callback, tid, queued_ns, start_ns, end_ns, cpu_ns, resumes }
     publications: Publication { publisher, publish_ns, due_ns, sequence, size_bytes, execution }

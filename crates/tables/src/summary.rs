@@ -9,6 +9,7 @@ mod lifecycle;
 mod of_node;
 mod point;
 mod verdict;
+mod window;
 
 pub use action::ActionFigures;
 pub use bag::BagTopicFigures;
@@ -18,6 +19,7 @@ pub use distribution::{quantile, Distribution};
 pub use lifecycle::LifecycleFigures;
 pub use point::{BoardFigures, Drift, Fairness, Point, PointChain, PublisherFigures, SubscriptionFigures};
 pub use verdict::{Culprit, Verdict};
+pub use window::WindowFigures;
 
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +69,9 @@ pub struct Summary {
     /// What is missing, doubtful or lost.
     #[serde(default)]
     pub notes: Vec<crate::Note>,
+    /// The part of a run that counts; absent for a run of a workload, of which its measured window does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<WindowFigures>,
 }
 
 impl Summary {
@@ -157,6 +162,18 @@ pub struct TopicFigures {
     /// Never taken, over all subscriptions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost: Option<u64>,
+    /// Neither taken nor lost, over all subscriptions: each may have taken them later.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pending: Option<u64>,
+    /// Sent before publisher and subscription were matched.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub before: Option<u64>,
+    /// Sent after the executor of the subscription had ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<u64>,
+    /// Not taken, and what became of them is not known: the two never exchanged a message, or events were lost.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unknown: Option<u64>,
     /// (publications - 1) / (last - first), over all publishers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate_hz: Option<f64>,

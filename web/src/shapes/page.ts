@@ -263,19 +263,19 @@ export interface PagePreemption {
 
 /** A proof with the gain of each pair. */
 export interface PageProof {
-  /** After. */
+  /** Figures after the change. */
   after: Side;
-  /** Before. */
+  /** Figures before the change. */
   before: Side;
-  /** The chain. */
+  /** The chain's name. */
   chain: string;
   /** Mean before over mean after, of each of its repeats; null where a side has none. */
   gains: (number | null)[];
-  /** What does not count, and why. Empty where all repeats do. */
+  /** Which repeats do not count, and why. Empty if all count. */
   notes: string[];
-  /** Mean end-to-end time before / after; its least and greatest are those of single repeats. */
+  /** Mean end-to-end time before / after. Its least and greatest values are those of single repeats. */
   ratio: Spread;
-  /** Every repeat, also those that do not count. */
+  /** Every repeat, including those that do not count. */
   repeats: Pair[];
 }
 
@@ -307,6 +307,8 @@ export interface PageRun {
   summary: Summary;
   /** See `ReportRun::sweep`. */
   sweep: Sweep | null;
+  /** What of it does not count, in a sentence. */
+  window?: string;
 }
 
 /**

@@ -697,16 +697,24 @@ export interface Summary {
   topics: TopicFigures[];
   /** What stands out; absent for sweeps and in summaries of a time before there were verdicts. */
   verdict?: Verdict;
+  /** The part of a run that counts; absent for a run of a workload, of which its measured window does. */
+  window?: WindowFigures;
 }
 
 /** One topic. */
 export interface TopicFigures {
+  /** Sent after the executor of the subscription had ended. */
+  after?: number;
+  /** Sent before publisher and subscription were matched. */
+  before?: number;
   /** Between hosts: those latencies are right to this, either way; absent where no message went between hosts. */
   latency_uncertainty_us?: number;
   /** Publish call to first line of the callback; to the take where there are no callback events, and a note says so. */
   latency_us?: Distribution;
   /** Never taken, over all subscriptions. */
   lost?: number;
+  /** Neither taken nor lost, over all subscriptions: each may have taken them later. */
+  pending?: number;
   /** Nodes that publish it. */
   publishers: string[];
   /** (publications - 1) / (last - first), over all publishers. */
@@ -719,6 +727,8 @@ export interface TopicFigures {
   subscribers: string[];
   /** Name. */
   topic: string;
+  /** Not taken, and what became of them is not known: the two never exchanged a message, or events were lost. */
+  unknown?: number;
 }
 
 /** What a run shows, first: the chain that matters, how late it is, and the culprits. docs/figures.md, "verdict". */
@@ -745,4 +755,19 @@ export interface Verdict {
   usual_ms?: number;
   /** Longest end-to-end time. */
   worst_ms?: number;
+}
+
+/** From when on, and until when, things count; in seconds since the begin of the run. */
+export interface WindowFigures {
+  /** What happened before counts nowhere. */
+  from_s: number;
+  /** Length of the run, from its first to its last event. Of several repeats the longest. */
+  run_s: number;
+  /**
+   * Chains and findings count from then on: the system started before. Absent if no start-up was found, or if the
+   * window was asked for.
+   */
+  start_up_s?: number;
+  /** What happened from then on counts nowhere. */
+  to_s: number;
 }

@@ -11,35 +11,35 @@ export interface ChainNode {
   name: string;
 }
 
-/** What the search needs to know. */
+/** The input of the search. */
 export interface CommonRate {
   /** Nodes of the chain, source first. */
   chain: ChainNode[];
-  /** m. */
+  /** m: number of cores. */
   cores: number;
-  /** Nodes outside of it that compute. */
+  /** Nodes outside the chain that compute. */
   others: OtherNode[];
 }
 
-/** `RUN/objective.json`: the curve, its least point and what it was made of. */
+/** `RUN/objective.json`: the curve, its minimum and the input of the search. */
 export interface ObjectiveCurve {
-  /** The rate with the least R; the lowest of several. */
+  /** The rate with the least R; the lowest such rate if there are several. */
   best_hz: number;
   /** Rates at which R is infinite. */
   diverging_hz: number[];
-  /** What was searched over. */
+  /** The system that was searched. */
   input: CommonRate;
   /** Rates at which R is finite, ascending. */
   points: ObjectivePoint[];
 }
 
-/** R at one rate. */
+/** R and its parts at one rate. */
 export interface ObjectivePoint {
   /** Sum of AD_i: the worst case, twice the mean. */
   alignment_ms: number;
   /** Sum of e_i. */
   computation_ms: number;
-  /** SR. */
+  /** SR: the spin rate. */
   hz: number;
   /** Sum of PD_i - e_i. */
   preemption_ms: number;
@@ -47,7 +47,7 @@ export interface ObjectivePoint {
   response_ms: number;
 }
 
-/** A node outside of the chain. */
+/** A node outside the chain. */
 export interface OtherNode {
   /** c_j: time of one computation, ms. */
   computation_ms: number;
@@ -59,31 +59,31 @@ export interface OtherNode {
 
 /** One repeat of both sides. */
 export interface Pair {
-  /** After, with the same phases. */
+  /** Figures after the change, with the same phases. */
   after: RepeatFigures;
-  /** Before. */
+  /** Figures before the change. */
   before: RepeatFigures;
-  /** Which, from 0. */
+  /** Number of the repeat, from 0. */
   repeat: number;
 }
 
-/** `RUN/proof.json`: a chain before and after, over the same draws of phases. */
+/** `RUN/proof.json`: a chain before and after, over the same random phases. */
 export interface Proof {
-  /** After. */
+  /** Figures after the change. */
   after: Side;
-  /** Before. */
+  /** Figures before the change. */
   before: Side;
-  /** The chain. */
+  /** The chain's name. */
   chain: string;
-  /** What does not count, and why. Empty where all repeats do. */
+  /** Which repeats do not count, and why. Empty if all count. */
   notes: string[];
-  /** Mean end-to-end time before / after; its least and greatest are those of single repeats. */
+  /** Mean end-to-end time before / after. Its least and greatest values are those of single repeats. */
   ratio: Spread;
-  /** Every repeat, also those that do not count. */
+  /** Every repeat, including those that do not count. */
   repeats: Pair[];
 }
 
-/** Means of one repeat of one side, ms; absent where no instance came through. */
+/** Means of one repeat of one side, ms; absent if no instance reached the end of the chain. */
 export interface RepeatFigures {
   /** Message there, its node asleep. Absent where the events do not tell it from transport. */
   alignment_ms?: number;
@@ -91,7 +91,7 @@ export interface RepeatFigures {
   computation_ms?: number;
   /** Mean end-to-end time. */
   end_to_end_ms?: number;
-  /** Instances that came through. */
+  /** Instances that reached the end of the chain. */
   instances: number;
   /**
    * Message taken by a callback, and kept for a later one that used it. Absent in runs of a time before it was told:
@@ -121,7 +121,7 @@ export interface Side {
   computation_ms?: number;
   /** Mean end-to-end time, ms. */
   end_to_end_ms: Spread;
-  /** Instances that came through. */
+  /** Instances that reached the end of the chain. */
   instances: number;
   /**
    * Message taken by a callback, and kept for a later one that used it. Absent in runs of a time before it was told:
@@ -144,15 +144,15 @@ export interface Side {
 }
 
 /**
- * A mean over repeats and its spread. One repeat is one draw of the phases: repeats are what is independent, not the
- * messages within them.
+ * A mean over repeats and its spread. One repeat is one draw of the phases: repeats are independent, the messages
+ * within them are not.
  */
 export interface Spread {
-  /** Greatest of the repeats. */
+  /** Greatest value of a repeat. */
   greatest: number;
   /** 95 % confidence interval of `mean`, Student's t; absent for one repeat. */
   interval?: number[];
-  /** Least of the repeats. */
+  /** Least value of a repeat. */
   least: number;
   /** Arithmetic mean over repeats; for a ratio, the ratio of the means. */
   mean: number;

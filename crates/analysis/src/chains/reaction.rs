@@ -29,16 +29,16 @@ pub(crate) fn inputs(
     };
     let descents: Rows<(usize, i64)> = descents.iter().filter_map(|(p, t)| Some((position(*p)?, *t))).collect();
     let replaced = |last: i64| outputs.get(outputs.partition_point(|o| o.time <= last)).map(|o| o.time);
-    let measures = |ns: &i64| tracer.seen.options.measures(*ns);
+    let counts = |ns: &i64| tracer.seen.options.judges(*ns);
     let row = |span: Span| ChainInput {
         chain,
         start_ns: starts[span.input],
-        previous_ns: span.previous.map(|p| starts[p]).filter(measures),
+        previous_ns: span.previous.map(|p| starts[p]).filter(counts),
         reflected_ns: span.reflected,
         last_used_ns: span.last_used,
         replaced_ns: span.last_used.and_then(replaced),
     };
-    far_apart(spans(&starts, &descents).into_iter()).map(row).filter(|row| measures(&row.start_ns)).collect()
+    far_apart(spans(&starts, &descents).into_iter()).map(row).filter(|row| counts(&row.start_ns)).collect()
 }
 
 /// What became of one input.

@@ -1,5 +1,6 @@
 //! Rows of publishers and subscriptions.
 
+use super::lost::Ends;
 use super::{due, refused, Matched, Messages};
 use crate::observe::{EndpointSeen, Seen};
 use crate::Options;
@@ -13,6 +14,7 @@ pub(crate) fn endpoints(seen: &Seen, matched: &Matched, messages: &Messages, opt
     let taken = messages.messages.iter().filter(|m| m.take_ns.is_some());
     taken.for_each(|m| counts[m.subscription] += 1);
     let (skipped, refused) = (due::skipped(seen, options), refused::counts(seen, options));
+    let end = |row: Row<Endpoint>, of: fn(&Ends) -> u64| messages.ends[row].as_ref().map(of);
     let row = |(row, e): (Row<Endpoint>, &EndpointSeen)| Endpoint {
         node: e.node,
         kind: e.kind,
@@ -22,6 +24,10 @@ pub(crate) fn endpoints(seen: &Seen, matched: &Matched, messages: &Messages, opt
         count: counts[row],
         skipped: skipped[row],
         refused: refused[row],
+        pending: end(row, |ends| ends.pending),
+        before: end(row, |ends| ends.before),
+        after: end(row, |ends| ends.after),
+        unknown: end(row, |ends| ends.unknown),
         linked: (e.kind == EndpointKind::Subscription).then(|| !matched.doubts.has(row)),
     };
     seen.endpoints.numbered().map(row).collect()

@@ -5,12 +5,26 @@ use crate::observe::serving::Ended;
 use crate::observe::{PublicationSeen, Seen};
 use crate::Options;
 use std::collections::HashMap;
-use tacho_tables::row::Row;
+use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::{far_apart, Rows};
 use tacho_tables::{Delivery, Endpoint, LostIn, Message, Note, Process};
 use tacho_workload::model::{Start, Workload};
 
-/// One row for each message that a subscription should have taken and did not. Defined in docs/figures.md, "lost".
+/// What became of messages that a subscription neither took nor lost. Defined in docs/figures.md, "lost".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Ends {
+    /// It may have taken them later.
+    pub pending: u64,
+    /// Sent before the two were matched.
+    pub before: u64,
+    /// Sent after its executor had ended.
+    pub after: u64,
+    /// The two never exchanged a message, or events that would tell were lost.
+    pub unknown: u64,
+}
+
+/// One row for each message that a subscription should have taken and did not, and for each subscription the others
+/// that it did not take. `None`: its events show losses themselves (ROS 1).
 pub(super) fn lost(
     seen: &Seen,
     matched: &Matched,
@@ -19,7 +33,8 @@ pub(super) fn lost(
     workload: Option<&Workload>,
     rows: &mut Rows<Message>,
     notes: &mut Vec<Note>,
-) {
+) -> Column<Endpoint, Option<Ends>> {
+    let mut ends: Column<Endpoint, Option<Ends>> = Column::of(vec![None; seen.endpoints.len()]);
     let ours = |endpoint: Row<Endpoint>| {
         let name = &seen.nodes[seen.endpoints[endpoint].node].name;
         let named = workload.is_some_and(|w| w.nodes.iter().any(|n| tacho_workload::model::is_called(name, &n.name)));
@@ -35,9 +50,7 @@ pub(super) fn lost(
             }
         }
         for subscription in of.subscriptions.iter().filter(|s| !seen.roscpp.told.contains(s)) {
-            if matched.doubts.has(*subscription) {
-                continue;
-            }
+            let ends = ends[*subscription].insert(Ends::default());
             let own = far_apart(matched.takes.of(*subscription).iter()).map(|take| &seen.takes[*take]);
             let taken: Rows<(Row<PublicationSeen>, i64)> =
                 own.filter_map(|take| Some((take.publication?, take.time))).collect();
@@ -51,12 +64,17 @@ pub(super) fn lost(
             for publisher in &of.publishers {
                 let mine: &[(Row<PublicationSeen>, i64)] = sent_by.get(publisher).map_or(&[], |sent| &sent[..]);
                 let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
-                if !seen.related(process, seen.process_of(*publisher)) {
-                    continue;
-                }
+                let measured =
+                    |publication: Row<PublicationSeen>| options.measures(seen.publications[publication].belongs_ns());
+                let not_taken = || mine.iter().filter(|p| taken_ns(p.0).is_none() && measured(p.0)).count() as u64;
                 // Where it is known when events were lost, only what was sent then is left out.
                 let dropped = |p: Row<Process>| seen.processes[p].dropped_events > 0 && seen.gaps.is_empty();
-                if dropped(process) || dropped(seen.process_of(*publisher)) {
+                if matched.doubts.has(*subscription)
+                    || !seen.related(process, seen.process_of(*publisher))
+                    || dropped(process)
+                    || dropped(seen.process_of(*publisher))
+                {
+                    ends.unknown += not_taken();
                     continue;
                 }
                 // What was seen to be overwritten was there, and will not be taken.
@@ -74,27 +92,40 @@ pub(super) fn lost(
                         notes.push(Note { name: "never-taken".into(), count: mine.len() as u64, text: format!(
                             "messages on {} from {} that {} never took: whether the two ever matched is not known, so none counts as lost",
                             seen.topics.names[seen.topic_of(*subscription)], name(*publisher), name(*subscription)) });
+                        ends.unknown += not_taken();
                         continue;
                     }
                 };
                 let interval = if mine.len() > 1 { (last.1 - first.1) / (mine.len() as i64 - 1) } else { 0 };
                 let worst = mine.iter().filter_map(|(p, time)| Some(taken_ns(*p)? - time)).max().unwrap_or(0);
                 let in_flight_from = alive.saturating_sub(worst.max(interval));
-                for (position, (publication, time)) in far_apart(mine.iter()).enumerate().skip(matched_from) {
+                for (position, (publication, time)) in far_apart(mine.iter()).enumerate() {
+                    if taken_ns(*publication).is_some() || !measured(*publication) {
+                        continue;
+                    }
                     let overtaken = last_taken.is_some_and(|l| position < l);
                     let lying = seen.lying.contains(&(*publication, *subscription));
-                    let pending = lying || (!overtaken && *time >= in_flight_from);
-                    let there = *time >= created && *time <= alive;
-                    let row = &seen.publications[*publication];
-                    if taken_ns(*publication).is_some() || !options.measures(row.belongs_ns()) {
-                        continue;
-                    }
                     let overwritten = overwritten(*publication);
-                    if !overwritten
-                        && (pending || !there || seen.lacks(*time, time.saturating_add(worst.max(interval))))
-                    {
+                    let end = if position < matched_from {
+                        Some(&mut ends.before)
+                    } else if overwritten {
+                        None
+                    } else if *time < created {
+                        Some(&mut ends.before)
+                    } else if *time > alive {
+                        Some(&mut ends.after)
+                    } else if lying || (!overtaken && *time >= in_flight_from) {
+                        Some(&mut ends.pending)
+                    } else if seen.lacks(*time, time.saturating_add(worst.max(interval))) {
+                        Some(&mut ends.unknown)
+                    } else {
+                        None
+                    };
+                    if let Some(end) = end {
+                        *end += 1;
                         continue;
                     }
+                    let row = &seen.publications[*publication];
                     rows.push(Message {
                         publisher: Some(*publisher),
                         subscription: *subscription,
@@ -113,4 +144,5 @@ pub(super) fn lost(
             }
         }
     }
+    ends
 }

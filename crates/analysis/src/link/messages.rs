@@ -1,6 +1,6 @@
 //! Rows of publications and messages inside the measured window.
 
-use super::lost::lost;
+use super::lost::{lost, Ends};
 use super::{promise, Matched};
 use crate::observe::serving::Ended;
 use crate::observe::{EndpointSeen, PublicationSeen, Seen, TakeSeen, Topic, INTERNAL};
@@ -16,6 +16,8 @@ pub(crate) struct Messages {
     pub messages: Rows<Message>,
     /// Of each message; `None` for one that was lost.
     pub takes: Rows<Option<Row<TakeSeen>>>,
+    /// Of each subscription, what became of those that have no row.
+    pub ends: Column<Endpoint, Option<Ends>>,
     pub notes: Vec<Note>,
 }
 
@@ -89,7 +91,7 @@ pub(crate) fn messages(
         notes.push(Note { name: "publication-not-recorded".into(), count: not_recorded, text: text.into() });
     }
     messages.extend(matched.ros1.lost_messages(seen, options));
-    lost(seen, matched, ended, options, workload, &mut messages, &mut notes);
+    let ends = lost(seen, matched, ended, options, workload, &mut messages, &mut notes);
     // Time, then subscription: the same at every reading.
     takes.extend(std::iter::repeat_n(None, messages.len() - takes.len()));
     let order: Rows<(Option<i64>, u32)> =
@@ -98,7 +100,7 @@ pub(crate) fn messages(
     let order = order.sorted_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
     let takes = far_apart(order.iter()).map(|(_, row)| takes[*row as usize]).collect();
     let messages = far_apart(order.into_iter()).map(|(_, row)| messages[row as usize]).collect();
-    Messages { publications, messages, takes, notes }
+    Messages { publications, messages, takes, ends, notes }
 }
 
 /// Deadline of each publisher's messages: the workload's, else its period, else the mean distance of the publications

@@ -3,7 +3,7 @@
 use super::Related;
 use crate::link::endpoints::endpoints;
 use crate::link::layers::layers;
-use crate::link::{link, messages, refused, starved, udpros, Matched, Messages};
+use crate::link::{link, messages, refused, start_up, starved, udpros, Matched, Messages};
 use crate::notes::{Notes, Place};
 use crate::observe::actions::Actions;
 use crate::observe::preemption::Scheduled;
@@ -38,8 +38,11 @@ pub(crate) struct Carried {
 impl Linked {
     /// Links all takes and makes the tables of what topics carried.
     pub fn of(related: Related, workload: Option<&Workload>) -> Linked {
-        let Related { mut seen, options, scheduled, ended, ros1, services, actions, mut notes } = related;
+        let Related { mut seen, mut options, scheduled, ended, ros1, services, actions, mut notes } = related;
         let mut matched = link(&mut seen, &ros1, &ended, &options);
+        if let Some(begin_ns) = options.begin_ns.filter(|_| options.leaves_start_up) {
+            options.started_ns = start_up::end_ns(&seen, &matched, begin_ns);
+        }
         let mut messages = messages(&seen, &matched, &ended, &options, workload);
         let (layers, layer_notes) = layers(&seen, &matched, &messages);
         let endpoints = endpoints(&seen, &matched, &messages, &options);

@@ -113,7 +113,7 @@ pub const STARVED: Lint = Lint {
             starved(facts, callback, period, waits)
         });
         let due = Grouped::new(facts.tables.callbacks.len(), || {
-            facts.tables.messages.iter().filter_map(|message| {
+            facts.messages().filter_map(|message| {
                 let there = message.arrival_ns.or(message.publish_ns)?;
                 let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } =
                     facts.tables.executions[message.execution?];
@@ -129,6 +129,11 @@ pub const STARVED: Lint = Lint {
         timers.chain(subscriptions).collect()
     },
 };
+
+/// Whether that is found of a timer.
+pub(super) fn starves(facts: &Facts<'_>, timer: Row<Callback>, period: i64, ran: &[Ran]) -> bool {
+    starved(facts, timer, period, ran.windows(2).map(|pair| (pair[0].start_ns + period, pair[1]))).is_some()
+}
 
 /// `waits`: when it was ready, and the execution that came of it.
 fn starved(
@@ -245,9 +250,7 @@ pub const PREEMPTED: Lint = Lint {
         for row in facts.tables.preemptions.iter().filter(|p| p.state == OffCpu::Runnable) {
             let execution = row.execution.map(|e| &facts.tables.executions[e]);
             // Of the same executions as the wall time below.
-            let counts = |e: &&Execution| {
-                e.end_ns.is_some() && e.resumes.is_none() && facts.window.0 <= e.start_ns && e.start_ns < facts.window.1
-            };
+            let counts = |e: &&Execution| e.end_ns.is_some() && e.resumes.is_none() && facts.judges(e.start_ns);
             if let Some(execution) = execution.filter(counts) {
                 let callback = execution.callback;
                 let by = row.by_comm.as_deref().unwrap_or("threads that are not known");

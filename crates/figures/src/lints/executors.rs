@@ -23,15 +23,17 @@ pub const BOTTLENECK: Lint = Lint {
 };
 
 /// Threads that run callbacks of one queue, and what they ran, by start.
-struct Executor {
-    process: Row<Process>,
+pub(super) struct Executor {
+    pub process: Row<Process>,
     tids: Vec<u32>,
     /// Those that ran nothing, too.
-    threads: usize,
-    ran: Vec<Ran>,
+    pub threads: usize,
+    pub ran: Vec<Ran>,
+    /// Longest execution.
+    pub longest_ns: i64,
 }
 
-fn executors(facts: &Facts<'_>) -> Vec<Executor> {
+pub(super) fn executors(facts: &Facts<'_>) -> Vec<Executor> {
     let rows: HashMap<Thread, &ExecutorThread> =
         facts.tables.executors.iter().map(|row| ((row.process, row.tid), row)).collect();
     let mut found: BTreeMap<(Row<Process>, Result<u32, u32>), Executor> = BTreeMap::new();
@@ -43,11 +45,13 @@ fn executors(facts: &Facts<'_>) -> Vec<Executor> {
             tids: Vec::new(),
             threads: 1,
             ran: Vec::new(),
+            longest_ns: 0,
         });
         executor.tids.push(tid);
         let told = row.and_then(|row| row.executor_threads).unwrap_or(1) as usize;
         executor.threads = executor.threads.max(told).max(executor.tids.len());
         executor.ran.extend(ran);
+        executor.longest_ns = ran.iter().map(|ran| ran.end_ns - ran.start_ns).fold(executor.longest_ns, i64::max);
     }
     let mut found: Vec<Executor> = found.into_values().collect();
     found.iter_mut().for_each(|executor| executor.ran.sort_by_key(|ran| ran.start_ns));
@@ -135,7 +139,7 @@ fn subject(facts: &Facts<'_>, executor: &Executor) -> String {
 /// their callback, together, and how many did. What a callback took that ran already did not wait for it.
 fn message_waits(facts: &Facts<'_>) -> HashMap<Thread, (i64, i64)> {
     let mut waits: HashMap<Thread, (i64, i64)> = HashMap::new();
-    for message in &facts.tables.messages {
+    for message in facts.messages() {
         let Some((execution, there)) = message.execution.zip(message.arrival_ns.or(message.publish_ns)) else {
             continue;
         };

@@ -3,10 +3,13 @@
 use crate::figures::Repeat;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tacho_analysis::queue::Traffic;
+use tacho_analysis::Options;
 use tacho_events::run::Load;
 use tacho_tables::row::{numbered, rows_of, Column, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Node, OffCpu, Process, Tables};
+use tacho_tables::{
+    Callback, CallbackKind, Delivery, Endpoint, Execution, LostIn, Message, Node, OffCpu, Process, Publication, Tables,
+};
 use tacho_workload::model::Workload;
 
 /// A process and one of its threads.
@@ -61,8 +64,10 @@ pub struct Facts<'a> {
     pub load: Option<&'a Load>,
     /// The transport that the workload names, or else the one that its middleware took; empty where neither is known.
     pub transport: &'a str,
-    /// Measured window, or from the first to the last of what happened.
+    /// What is judged: the measured window without the start-up of the system, or from the first to the last of what
+    /// happened.
     pub window: (i64, i64),
+    options: Options,
 }
 
 impl<'a> Facts<'a> {
@@ -72,7 +77,7 @@ impl<'a> Facts<'a> {
             let (callback, tid, start_ns) = (e.callback, e.tid, e.start_ns);
             Some(Ran { callback, tid, start_ns, end_ns: e.end_ns?, cpu_ns: e.cpu_ns })
         };
-        let measured = || tables.executions.iter().filter(|e| options.measures(e.start_ns));
+        let measured = || tables.executions.iter().filter(|e| options.judges(e.start_ns));
         let ran = || measured().filter_map(complete);
         // The execution of a goal that no callback is told of is nobody's time: what of it its thread worked is not
         // known.
@@ -116,7 +121,7 @@ impl<'a> Facts<'a> {
         let topic_of: Column<Endpoint, Row<Topic>> =
             Column::of(tables.endpoints.iter().map(|endpoint| topics[endpoint.topic.as_str()]));
         let mut published = Grouped::new(topics.len(), || {
-            tables.publications.iter().map(|row| (topic_of[row.publisher], row.publish_ns))
+            publications(tables, options).map(|row| (topic_of[row.publisher], row.publish_ns))
         });
         for topic in topics.values().copied() {
             let times = published.of_mut(topic);
@@ -124,7 +129,7 @@ impl<'a> Facts<'a> {
             first = first.min(times.first().copied().unwrap_or(i64::MAX));
             last = last.max(times.last().copied().unwrap_or(i64::MIN));
         }
-        let (messages, endpoints) = (|| tables.messages.iter(), tables.endpoints.len());
+        let (messages, endpoints) = (|| messages(tables, options), tables.endpoints.len());
         let mut taken = Grouped::new(endpoints, || {
             let taken = messages().filter(|m| m.delivery != Delivery::Lost);
             taken.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.take_ns?))))
@@ -134,11 +139,12 @@ impl<'a> Facts<'a> {
             let lost = messages().filter(|m| m.delivery == Delivery::Lost);
             lost.filter_map(|m| Some((m.subscription, (m.publish_ns?, m.lost_in))))
         });
-        let window = (options.measured_from_ns.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
+        let from = options.measured_from_ns.max(options.started_ns);
+        let window = (from.unwrap_or(first), options.measured_to_ns.unwrap_or(last));
         let states = Column::of(rows_of(&tables.nodes).map(|node| crate::figures::lifecycle::stretches(repeat, node)));
         let mut off_cpu: HashMap<Row<Callback>, (i64, i64)> = HashMap::new();
         for row in &tables.preemptions {
-            let Some(execution) = row.execution.map(|e| &tables.executions[e]).filter(|e| options.measures(e.start_ns))
+            let Some(execution) = row.execution.map(|e| &tables.executions[e]).filter(|e| options.judges(e.start_ns))
             else {
                 continue;
             };
@@ -168,7 +174,29 @@ impl<'a> Facts<'a> {
             load,
             transport: transport.unwrap_or(""),
             window,
+            options,
         }
+    }
+
+    /// Whether an instant is judged.
+    pub fn judges(&self, ns: i64) -> bool {
+        self.options.judges(ns)
+    }
+
+    /// Whether a process is of ROS 1, whose timers and services are put into a queue.
+    pub fn is_ros1(&self, process: Row<Process>) -> bool {
+        let mut queued = self.tables.executions.iter().filter(|execution| execution.queued_ns.is_some());
+        queued.any(|execution| self.tables.callbacks[execution.callback].process == process)
+    }
+
+    /// Publish calls that are judged.
+    pub fn publications(&self) -> impl Iterator<Item = &'a Publication> {
+        publications(self.tables, self.options)
+    }
+
+    /// Messages that are judged.
+    pub fn messages(&self) -> impl Iterator<Item = &'a Message> {
+        messages(self.tables, self.options)
     }
 
     /// Complete executions of a callback in the window, of coroutines the first part of each call, by start.
@@ -251,6 +279,17 @@ impl<'a> Facts<'a> {
         let most = by_callback.iter().max_by_key(|(callback, ns)| (**ns, std::cmp::Reverse(**callback)));
         (by_callback.values().sum(), most.map(|(callback, _)| *callback))
     }
+}
+
+/// Tables have those of the measured window; of them the ones that were sent once the system had started.
+fn publications(tables: &Tables, options: Options) -> impl Iterator<Item = &Publication> {
+    let started = move |ns: i64| options.started_ns.is_none_or(|started| ns >= started);
+    tables.publications.iter().filter(move |row| started(row.publish_ns))
+}
+
+fn messages(tables: &Tables, options: Options) -> impl Iterator<Item = &Message> {
+    let started = move |ns: i64| options.started_ns.is_none_or(|started| ns >= started);
+    tables.messages.iter().filter(move |row| row.publish_ns.or(row.take_ns).is_none_or(started))
 }
 
 /// `12.3 ms`, `45.6 us`.

@@ -2,11 +2,46 @@
 //! says so.
 
 use super::facts::{time, Facts, Ran};
-use tacho_tables::row::Row;
+use super::{Case, Lint};
+use tacho_tables::row::{rows_of, Row};
 use tacho_tables::Callback;
 
 /// Part of the wall time without CPU time beyond which the work is not what took most of it.
 const MOST: f64 = 0.5;
+
+/// Executions that are judged together, and wall time without CPU time that each loses on the average.
+const EXECUTIONS: usize = 10;
+const OFF_NS: i64 = 1_000_000;
+/// Part of the window that they lose together.
+const OFF_PART: f64 = 0.01;
+
+pub const OFF_CPU: Lint = Lint {
+    name: "callback-off-cpu",
+    finds: "most of the time inside a callback is no CPU time of its thread",
+    check: |facts| rows_of(&facts.tables.callbacks).filter_map(|callback| off_cpu(facts, callback)).collect(),
+};
+
+fn off_cpu(facts: &Facts<'_>, callback: Row<Callback>) -> Option<Case> {
+    let ran = facts.ran(callback);
+    let off_ns: Vec<i64> =
+        ran.iter().filter_map(|ran| Some((ran.end_ns - ran.start_ns - ran.cpu_ns?).max(0))).collect();
+    let sum: i64 = off_ns.iter().sum();
+    let count = off_ns.len() as i64;
+    // What others' use of its CPU took is preempted-callback.
+    let (runnable, blocked) = facts.off_cpu.get(&callback).copied().unwrap_or_default();
+    let is_told = off_ns.len() >= EXECUTIONS
+        && sum >= OFF_NS * count
+        && sum as f64 >= OFF_PART * facts.window_ns() as f64
+        && runnable <= blocked;
+    let doubt = facts.doubt(ran.iter(), "it").filter(|_| is_told)?;
+    Some(Case {
+        subject: facts.callback(callback),
+        evidence: format!("{count} executions{}", doubt.evidence),
+        cost: format!("{} a call on the average that its executor waits and nobody computes", time(sum / count)),
+        next: doubt.next,
+        weight: sum as f64,
+    })
+}
 
 /// What a lint says in place of advice to work less.
 pub struct Doubt {

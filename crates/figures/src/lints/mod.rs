@@ -3,13 +3,16 @@
 //! A lint looks at the tables alone. docs/lints.md documents every one; `tests` below compare the two.
 
 mod callbacks;
+mod calls;
 mod chains;
 mod executors;
 mod facts;
+mod held;
 mod kept;
 mod lifecycle;
 mod publishers;
 mod queues;
+mod timers;
 
 use crate::figures::Repeat;
 use facts::Facts;
@@ -54,12 +57,18 @@ pub static LINTS: &[Lint] = &[
     lifecycle::NOT_ACTIVE,
     callbacks::EXCEEDS_PERIOD,
     callbacks::STARVED,
+    timers::LATE_TIMER,
+    timers::IN_STEP,
+    calls::CALL_BLOCKS,
     executors::BOTTLENECK,
     executors::SPINNING,
     callbacks::PREEMPTED,
+    kept::OFF_CPU,
     callbacks::TIMER_DRIFT,
     publishers::BEHIND,
     publishers::LARGE_OVER_UDP,
+    held::STALE_INPUT,
+    held::FILTER_DROPS,
     chains::UNCERTAIN_LINK,
 ];
 

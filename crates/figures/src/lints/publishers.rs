@@ -19,12 +19,12 @@ pub const BEHIND: Lint = Lint {
     finds: "a publisher sends late, or skips sends that were due",
     check: |facts| {
         let mut sends = Grouped::new(facts.tables.endpoints.len(), || {
-            facts.tables.publications.iter().filter_map(|row| Some((row.publisher, (row.due_ns?, row.publish_ns))))
+            facts.publications().filter_map(|row| Some((row.publisher, (row.due_ns?, row.publish_ns))))
         });
         numbered(&facts.tables.endpoints).for_each(|(publisher, _)| sends.of_mut(publisher).sort_unstable());
         let executions = &facts.tables.executions;
         let publishing = Grouped::new(facts.tables.endpoints.len(), || {
-            facts.tables.publications.iter().filter_map(|row| {
+            facts.publications().filter_map(|row| {
                 let Execution { callback, tid, start_ns, end_ns, cpu_ns, .. } = executions[row.execution?];
                 Some((row.publisher, Ran { callback, tid, start_ns, end_ns: end_ns?, cpu_ns }))
             })
@@ -78,7 +78,7 @@ pub const LARGE_OVER_UDP: Lint = Lint {
     finds: "messages larger than a datagram go over UDP",
     check: |facts| {
         let mut largest: HashMap<Row<Endpoint>, u64> = HashMap::new();
-        for row in &facts.tables.publications {
+        for row in facts.publications() {
             if let Some(size) = row.size_bytes.filter(|size| *size > DATAGRAM_BYTES) {
                 let most = largest.entry(row.publisher).or_default();
                 *most = size.max(*most);
@@ -97,8 +97,7 @@ fn large(facts: &Facts<'_>, publisher: Row<Endpoint>, size: u64) -> Option<Case>
     let ways: BTreeSet<&String> = over.values().collect();
     let how = over.values().next()?;
     let more = if ways.len() > 1 { format!(" and {} more ways", ways.len() - 1) } else { String::new() };
-    let mine =
-        facts.tables.messages.iter().filter(|m| m.publisher == Some(publisher) && over.contains_key(&m.subscription));
+    let mine = facts.messages().filter(|m| m.publisher == Some(publisher) && over.contains_key(&m.subscription));
     let (mut all, mut lost, mut latencies) = (0, 0, Vec::new());
     for message in mine {
         all += 1;

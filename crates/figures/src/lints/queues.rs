@@ -7,7 +7,7 @@ use tacho_analysis::queue::{published_before_next_take, Traffic};
 use tacho_analysis::udpros;
 use tacho_tables::row::{numbered, Row};
 use tacho_tables::rows::grouped::Grouped;
-use tacho_tables::{Endpoint, EndpointKind, LostIn};
+use tacho_tables::{Delivery, Endpoint, EndpointKind, LostIn, Message};
 use tacho_workload::model::is_called;
 use tacho_workload::model::Qos;
 
@@ -90,9 +90,11 @@ fn silent<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (Row<Endpoint>, Row<
     let endpoints = &facts.tables.endpoints;
     let of = |kind| numbered(endpoints).filter(move |(_, e)| e.kind == kind).map(|(row, _)| row);
     let mut heard: HashSet<(Row<Endpoint>, Row<Endpoint>)> = HashSet::new();
-    let taken = facts.tables.messages.iter().filter(|m| m.take_ns.is_some());
+    // Of a recorded program a message is lost only between two that exchanged another one, be it outside of the window.
+    let met = |m: &&Message| m.take_ns.is_some() || facts.workload.is_none() && m.delivery == Delivery::Lost;
+    let taken = facts.messages().filter(met);
     heard.extend(taken.filter_map(|m| Some((m.publisher?, m.subscription))));
-    let sent = Grouped::new(endpoints.len(), || facts.tables.publications.iter().map(|p| (p.publisher, p.publish_ns)));
+    let sent = Grouped::new(endpoints.len(), || facts.publications().map(|p| (p.publisher, p.publish_ns)));
     let mut subscriptions: HashMap<&str, Vec<Row<Endpoint>>> = HashMap::new();
     // What one took whose messages are not linked is not known.
     for s in of(EndpointKind::Subscription).filter(|s| endpoints[*s].linked != Some(false)) {

@@ -1,9 +1,9 @@
 //! What a run directory says: its workload, its figures, its tables.
 
-use super::{analyse_and_store, figures_with, merge_points};
+use super::{analyse_and_store, figures_in, merge_points, whole_in};
 use std::io;
 use std::path::PathBuf;
-use tacho_analysis::Error;
+use tacho_analysis::{Error, Window, WindowError};
 use tacho_events::{regular, Progress, RunDirectory};
 use tacho_tables::store;
 use tacho_tables::summary::Summary;
@@ -31,9 +31,12 @@ pub enum ReadError {
     /// Its points or its `run.json` cannot be read.
     #[error("{0}")]
     Info(io::Error),
+    /// The window that was asked for is impossible.
+    #[error(transparent)]
+    Window(WindowError),
     /// Its events cannot be analysed.
     #[error("analysis of the run")]
-    Analysis(#[from] Error),
+    Analysis(#[source] Error),
     /// Figures of its points cannot be put together.
     #[error("figures of the sweep")]
     Points(#[source] Error),
@@ -43,6 +46,15 @@ pub enum ReadError {
     /// Its tables cannot be read.
     #[error("tables of the run")]
     Tables(#[source] store::Error),
+}
+
+impl From<Error> for ReadError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Window(error) => ReadError::Window(error),
+            error => ReadError::Analysis(error),
+        }
+    }
 }
 
 /// A run with all that a report shows of it.
@@ -69,31 +81,40 @@ pub fn workload(run: &RunDirectory) -> Result<Option<Workload>, ReadError> {
 }
 
 /// The figures of a run: as they stand in it, or, where it ended before they were written or something is stated,
-/// analysed now. Writes nothing.
+/// analysed now. `window`: what of it counts. Writes nothing.
 pub fn figures(
     run: &RunDirectory,
     stated: Option<&Links>,
+    window: Option<&Window>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ReadError> {
     let is_sweep = !run.points().map_err(ReadError::Info)?.is_empty();
     // A sweep that runs, or was killed, has points that its own figures do not tell yet.
     let told = !is_sweep || run.info().is_ok_and(|info| !info.cut_short);
-    match stated {
-        None if told && run.summary().is_file() => store::read_summary(run).map_err(ReadError::Figures),
-        None if is_sweep => merge_points(run).map_err(ReadError::Points),
-        Some(_) if is_sweep => Err(ReadError::Sweep(run.path().to_path_buf())),
+    let as_it_stands = stated.is_none() && window.is_none();
+    match as_it_stands {
+        true if told && run.summary().is_file() => store::read_summary(run).map_err(ReadError::Figures),
+        true if is_sweep => merge_points(run).map_err(ReadError::Points),
+        false if is_sweep => Err(ReadError::Sweep(run.path().to_path_buf())),
         _ => {
             let stated = stated.cloned().unwrap_or_default();
-            Ok(figures_with(run, workload(run)?.as_ref(), &stated, progress)?)
+            Ok(figures_in(run, workload(run)?.as_ref(), &stated, window, progress)?)
         }
     }
 }
 
 /// All of a run; what its events say and was not written yet is analysed and written first, as of what was saved of a
-/// ring and of a run that was cut short.
-pub fn whole(run: &RunDirectory) -> Result<Whole, ReadError> {
+/// ring and of a run that was cut short. Of a window of it, everything is analysed and nothing is written.
+pub fn whole(run: &RunDirectory, window: Option<&Window>) -> Result<Whole, ReadError> {
     let is_sweep = !run.points().map_err(ReadError::Info)?.is_empty();
     let workload = if is_sweep { None } else { workload(run)? };
+    if let Some(window) = window {
+        if is_sweep {
+            return Err(ReadError::Sweep(run.path().to_path_buf()));
+        }
+        let (summary, tables) = whole_in(run, workload.as_ref(), window)?;
+        return Ok(Whole { workload, summary, tables });
+    }
     if !is_sweep && !run.summary().is_file() && run.events().is_dir() {
         analyse_and_store(run, workload.as_ref(), &mut |_| {})?;
     }
@@ -132,7 +153,7 @@ mod tests {
     fn figures_of_a_sweep_are_those_of_its_points_until_it_has_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::new(folder.path());
-        let sent = || figures(&run, None, &mut |_| {}).unwrap().points.iter().map(|p| p.sent).collect::<Vec<_>>();
+        let sent = || figures(&run, None, None, &mut |_| {}).unwrap().points.iter().map(|p| p.sent).collect::<Vec<_>>();
         point(&run.point("000-a"), 1);
         point(&run.point("001-b"), 2);
         assert_eq!(sent(), [1, 2]);
@@ -140,7 +161,7 @@ mod tests {
         assert_eq!(sent(), [7]);
         run.write_info(&RunInfo { cut_short: true, ..RunInfo::default() }).unwrap();
         assert_eq!(sent(), [1, 2], "those of a sweep that goes on lag behind its points");
-        let asked = figures(&run, Some(&Links::default()), &mut |_| {});
+        let asked = figures(&run, Some(&Links::default()), None, &mut |_| {});
         assert!(matches!(asked, Err(ReadError::Sweep(_))), "{asked:?}");
     }
 
@@ -148,7 +169,7 @@ mod tests {
     fn without_figures_and_events_there_is_nothing_to_read() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::new(folder.path());
-        assert!(matches!(figures(&run, None, &mut |_| {}), Err(ReadError::Analysis(Error::NoRun(_)))));
-        assert!(matches!(whole(&run), Err(ReadError::Figures(_))));
+        assert!(matches!(figures(&run, None, None, &mut |_| {}), Err(ReadError::Analysis(Error::NoRun(_)))));
+        assert!(matches!(whole(&run, None), Err(ReadError::Figures(_))));
     }
 }

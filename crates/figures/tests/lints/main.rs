@@ -7,6 +7,8 @@ mod rates;
 mod repeats;
 #[path = "../../../analysis/tests/scene/mod.rs"]
 mod scene;
+mod timers;
+mod waits;
 
 use scene::*;
 use tacho_analysis::Options;

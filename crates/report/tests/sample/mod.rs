@@ -285,7 +285,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             } else {
                 None
             },
-            latency_uncertainty_us: None,
+            ..TopicFigures::default()
         });
     }
     for (node, _, output) in BESIDE {
@@ -303,7 +303,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
             lost: None,
             rate_hz: (output != "/vector_map").then_some(10.0),
             latency_us: None,
-            latency_uncertainty_us: None,
+            ..TopicFigures::default()
         });
     }
     Summary {

@@ -1,0 +1,165 @@
+//! Service calls that an executor waits for.
+
+use super::facts::{percent, time, Facts, Ran, Thread};
+use super::{Case, Lint};
+use std::collections::{BTreeMap, HashMap};
+use tacho_tables::row::{numbered, Row};
+use tacho_tables::{Callback, Execution, Node, Process, ServiceCall};
+
+/// Calls of a callback that are judged together, and the part of them that must come back inside it.
+const CALLS: usize = 3;
+const INSIDE: f64 = 0.9;
+/// Part of the callback's time that the calls take, from which on it waits for them.
+const WAITS: f64 = 0.5;
+/// Part of the window from which on it is told.
+const COST: f64 = 0.01;
+/// A callback that sent a request so long before the end of its process, and never went on, hangs.
+const HANGS_NS: i64 = 1_000_000_000;
+/// And longer than this many of the slowest call that came back.
+const HANGS_CALLS: i64 = 10;
+
+pub const CALL_BLOCKS: Lint = Lint {
+    name: "call-blocks-executor",
+    finds: "a callback waits for the response of a service, and its executor runs nothing meanwhile",
+    check: |facts| waiting(facts).into_iter().chain(hanging(facts)).collect(),
+};
+
+/// Calls that one callback made inside of itself.
+#[derive(Default)]
+struct Calls {
+    made: usize,
+    /// Of those whose response was taken before it ended.
+    inside: usize,
+    waited_ns: i64,
+    longest_ns: i64,
+    ran_ns: i64,
+    /// Wall time without CPU time, where that is known.
+    off_cpu_ns: Option<i64>,
+}
+
+fn process_of(facts: &Facts<'_>, node: Row<Node>) -> Row<Process> {
+    facts.tables.nodes[node].process
+}
+
+fn waiting(facts: &Facts<'_>) -> Vec<Case> {
+    // An executor of several threads has others that go on.
+    let several: HashMap<Thread, u32> = facts
+        .tables
+        .executors
+        .iter()
+        .filter_map(|row| Some(((row.process, row.tid), row.executor_threads.filter(|threads| *threads > 1)?)))
+        .collect();
+    let mut threads: HashMap<Row<Process>, Vec<&[Ran]>> = HashMap::new();
+    for ((process, tid), ran) in facts.threads() {
+        if !several.contains_key(&(process, tid)) {
+            threads.entry(process).or_default().push(ran);
+        }
+    }
+    let mut of: BTreeMap<(Row<Callback>, &str), Calls> = BTreeMap::new();
+    for call in facts.tables.services.iter().filter(|call| call.requested_ns().is_some_and(|ns| facts.judges(ns))) {
+        let (Some(client), Some(sent)) = (call.client, call.requested_ns()) else { continue };
+        let threads = threads.get(&process_of(facts, client)).map_or(&[][..], Vec::as_slice);
+        // Of two threads that were in callbacks it is not known which one called.
+        let at = |ran: &&[Ran]| {
+            let last = ran.partition_point(|ran| ran.start_ns <= sent).checked_sub(1)?;
+            Some(ran[last]).filter(|ran| sent < ran.end_ns)
+        };
+        let mut callers = threads.iter().filter_map(at);
+        let (Some(ran), None) = (callers.next(), callers.next()) else { continue };
+        let calls = of.entry((ran.callback, call.service.as_str())).or_default();
+        calls.made += 1;
+        if let Some(taken) = call.response_taken_ns.filter(|taken| *taken <= ran.end_ns) {
+            calls.inside += 1;
+            calls.waited_ns += taken - sent;
+            calls.longest_ns = calls.longest_ns.max(taken - sent);
+            calls.ran_ns += ran.end_ns - ran.start_ns;
+            let off = ran.cpu_ns.map(|cpu| ran.end_ns - ran.start_ns - cpu);
+            calls.off_cpu_ns = off.map(|off| calls.off_cpu_ns.unwrap_or(0) + off).or(calls.off_cpu_ns);
+        }
+    }
+    let case = |((callback, service), calls): ((Row<Callback>, &str), Calls)| {
+        let worked = calls.off_cpu_ns.is_some_and(|off| (off as f64) < WAITS * calls.waited_ns as f64);
+        let waits = calls.inside >= CALLS
+            && calls.inside as f64 >= INSIDE * calls.made as f64
+            && calls.waited_ns as f64 >= WAITS * calls.ran_ns as f64
+            && calls.waited_ns as f64 >= COST * facts.window_ns() as f64;
+        (waits && !worked).then(|| Case {
+            subject: format!("{} calls {service}", facts.callback(callback)),
+            evidence: format!(
+                "{} of {} calls ({}) came back inside the callback that sent them, {} of the {} that it took; the \
+                 longest {}",
+                calls.inside,
+                calls.made,
+                percent(calls.inside, calls.made),
+                time(calls.waited_ns),
+                time(calls.ran_ns),
+                time(calls.longest_ns)
+            ),
+            cost: format!(
+                "its executor has one thread, and ran nothing else for {} of {}",
+                time(calls.waited_ns),
+                time(facts.window_ns())
+            ),
+            next: ASYNCHRONOUS.into(),
+            weight: calls.waited_ns as f64,
+        })
+    };
+    of.into_iter().filter_map(case).collect()
+}
+
+const ASYNCHRONOUS: &str = "an asynchronous call that gives the thread back: rclcpp async_send_request with a \
+    callback for the response, rclpy call_async \
+     with await or add_done_callback; in ROS 1 a thread of its own for the call";
+
+/// Callbacks that sent a request and never ended.
+fn hanging(facts: &Facts<'_>) -> Vec<Case> {
+    let mut slowest: HashMap<&str, i64> = HashMap::new();
+    for call in &facts.tables.services {
+        if let Some((sent, taken)) = call.requested_ns().zip(call.response_taken_ns) {
+            let slowest = slowest.entry(call.service.as_str()).or_default();
+            *slowest = (taken - sent).max(*slowest);
+        }
+    }
+    let open: Vec<(Row<Execution>, &Execution)> =
+        numbered(&facts.tables.executions).filter(|(_, execution)| execution.end_ns.is_none()).collect();
+    let case = |call: &ServiceCall| {
+        let (client, sent) = (call.client?, call.requested_ns()?);
+        let process = process_of(facts, client);
+        let last = facts.tables.processes[process].last_ns;
+        let patience = HANGS_NS.max(HANGS_CALLS * slowest.get(call.service.as_str()).copied().unwrap_or(0));
+        let is_old = call.response_taken_ns.is_none() && last - sent >= patience && facts.judges(sent);
+        let mut callers = open.iter().filter(|(_, execution)| {
+            let callback = &facts.tables.callbacks[execution.callback];
+            callback.process == process && callback.node == Some(client) && execution.start_ns <= sent
+        });
+        let (Some((row, execution)), None, true) = (callers.next(), callers.next(), is_old) else { return None };
+        // Another call of it, or of a callback inside of it, may have come later.
+        let went_on = numbered(&facts.tables.executions).any(|(other, e)| {
+            other > *row
+                && e.tid == execution.tid
+                && process == facts.tables.callbacks[e.callback].process
+                && e.start_ns > sent
+        });
+        let answered = match (call.request_taken_ns, call.response_ns) {
+            (_, Some(_)) => "the response was sent and not taken",
+            (Some(_), None) => "its server took the request and sent no response",
+            _ => "no server was seen to take the request",
+        };
+        (!went_on).then(|| Case {
+            subject: format!("{} calls {}", facts.callback(execution.callback), call.service.as_str()),
+            evidence: format!(
+                "it sent a request {} after its start and never ended; {answered}, and its thread ran nothing for \
+                 the {} to the end",
+                time(sent - execution.start_ns),
+                time(last - sent)
+            ),
+            cost: "if only this executor can take the response, the callback waits for itself: a deadlock".into(),
+            next: format!(
+                "{ASYNCHRONOUS}; or the client in a callback group of its own on a multi-threaded \
+                executor"
+            ),
+            weight: (last - sent) as f64,
+        })
+    };
+    facts.tables.services.iter().filter_map(case).collect()
+}

@@ -1,0 +1,294 @@
+//! Timers that start late, and timers that wait for each other.
+
+use super::callbacks;
+use super::executors::{executors, Executor};
+use super::facts::{percent, time, Facts, Ran};
+use super::{Case, Lint};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tacho_tables::row::Row;
+use tacho_tables::Callback;
+
+/// Part of a period from which on a start is late.
+const LATE: f64 = 0.5;
+/// Late starts that are no accident: so many, and more than this part.
+const LATE_STARTS: usize = 3;
+const LATE_PART: f64 = 0.01;
+/// Part of the time from due to start that others must have had the executor.
+const BY_OTHERS: f64 = 0.5;
+/// Callbacks that a case names.
+const NAMED: usize = 3;
+
+pub const LATE_TIMER: Lint = Lint {
+    name: "late-timer",
+    finds: "a timer starts more than half a period late, because other callbacks have its executor",
+    check: |facts| {
+        let executors = executors(facts);
+        let of_callback = executor_of(&executors);
+        let case = |(callback, period, ran): (Row<Callback>, i64, &[Ran])| {
+            let executor = &executors[*of_callback.get(&callback)?];
+            late_timer(facts, executor, (callback, period), ran)
+        };
+        facts.timers().filter_map(case).collect()
+    },
+};
+
+/// Place of the one executor that runs each callback; none of those that run on several.
+fn executor_of(executors: &[Executor]) -> HashMap<Row<Callback>, usize> {
+    let (mut of, mut several) = (HashMap::new(), HashSet::new());
+    for (place, executor) in executors.iter().enumerate() {
+        for ran in &executor.ran {
+            if *of.entry(ran.callback).or_insert(place) != place {
+                several.insert(ran.callback);
+            }
+        }
+    }
+    of.retain(|callback, _| !several.contains(callback));
+    of
+}
+
+fn late_timer(
+    facts: &Facts<'_>,
+    executor: &Executor,
+    (timer, period): (Row<Callback>, i64),
+    ran: &[Ran],
+) -> Option<Case> {
+    // Waits of three periods and more are another lint's.
+    if callbacks::starves(facts, timer, period, ran) {
+        return None;
+    }
+    let beside = beside(executor, timer);
+    let (mut late, mut by): (Vec<i64>, HashMap<Row<Callback>, i64>) = (Vec::new(), HashMap::new());
+    // When the start before was due. A start that nothing held up is on the grid, which may wander.
+    let mut grid = ran.first()?.start_ns;
+    for ran in &ran[1..] {
+        let due = grid + period;
+        let waited = ran.start_ns - due;
+        let others = if waited > 0 { kept_by(executor, &beside, timer, due, ran.start_ns) } else { BTreeMap::new() };
+        let held = others.values().sum::<i64>() as f64 >= BY_OTHERS * waited as f64 && waited > 0;
+        // rcl leaves out what it missed and stays on its grid.
+        grid = if held { due + waited.div_euclid(period) * period } else { ran.start_ns };
+        if held && waited as f64 > LATE * period as f64 {
+            late.push(waited);
+            others.into_iter().for_each(|(callback, ns)| *by.entry(callback).or_default() += ns);
+        }
+    }
+    let starts = ran.len() - 1;
+    if late.len() < LATE_STARTS || late.len() as f64 <= LATE_PART * starts as f64 {
+        return None;
+    }
+    let (sum, longest) = (late.iter().sum::<i64>(), *late.iter().max()?);
+    let mut by: Vec<(Row<Callback>, i64)> = by.into_iter().collect();
+    by.sort_by_key(|(callback, ns)| (std::cmp::Reverse(*ns), *callback));
+    let share = |(callback, ns): &(Row<Callback>, i64)| {
+        format!("{} {:.0} %", facts.callback(*callback), 100.0 * *ns as f64 / sum as f64)
+    };
+    let names: Vec<String> = by.iter().take(NAMED).map(share).collect();
+    let most = by.first()?.0;
+    let doubt = facts.doubt(facts.ran(most).iter(), &facts.callback(most));
+    Some(Case {
+        subject: facts.callback(timer),
+        evidence: format!(
+            "{} of {starts} starts ({}) were more than half of its period of {} late, the latest {}; from due to \
+             start its executor was in {}{}",
+            late.len(),
+            percent(late.len(), starts),
+            time(period),
+            time(longest),
+            names.join(", "),
+            doubt.as_ref().map_or("", |doubt| &doubt.evidence)
+        ),
+        cost: format!(
+            "these start {} late on the average, and what they publish comes as late",
+            time(sum / late.len() as i64)
+        ),
+        next: apart(facts, executor, timer, most),
+        weight: sum as f64,
+    })
+}
+
+/// Callbacks that ran at the same time as this one at some time: no group keeps them apart.
+fn beside(executor: &Executor, callback: Row<Callback>) -> HashSet<Row<Callback>> {
+    let mut beside = HashSet::new();
+    let mut running: Vec<Ran> = Vec::new();
+    for one in executor.ran.iter().filter(|_| executor.threads > 1) {
+        running.retain(|other| other.end_ns > one.start_ns);
+        for other in &running {
+            beside.extend((other.callback == callback).then_some(one.callback));
+            beside.extend((one.callback == callback).then_some(other.callback));
+        }
+        running.push(*one);
+    }
+    beside
+}
+
+/// What kept a callback of an executor from starting between two instants: callbacks on its one thread; of several
+/// threads those that never ran at the same time as it, or else all, while they had all threads.
+fn kept_by(
+    executor: &Executor,
+    beside: &HashSet<Row<Callback>>,
+    but: Row<Callback>,
+    from: i64,
+    to: i64,
+) -> BTreeMap<Row<Callback>, i64> {
+    let mut by: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
+    let inside: Vec<&Ran> = executor.between(from, to).filter(|ran| ran.callback != but).collect();
+    let clipped = |ran: &Ran| (ran.start_ns.max(from), ran.end_ns.min(to));
+    for ran in inside.iter().filter(|ran| !beside.contains(&ran.callback)) {
+        let (start, end) = clipped(ran);
+        *by.entry(ran.callback).or_default() += end - start;
+    }
+    if executor.threads == 1 || by.values().sum::<i64>() as f64 >= BY_OTHERS * (to - from) as f64 {
+        return by;
+    }
+    let mut borders: Vec<i64> = inside.iter().flat_map(|ran| [clipped(ran).0, clipped(ran).1]).collect();
+    borders.sort_unstable();
+    let mut by: BTreeMap<Row<Callback>, i64> = BTreeMap::new();
+    for border in borders.windows(2) {
+        let there: Vec<_> = inside.iter().filter(|r| r.start_ns <= border[0] && border[1] <= r.end_ns).collect();
+        if there.len() >= executor.threads {
+            let each = (border[1] - border[0]) / there.len() as i64;
+            there.iter().for_each(|ran| *by.entry(ran.callback).or_default() += each);
+        }
+    }
+    by
+}
+
+/// What takes a callback out of the way of another.
+fn apart(facts: &Facts<'_>, executor: &Executor, held: Row<Callback>, by: Row<Callback>) -> String {
+    let (process, name) = (executor.process, facts.callback(by));
+    let node = |callback: Row<Callback>| facts.tables.callbacks[callback].node;
+    let shared = if node(held) == node(by) { " (what both use then needs a lock)" } else { "" };
+    if facts.is_ros1(process) {
+        return format!(
+            "{name} on a callback queue and spinner of its own{shared}, or in a process of its own; or less work in \
+             it"
+        );
+    }
+    let executable = &facts.tables.processes[process].executable;
+    let python = executable.rsplit('/').next().is_some_and(|name| name.starts_with("python"));
+    let interpreter = match python {
+        true => {
+            ". Threads of Python take turns in one interpreter: if it computes and does not wait, a process of its \
+             own"
+        }
+        false => "",
+    };
+    match executor.threads {
+        1 => format!(
+            "{name} in a callback group of its own on a multi-threaded executor{shared}, or in an executor of its \
+             own; or less work in it{interpreter}"
+        ),
+        threads => format!(
+            "{name} in a callback group of its own: callbacks of one mutually exclusive group run in turn{shared}; \
+             if groups are apart already, more threads than {threads}{interpreter}"
+        ),
+    }
+}
+
+/// Starts of a timer that steps are judged by, and the part of them that follow another timer at once.
+const STEPS: usize = 10;
+const STEPS_PART: f64 = 0.9;
+/// Part of its period that it waits, from which on it is told.
+const STEP_COST: f64 = 0.05;
+/// Part of its period within which it follows at once, and of the other's execution if that hardly varies: a phase that
+/// happens to lie there is not likely.
+const AT_ONCE: f64 = 0.02;
+const AT_ONCE_OF_OTHER: f64 = 0.05;
+const AT_ONCE_NS: i64 = 1_000_000;
+/// Periods of two timers are multiples to this part.
+const MULTIPLE: f64 = 0.001;
+
+pub const IN_STEP: Lint = Lint {
+    name: "timers-in-step",
+    finds: "two timers of an executor are due at the same time, so that one always waits for the other",
+    check: |facts| {
+        let timers: HashMap<Row<Callback>, i64> =
+            facts.timers().map(|(callback, period, _)| (callback, period)).collect();
+        let in_turn = |executor: &&Executor| executor.threads == 1 || executor.runs_in_turn();
+        let executors = executors(facts);
+        executors.iter().filter(in_turn).flat_map(|executor| in_step(facts, executor, &timers)).collect()
+    },
+};
+
+/// How a timer starts behind another: how long that took, and what lay between the two.
+#[derive(Default)]
+struct Behind {
+    took: Vec<i64>,
+    between: Vec<i64>,
+}
+
+fn in_step(facts: &Facts<'_>, executor: &Executor, timers: &HashMap<Row<Callback>, i64>) -> Vec<Case> {
+    let mut starts: HashMap<Row<Callback>, usize> = HashMap::new();
+    let mut behind: BTreeMap<(Row<Callback>, Row<Callback>), Behind> = BTreeMap::new();
+    for pair in executor.ran.windows(2) {
+        let [before, ran] = [pair[0], pair[1]];
+        let Some(period) = timers.get(&ran.callback).copied() else { continue };
+        *starts.entry(ran.callback).or_default() += 1;
+        let Some(other) = timers.get(&before.callback).copied().filter(|_| before.callback != ran.callback) else {
+            continue;
+        };
+        let ratio = period as f64 / other as f64;
+        let between = ran.start_ns - before.end_ns;
+        let multiple = ratio > 1.0 - MULTIPLE && (ratio - ratio.round()).abs() <= MULTIPLE * ratio;
+        if multiple && between >= 0 && (between as f64) <= AT_ONCE * period as f64 {
+            let of = behind.entry((ran.callback, before.callback)).or_default();
+            of.took.push(before.end_ns - before.start_ns);
+            of.between.push(between);
+        }
+    }
+    let case = |((timer, other), mut of): ((Row<Callback>, Row<Callback>), Behind)| {
+        let (period, other_period, starts) = (timers[&timer], timers[&other], starts[&timer]);
+        let mean = of.took.iter().sum::<i64>() / of.took.len() as i64;
+        of.took.sort_unstable();
+        of.between.sort_unstable();
+        let spread = |sorted: &[i64]| sorted[sorted.len() * 9 / 10] - sorted[sorted.len() / 10];
+        let median = of.between[of.between.len() / 2];
+        // It starts when the other ends, whenever that is; or so soon behind it that no phase of its own explains it.
+        let waits = 2 * spread(&of.between) < spread(&of.took)
+            || (median <= AT_ONCE_NS && median as f64 <= AT_ONCE_OF_OTHER * mean as f64);
+        if of.took.len() < STEPS
+            || (of.took.len() as f64) < STEPS_PART * starts as f64
+            || (mean as f64) < STEP_COST * period as f64
+            || !waits
+        {
+            return None;
+        }
+        let phase = (other_period / 2).max(mean);
+        let how = match facts.is_ros1(executor.process) {
+            true => "start the timer",
+            false => "create the timer, or reset() it,",
+        };
+        Some(Case {
+            subject: facts.callback(timer),
+            evidence: format!(
+                "{} of {starts} starts ({}) came at once behind {}, {} later in the median: both are due together",
+                of.took.len(),
+                percent(of.took.len(), starts),
+                facts.callback(other),
+                time(median)
+            ),
+            cost: format!("it waits {} each time, of a period of {}", time(mean), time(period)),
+            next: format!(
+                "a phase: {how} {} after the other, as its period counts from there; or {}",
+                time(phase),
+                apart(facts, executor, timer, other)
+            ),
+            weight: mean as f64 / period as f64,
+        })
+    };
+    behind.into_iter().filter_map(case).collect()
+}
+
+impl Executor {
+    /// Executions that overlap a stretch of time.
+    fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
+        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
+        let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
+        until.filter(move |ran| ran.end_ns > from)
+    }
+
+    /// Whether no two of its callbacks ever ran at once.
+    fn runs_in_turn(&self) -> bool {
+        self.ran.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns)
+    }
+}
