@@ -1,6 +1,7 @@
 //! Service calls that an executor waits for.
 
-use super::facts::{percent, time, Facts, Ran, Thread};
+use super::executors::{executors, Executor};
+use super::facts::{percent, time, Facts};
 use super::{Case, Lint};
 use std::collections::{BTreeMap, HashMap};
 use tacho_tables::row::{numbered, Row};
@@ -11,8 +12,9 @@ const CALLS: usize = 3;
 const INSIDE: f64 = 0.9;
 /// Part of the callback's time that the calls take, from which on it waits for them.
 const WAITS: f64 = 0.5;
-/// Part of the window from which on it is told.
+/// Part of the window from which on it is told, and of an executor with other threads that go on.
 const COST: f64 = 0.01;
+const COST_OF_SEVERAL: f64 = 0.1;
 /// A callback that sent a request so long before the end of its process, and never went on, hangs.
 const HANGS_NS: i64 = 1_000_000_000;
 /// And longer than this many of the slowest call that came back.
@@ -20,7 +22,7 @@ const HANGS_CALLS: i64 = 10;
 
 pub const CALL_BLOCKS: Lint = Lint {
     name: "call-blocks-executor",
-    finds: "a callback waits for the response of a service, and its executor runs nothing meanwhile",
+    finds: "a callback waits for the response of a service, and nothing else runs in its place",
     check: |facts| waiting(facts).into_iter().chain(hanging(facts)).collect(),
 };
 
@@ -42,31 +44,16 @@ fn process_of(facts: &Facts<'_>, node: Row<Node>) -> Row<Process> {
 }
 
 fn waiting(facts: &Facts<'_>) -> Vec<Case> {
-    // An executor of several threads has others that go on.
-    let several: HashMap<Thread, u32> = facts
-        .tables
-        .executors
-        .iter()
-        .filter_map(|row| Some(((row.process, row.tid), row.executor_threads.filter(|threads| *threads > 1)?)))
-        .collect();
-    let mut threads: HashMap<Row<Process>, Vec<&[Ran]>> = HashMap::new();
-    for ((process, tid), ran) in facts.threads() {
-        if !several.contains_key(&(process, tid)) {
-            threads.entry(process).or_default().push(ran);
-        }
-    }
-    let mut of: BTreeMap<(Row<Callback>, &str), Calls> = BTreeMap::new();
+    let executors = executors(facts);
+    let mut of: BTreeMap<(Row<Callback>, &str), (&Executor, Calls)> = BTreeMap::new();
     for call in facts.tables.services.iter().filter(|call| call.requested_ns().is_some_and(|ns| facts.judges(ns))) {
         let (Some(client), Some(sent)) = (call.client, call.requested_ns()) else { continue };
-        let threads = threads.get(&process_of(facts, client)).map_or(&[][..], Vec::as_slice);
-        // Of two threads that were in callbacks it is not known which one called.
-        let at = |ran: &&[Ran]| {
-            let last = ran.partition_point(|ran| ran.start_ns <= sent).checked_sub(1)?;
-            Some(ran[last]).filter(|ran| sent < ran.end_ns)
-        };
-        let mut callers = threads.iter().filter_map(at);
-        let (Some(ran), None) = (callers.next(), callers.next()) else { continue };
-        let calls = of.entry((ran.callback, call.service.as_str())).or_default();
+        let own = executors.iter().filter(|executor| executor.process == process_of(facts, client));
+        let inside = own.flat_map(|executor| executor.between(sent, sent + 1).map(move |ran| (executor, ran)));
+        let mut callers = inside.filter(|(_, ran)| facts.tables.callbacks[ran.callback].node == Some(client));
+        // Of two callbacks of a node that ran at once it is not known which one called.
+        let (Some((executor, ran)), None) = (callers.next(), callers.next()) else { continue };
+        let (_, calls) = of.entry((ran.callback, call.service.as_str())).or_insert((executor, Calls::default()));
         calls.made += 1;
         if let Some(taken) = call.response_taken_ns.filter(|taken| *taken <= ran.end_ns) {
             calls.inside += 1;
@@ -77,12 +64,23 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
             calls.off_cpu_ns = off.map(|off| calls.off_cpu_ns.unwrap_or(0) + off).or(calls.off_cpu_ns);
         }
     }
-    let case = |((callback, service), calls): ((Row<Callback>, &str), Calls)| {
+    let case = |((callback, service), (executor, calls)): ((Row<Callback>, &str), (&Executor, Calls))| {
+        let (window, waited) = (time(facts.window_ns()), time(calls.waited_ns));
+        let (cost, held) = match executor.threads {
+            1 => (COST, format!("its executor has one thread, and ran nothing else for {waited} of {window}")),
+            threads => (
+                COST_OF_SEVERAL,
+                format!(
+                    "one of the {threads} threads of its executor, and all callbacks of its mutually exclusive group, \
+                     waited with it for {waited} of {window}"
+                ),
+            ),
+        };
         let worked = calls.off_cpu_ns.is_some_and(|off| (off as f64) < WAITS * calls.waited_ns as f64);
         let waits = calls.inside >= CALLS
             && calls.inside as f64 >= INSIDE * calls.made as f64
             && calls.waited_ns as f64 >= WAITS * calls.ran_ns as f64
-            && calls.waited_ns as f64 >= COST * facts.window_ns() as f64;
+            && calls.waited_ns as f64 >= cost * facts.window_ns() as f64;
         (waits && !worked).then(|| Case {
             subject: format!("{} calls {service}", facts.callback(callback)),
             evidence: format!(
@@ -95,11 +93,7 @@ fn waiting(facts: &Facts<'_>) -> Vec<Case> {
                 time(calls.ran_ns),
                 time(calls.longest_ns)
             ),
-            cost: format!(
-                "its executor has one thread, and ran nothing else for {} of {}",
-                time(calls.waited_ns),
-                time(facts.window_ns())
-            ),
+            cost: held,
             next: ASYNCHRONOUS.into(),
             weight: calls.waited_ns as f64,
         })
@@ -140,10 +134,13 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
                 && process == facts.tables.callbacks[e.callback].process
                 && e.start_ns > sent
         });
-        let answered = match (call.request_taken_ns, call.response_ns) {
-            (_, Some(_)) => "the response was sent and not taken",
-            (Some(_), None) => "its server took the request and sent no response",
-            _ => "no server was seen to take the request",
+        const ITSELF: &str = "if only its executor can take the response, the callback waits for itself: a deadlock";
+        const NOBODY: &str =
+            "a call without a timeout waits for a server that does not answer, and its callbacks with it";
+        let (answered, cost) = match (call.request_taken_ns, call.response_ns) {
+            (_, Some(_)) => ("the response was sent and not taken", ITSELF),
+            (Some(_), None) => ("its server took the request and sent no response", NOBODY),
+            _ => ("no server was seen to take the request", NOBODY),
         };
         (!went_on).then(|| Case {
             subject: format!("{} calls {}", facts.callback(execution.callback), call.service.as_str()),
@@ -153,7 +150,7 @@ fn hanging(facts: &Facts<'_>) -> Vec<Case> {
                 time(sent - execution.start_ns),
                 time(last - sent)
             ),
-            cost: "if only this executor can take the response, the callback waits for itself: a deadlock".into(),
+            cost: cost.into(),
             next: format!(
                 "{ASYNCHRONOUS}; or the client in a callback group of its own on a multi-threaded \
                 executor"

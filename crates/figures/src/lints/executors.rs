@@ -23,6 +23,7 @@ pub const BOTTLENECK: Lint = Lint {
 };
 
 /// Threads that run callbacks of one queue, and what they ran, by start.
+#[derive(Default)]
 pub(super) struct Executor {
     pub process: Row<Process>,
     tids: Vec<u32>,
@@ -31,6 +32,15 @@ pub(super) struct Executor {
     pub ran: Vec<Ran>,
     /// Longest execution.
     pub longest_ns: i64,
+}
+
+impl Executor {
+    /// Executions that overlap a stretch of time.
+    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
+        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
+        let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
+        until.filter(move |ran| ran.end_ns > from)
+    }
 }
 
 pub(super) fn executors(facts: &Facts<'_>) -> Vec<Executor> {
@@ -53,9 +63,42 @@ pub(super) fn executors(facts: &Facts<'_>) -> Vec<Executor> {
         executor.ran.extend(ran);
         executor.longest_ns = ran.iter().map(|ran| ran.end_ns - ran.start_ns).fold(executor.longest_ns, i64::max);
     }
-    let mut found: Vec<Executor> = found.into_values().collect();
+    let mut found = joined(found.into_values().collect());
     found.iter_mut().for_each(|executor| executor.ran.sort_by_key(|ran| ran.start_ns));
     found
+}
+
+/// Threads of rclpy's pools never wait, so analysis does not know them as one executor; those that ran the same callback
+/// are.
+fn joined(found: Vec<Executor>) -> Vec<Executor> {
+    let mut joined: Vec<Executor> = Vec::new();
+    let mut of_callback: HashMap<Row<Callback>, usize> = HashMap::new();
+    for executor in found {
+        let callbacks: BTreeSet<Row<Callback>> = executor.ran.iter().map(|ran| ran.callback).collect();
+        let mut known: Vec<usize> =
+            callbacks.iter().filter_map(|callback| of_callback.get(callback).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let Some((first, others)) = known.split_first() else {
+            of_callback.extend(callbacks.into_iter().map(|callback| (callback, joined.len())));
+            joined.push(executor);
+            continue;
+        };
+        // Those that it connects become one; the others stay behind, empty.
+        let mut parts = vec![executor];
+        parts.extend(others.iter().map(|other| std::mem::take(&mut joined[*other])));
+        of_callback.values_mut().filter(|place| others.contains(place)).for_each(|place| *place = *first);
+        of_callback.extend(callbacks.into_iter().map(|callback| (callback, *first)));
+        let executor = &mut joined[*first];
+        for part in parts {
+            executor.tids.extend(part.tids);
+            executor.ran.extend(part.ran);
+            executor.threads = executor.threads.max(part.threads).max(executor.tids.len());
+            executor.longest_ns = executor.longest_ns.max(part.longest_ns);
+        }
+    }
+    joined.retain(|executor| !executor.tids.is_empty());
+    joined
 }
 
 /// What ran at once: callbacks that did beside any other execution, those beside one of their own, and the time in

@@ -253,7 +253,8 @@ fn in_step(facts: &Facts<'_>, executor: &Executor, timers: &HashMap<Row<Callback
         {
             return None;
         }
-        let phase = (other_period / 2).max(mean);
+        // Behind all but the longest tenth of the other's executions.
+        let phase = (other_period / 2).max(of.took[of.took.len() * 9 / 10]);
         let how = match facts.is_ros1(executor.process) {
             true => "start the timer",
             false => "create the timer, or reset() it,",
@@ -280,13 +281,6 @@ fn in_step(facts: &Facts<'_>, executor: &Executor, timers: &HashMap<Row<Callback
 }
 
 impl Executor {
-    /// Executions that overlap a stretch of time.
-    fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Ran> {
-        let first = self.ran.partition_point(|ran| ran.start_ns < from.saturating_sub(self.longest_ns));
-        let until = self.ran[first..].iter().take_while(move |ran| ran.start_ns < to);
-        until.filter(move |ran| ran.end_ns > from)
-    }
-
     /// Whether no two of its callbacks ever ran at once.
     fn runs_in_turn(&self) -> bool {
         self.ran.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns)

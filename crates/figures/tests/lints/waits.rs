@@ -68,6 +68,26 @@ fn a_callback_that_waits_for_the_response_of_its_call_is_found() {
 }
 
 #[test]
+fn a_thread_of_a_pool_that_waits_for_a_response_is_one_of_several() {
+    // rclpy's pool: the timer runs on either of two threads, and neither of them ever waits for work.
+    let pool = |takes: i64, end: i64| {
+        let b = (1..=20).fold(planner(), |b, k| ask(b, k, takes, end));
+        let mut tables = scene::tables(&b);
+        let mut rows = tables.executions.to_vec();
+        let timer = rows[0].callback;
+        for (number, row) in rows.iter_mut().filter(|row| row.callback == timer).enumerate() {
+            row.tid = 50 + number as u32 % 2;
+        }
+        tables.executions = rows.into_iter().collect();
+        cases_of(&tables, None, "call-blocks-executor")
+    };
+    let found = pool(30 * MS, 32 * MS);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].cost.starts_with("one of the 2 threads of its executor"), "{}", found[0].cost);
+    assert_eq!(pool(5 * MS, 7 * MS), [], "5 % of the time of one of two threads");
+}
+
+#[test]
 fn a_callback_that_never_comes_back_from_its_call_is_a_deadlock() {
     let hanging = |until_ms: i64| {
         let b = (1..=3).fold(planner(), |b, k| ask(b, k, 10 * MS, 12 * MS));
