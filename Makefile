@@ -37,6 +37,7 @@ setup:
 	@setup/debian $(PACKAGES_BUILD)
 	@command -v npm >/dev/null || setup/debian nodejs npm
 	@setup/rust
+	@setup/checkout $(CARGO_TARGET_DIR)
 	@mkdir -p build/lib
 	@setup/python build/venv setup/ros2-kilted.txt
 

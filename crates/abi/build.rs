@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 fn main() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../native/middleware");
+    // Asked for now, not when this was built: another checkout may have built it.
+    let folder = format!("{}/../../native/middleware", std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
     println!("cargo::rerun-if-changed=build.rs");
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
     let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.retain(|name| Path::new(folder).join(name).join("facts").is_file());
+    names.retain(|name| Path::new(&folder).join(name).join("facts").is_file());
     names.sort();
     let mut table = String::from("const IN_THIS_TREE: &[(&str, &str)] = &[\n");
     for name in names {

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-const HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../native/include/tacho/events.h");
-
 fn main() {
+    // Asked for now, not when this was built: another checkout may have built it.
+    let folder = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let path = format!("{folder}/../../native/include/tacho/events.h");
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={HEADER}");
-    let header = std::fs::read_to_string(HEADER).unwrap_or_else(|error| panic!("{HEADER}: {error}"));
+    println!("cargo::rerun-if-changed={path}");
+    let header = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let kinds = header.split_once("enum tacho_kind {").and_then(|(_, rest)| rest.split_once("};"));
     let (mut numbers, mut table) = (String::new(), String::new());
     let mut next: u16 = 0;

@@ -73,13 +73,13 @@ fn a_timer_that_was_due_names_the_callback_that_its_executor_was_in() {
     assert_eq!(
         parts(&tables, 13_945),
         [
-            (0, Computation, "/sensor timer 0.001 ms", 10),
-            (1, Computation, "/planner timer 0.001 ms", 20),
+            (0, Computation, "/sensor timer 0.001 ms Talker::tick", 10),
+            (1, Computation, "/planner timer 0.001 ms Talker::tick", 20),
             (1, Transport, "/points (arrival not recorded: waiting for a wake-up is in it)", 90),
-            (1, ExecutorBusy, "/planner /map", 1_400),
-            (1, NotDue, "/planner timer 0.001 ms", 300),
-            (1, TickLate, "/planner timer 0.001 ms", 5),
-            (2, Computation, "/control /plan", 10),
+            (1, ExecutorBusy, "/planner /map Listener::take", 1_400),
+            (1, NotDue, "/planner timer 0.001 ms Talker::tick", 300),
+            (1, TickLate, "/planner timer 0.001 ms Talker::tick", 5),
+            (2, Computation, "/control /plan Listener::take", 10),
             (2, Transport, "/plan (arrival not recorded: waiting for a wake-up is in it)", 10),
         ]
     );
@@ -104,7 +104,7 @@ fn a_timer_that_runs_more_often_than_its_input_comes_uses_it_again() {
     };
     assert_eq!(
         of(23_540),
-        [(1, NotDue, "/planner timer 0.001 ms", 300), (1, UsedAgain, "/points", 3_000)],
+        [(1, NotDue, "/planner timer 0.001 ms Talker::tick", 300), (1, UsedAgain, "/points", 3_000)],
         "the fourth time: used first when it came"
     );
 }
@@ -147,10 +147,10 @@ fn what_kept_the_next_message_away_is_followed_up_the_path() {
         at_first,
         [
             (1, Transport, "/raw (arrival not recorded: waiting for a wake-up is in it)", 20),
-            (1, ExecutorBusy, "/filter /map", 390),
+            (1, ExecutorBusy, "/filter /map Listener::take", 390),
             (1, NoNewer, "/raw", 600),
             (2, Transport, "/points (arrival not recorded: waiting for a wake-up is in it)", 10),
-            (2, NotDue, "/planner timer 0.001 ms", 350),
+            (2, NotDue, "/planner timer 0.001 ms Talker::tick", 350),
             (3, Transport, "/plan (arrival not recorded: waiting for a wake-up is in it)", 10),
         ]
     );

@@ -108,7 +108,7 @@ fn what_seldom_blocks_the_executor_of_a_timer_is_the_culprit_with_what_it_brings
     let culprit = only(&verdict);
     assert_eq!(
         (culprit.kind, culprit.node.as_deref(), culprit.callback.as_deref(), culprit.topic.as_deref()),
-        (Some(CauseKind::ExecutorBusy), Some("/planner"), Some("/planner /map"), Some("/map"))
+        (Some(CauseKind::ExecutorBusy), Some("/planner"), Some("/planner /map Listener::take"), Some("/map"))
     );
     assert_eq!((culprit.instances, culprit.executions, culprit.longest_ms), (3, Some(3), Some(121.0)));
     // Due 25 ms after it began: it was late by 96 ms, and by nothing else.
@@ -139,7 +139,7 @@ fn a_callback_of_the_chain_that_seldom_takes_long_is_its_own_culprit() {
     let culprit = only(&verdict);
     assert_eq!(
         (culprit.kind, culprit.callback.as_deref(), culprit.executions),
-        (Some(CauseKind::Computation), Some("/control /plan"), Some(5))
+        (Some(CauseKind::Computation), Some("/control /plan Listener::take"), Some(5))
     );
 }
 

@@ -61,7 +61,7 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
         }
         made.callback = Some(case.subject.clone());
         made.longest_ms = callback.duration_us.as_ref().map(|times| times.max / 1e3);
-        (made.function, made.location) = function(callback);
+        (made.function, made.location) = (callback.function.clone(), callback.location.clone());
         if let Some(function) = &made.function {
             made.text = format!("{function} of {node} takes longer than it has time for ({lint}): {}.", case.evidence);
         }
@@ -73,12 +73,4 @@ fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &
     let period = || callback.period_ms.is_some_and(|ms| subject.contains(&format!("timer {ms} ms")));
     callback.node.as_deref() == Some(node)
         && if topic.is_some() { callback.topic.as_deref() == topic } else { period() }
-}
-
-fn function(callback: &CallbackFigures) -> (Option<String>, Option<String>) {
-    let Some(symbol) = &callback.symbol else { return (None, None) };
-    match symbol.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
-        Some((name, at)) if at.contains(':') => (Some(name.to_owned()), Some(at.to_owned())),
-        _ => (Some(symbol.clone()), None),
-    }
 }

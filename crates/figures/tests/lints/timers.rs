@@ -35,11 +35,11 @@ fn held_up_by(late: i64, every: i64) -> FileBuilder {
 fn a_timer_that_a_callback_holds_up_by_more_than_half_a_period_is_found_with_it() {
     let found = cases(&held_up_by(70 * MS, 5), "late-timer");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].subject, "/control timer 100 ms");
+    assert_eq!(found[0].subject, "/control timer 100 ms Talker::tick");
     assert!(
         found[0].evidence.starts_with(
             "12 of 59 starts (20.3 %) were more than half of its period of 100.0 ms late, the latest 70.1 ms; \
-             from due to start its executor was in /control /map 100 %"
+             from due to start its executor was in /control /map Listener::take 100 %"
         ),
         "{}",
         found[0].evidence

@@ -47,7 +47,7 @@ fn a_callback_that_waits_for_the_response_of_its_call_is_found() {
     let asking = |takes: i64, end: i64| (1..=20).fold(planner(), |b, k| ask(b, k, takes, end));
     let found = cases(&asking(30 * MS, 32 * MS), "call-blocks-executor");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].subject, "/planner timer 100 ms calls /get_map");
+    assert_eq!(found[0].subject, "/planner timer 100 ms Talker::tick calls /get_map");
     assert!(
         found[0].evidence.starts_with(
             "20 of 20 calls (100.0 %) came back inside the callback that sent them, 600.0 ms of the 640.0 ms"
@@ -201,7 +201,7 @@ fn fusion(offset: impl Fn(i64) -> i64) -> (Tables, usize) {
             rule: LinkRule::Match,
             evidence: LinkEvidence::Stated,
             confidence: 1.0,
-            guess: false,
+            guess: Some(false),
             outputs: 60,
             followed: 60,
         })
