@@ -61,11 +61,13 @@ def test_messages_have_the_publication_that_the_program_made(traced):
 
 
 def test_the_chain_is_whole_and_every_event_is_used_or_named(traced):
-    run, said, truth, _ = traced
+    run, said, truth, name = traced
     (chain,) = (c for c in run.summary["chains"] if c["path"] == ["/source", "/points", "/relay", "/filtered", "/sink"])
     inputs = len(run.publications("/points"))
     assert (chain["instances"], chain["lost"]) == (inputs, 0) and chain["end_to_end_ms"]["count"] == inputs
-    assert not run.summary.get("findings"), run.summary["findings"]
+    # The second was recorded on a busy machine: its callbacks of 1 and 2 ms took up to 37, and held up the timer.
+    found = [finding["lint"] for finding in run.summary.get("findings", [])]
+    assert found == ([] if name == "caret_jazzy" else ["late-timer"]), run.summary["findings"]
     # CARET swallows the executor's events, and DDS arrivals it does not tell.
     assert "arrival unknown" in chain["evidence"]
     used, unused = (

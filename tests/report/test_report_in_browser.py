@@ -180,13 +180,17 @@ def test_the_tables_hold_the_figures_and_sort(browser, reports):
     browser.open(reports("tuned"))
     callbacks = data_of(reports("tuned"))["runs"][0]["summary"]["callbacks"]
     tables = "document.querySelectorAll('.tables table')"
-    column = f"[...{tables}[1].querySelectorAll('tbody tr')].map(r => r.cells[4].textContent)"
+    heads = browser.evaluate(
+        f"[...{tables}[1].querySelectorAll('th')].map(h => h.innerText.split(/\\s/)[0].toLowerCase())"
+    )
+    mean = heads.index("mean")
+    column = f"[...{tables}[1].querySelectorAll('tbody tr')].map(r => r.cells[{mean}].textContent)"
     means = [f"{callback['duration_us']['mean'] / 1000:.3f}" for callback in callbacks]
     assert browser.evaluate(column) == means
-    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[{mean}].click()")
     assert browser.evaluate(column) == sorted(means, key=float, reverse=True)
-    assert browser.evaluate(f"{tables}[1].querySelectorAll('th')[4].getAttribute('aria-sort')") == "descending"
-    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[4].click()")
+    assert browser.evaluate(f"{tables}[1].querySelectorAll('th')[{mean}].getAttribute('aria-sort')") == "descending"
+    browser.evaluate(f"{tables}[1].querySelectorAll('th button')[{mean}].click()")
     assert browser.evaluate(column) == sorted(means, key=float)
 
 

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE_AT_END: Duration = Duration::from_secs(2);
 
 fn path() -> io::Result<PathBuf> {
-    Ok(tacho_private::folder()?.join("zenoh.lock"))
+    Ok(tacho_private::folder()?.join("zenoh.starting"))
 }
 
 /// Takes the lock, which ends with the file. `None`: another process of this user has had it for all of `patience`.
