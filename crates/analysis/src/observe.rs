@@ -63,6 +63,8 @@ pub(crate) struct Seen {
     pub roscpp: ros1::Roscpp,
     pub rclpy: rclpy::Hooked,
     pub groups: groups::Groups,
+    /// When a timer was made, from when on its periods count, by callback.
+    pub armed: HashMap<Row<Callback>, i64>,
     pub lifecycle: lifecycle::Lifecycle,
     /// Clocks of microcontrollers, by process.
     pub board_clocks: HashMap<Row<Process>, BoardClock>,

@@ -56,6 +56,7 @@ pub(crate) struct Handles {
 
 #[derive(Default, Clone, Copy)]
 struct Timer {
+    armed_ns: Option<i64>,
     period_ns: Option<i64>,
     node: Option<Row<Node>>,
     callback: Option<Row<Callback>>,
@@ -173,7 +174,7 @@ impl Handles {
             }
             Payload::RclTimerInit { timer, period_ns } => {
                 self.groups.renew(timer);
-                self.timers.insert(timer, Timer { period_ns: Some(period_ns), ..Timer::default() });
+                self.timers.insert(timer, Timer { armed_ns: Some(now), period_ns: Some(period_ns), ..Timer::default() });
             }
             Payload::RclcppTimerCallbackAdded { timer, callback: address } => {
                 let callback = self.unowned_callback(seen, process, address);
@@ -296,6 +297,7 @@ fn own_by_timer(seen: &mut Seen, timer: &Timer) {
     row.kind = CallbackKind::Timer;
     row.node = timer.node.or(row.node);
     row.period_ns = timer.period_ns.or(row.period_ns);
+    seen.armed.extend(timer.armed_ns.map(|armed| (callback, armed)));
 }
 
 /// `/` and `talker` make `/talker`, `/a/b` and `c` make `/a/b/c`.
