@@ -174,7 +174,8 @@ impl Handles {
             }
             Payload::RclTimerInit { timer, period_ns } => {
                 self.groups.renew(timer);
-                self.timers.insert(timer, Timer { armed_ns: Some(now), period_ns: Some(period_ns), ..Timer::default() });
+                self.timers
+                    .insert(timer, Timer { armed_ns: Some(now), period_ns: Some(period_ns), ..Timer::default() });
             }
             Payload::RclcppTimerCallbackAdded { timer, callback: address } => {
                 let callback = self.unowned_callback(seen, process, address);
