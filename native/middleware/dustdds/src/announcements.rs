@@ -75,7 +75,9 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 /// lengths make no sense.
 fn parameters(datagram: &[u8], mut tell: impl FnMut(&[u8; 4], u16, usize, usize)) {
     let mut at = 20; // behind the header
-    while let (Some(&[id, flags]), Some(size)) = (datagram.get(at..at + 2).and_then(<[u8]>::first_chunk), u16_at(datagram, at + 2)) {
+    while let (Some(&[id, flags]), Some(size)) =
+        (datagram.get(at..at + 2).and_then(<[u8]>::first_chunk), u16_at(datagram, at + 2))
+    {
         let end = if size == 0 { datagram.len() } else { at + 4 + usize::from(size) };
         let Some(data) = datagram.get(at..end) else { return };
         if id == DATA && flags & LITTLE_ENDIAN != 0 {
@@ -127,9 +129,11 @@ mod tests {
         datagram.extend([7; 12]);
         datagram.extend([0x09, 0x01, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         for (number, writer) in writers.iter().enumerate() {
-            let (inline, flags): (&[u8], u8) = if number == 0 { (&[0x70, 0, 4, 0, 1, 2, 3, 4, 1, 0, 0, 0], 0x07) } else { (&[], 0x05) };
+            let (inline, flags): (&[u8], u8) =
+                if number == 0 { (&[0x70, 0, 4, 0, 1, 2, 3, 4, 1, 0, 0, 0], 0x07) } else { (&[], 0x05) };
             let head = [inline, &[0, 3, 0, 0], &LEASE, &TYPE_INFORMATION, &INFINITE_DEADLINE].concat();
-            let body = [&head[..], &LIFESPAN_OF_A_SECOND, &AUTOMATIC_FOR_EVER, &MANUAL_FOR_EVER, &[1, 0, 0, 0]].concat();
+            let body =
+                [&head[..], &LIFESPAN_OF_A_SECOND, &AUTOMATIC_FOR_EVER, &MANUAL_FOR_EVER, &[1, 0, 0, 0]].concat();
             datagram.extend([DATA, flags, (20 + body.len()) as u8, 0, 0, 0, 16, 0, 0, 0, 0, 0]);
             datagram.extend(writer);
             datagram.extend([0, 0, 0, 0, 1, 0, 0, 0]);

@@ -75,7 +75,9 @@ impl Node {
 impl Graph {
     pub fn new(participant: &DomainParticipantAsync, publisher: &PublisherAsync, tasks: Handle) -> Result<Self> {
         let writer = tasks.block_on(async {
-            let topic = participant.create_topic::<Participant>("ros_discovery_info", TYPE, QosKind::Default, NO_LISTENER, NO_STATUS).await;
+            let topic = participant
+                .create_topic::<Participant>("ros_discovery_info", TYPE, QosKind::Default, NO_LISTENER, NO_STATUS)
+                .await;
             let topic = topic.map_err(|why| Error::new(format!("ros_discovery_info: topic: {why:?}")))?;
             let qos = QosKind::Specific(qos::writer(&HISTORY, HASH)?);
             let made = publisher.create_datawriter(&topic, qos, NO_LISTENER, NO_STATUS).await;
@@ -97,7 +99,12 @@ impl Graph {
     pub fn add_node(&self, name: &str) -> Result<()> {
         let (node_namespace, node_name) = ("/".into(), name.into());
         let mut told = self.told();
-        told.node_entities_info_seq.push(Node { node_namespace, node_name, reader_gid_seq: vec![], writer_gid_seq: vec![] });
+        told.node_entities_info_seq.push(Node {
+            node_namespace,
+            node_name,
+            reader_gid_seq: vec![],
+            writer_gid_seq: vec![],
+        });
         self.tell(&told)
     }
 

@@ -30,7 +30,11 @@ impl DustDds {
         Ok(Box::new(Publisher::new(self.0.clone(), writer, endpoint.topic, endpoint.size)))
     }
 
-    fn subscription<T: Ros>(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Box<dyn tacho_seam::Subscription>> {
+    fn subscription<T: Ros>(
+        &self,
+        endpoint: &Endpoint,
+        on_data: Option<OnData>,
+    ) -> Result<Box<dyn tacho_seam::Subscription>> {
         let (reader, told) = self.0.reader::<T>(endpoint, on_data)?;
         Ok(Box::new(Subscription::new(self.0.clone(), reader, endpoint.topic, told)))
     }
@@ -56,7 +60,11 @@ impl Middleware for DustDds {
 
     /// As the ros2 plugin chooses.
     fn type_for(size: usize) -> &'static str {
-        if size < 4096 { "Bytes" } else { "PointCloud2" }
+        if size < 4096 {
+            "Bytes"
+        } else {
+            "PointCloud2"
+        }
     }
 
     fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {

@@ -198,7 +198,15 @@ impl Ros for Image {
     fn with_room(size: usize) -> Self {
         let data = room(size);
         let width = data.len() as u32;
-        Self { header: framed("camera"), height: 1, width, encoding: "mono8".into(), is_bigendian: 0, step: width, data }
+        Self {
+            header: framed("camera"),
+            height: 1,
+            width,
+            encoding: "mono8".into(),
+            is_bigendian: 0,
+            step: width,
+            data,
+        }
     }
 
     stamped_bytes!();

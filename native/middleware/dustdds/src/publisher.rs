@@ -36,7 +36,8 @@ impl<T: Ros> tacho_seam::Publisher for Publisher<T> {
     }
 
     fn publish(&mut self, header: &Header) -> Result<()> {
-        let mut message = self.message.take().ok_or_else(|| Error::new(format!("{}: no message was borrowed", self.topic)))?;
+        let mut message =
+            self.message.take().ok_or_else(|| Error::new(format!("{}: no message was borrowed", self.topic)))?;
         message.set_header(header)?;
         let written = self.session.tasks.block_on(self.writer.write(message, None));
         written.map_err(|why| failed(&self.topic, "write", &why))

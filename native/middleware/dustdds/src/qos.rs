@@ -15,14 +15,19 @@ pub fn type_hash(hash: &str) -> UserDataQosPolicy {
 }
 
 fn policies(asked: &Qos) -> Result<(ReliabilityQosPolicy, DurabilityQosPolicy, HistoryQosPolicy)> {
-    let depth = u32::try_from(asked.depth).map_err(|_| Error::new(format!("depth {}; expected at most {}", asked.depth, u32::MAX)))?;
+    let depth = u32::try_from(asked.depth)
+        .map_err(|_| Error::new(format!("depth {}; expected at most {}", asked.depth, u32::MAX)))?;
     let reliability = ReliabilityQosPolicy {
         kind: if asked.reliable { ReliabilityQosPolicyKind::Reliable } else { ReliabilityQosPolicyKind::BestEffort },
         // A writer that must wait for its readers waits: it then shows as late, where a limit would lose messages.
         max_blocking_time: DurationKind::Infinite,
     };
     let durability = DurabilityQosPolicy {
-        kind: if asked.transient_local { DurabilityQosPolicyKind::TransientLocal } else { DurabilityQosPolicyKind::Volatile },
+        kind: if asked.transient_local {
+            DurabilityQosPolicyKind::TransientLocal
+        } else {
+            DurabilityQosPolicyKind::Volatile
+        },
     };
     let history = HistoryQosPolicy {
         kind: if asked.keep_all { HistoryQosPolicyKind::KeepAll } else { HistoryQosPolicyKind::KeepLast(depth) },

@@ -19,8 +19,8 @@ use dust_dds::infrastructure::listener::NO_LISTENER;
 use dust_dds::infrastructure::qos::{DomainParticipantQos, QosKind};
 use dust_dds::infrastructure::qos_policy::UserDataQosPolicy;
 use dust_dds::infrastructure::status::{StatusKind, NO_STATUS};
-use std::collections::hash_map::{Entry, HashMap};
 use std::collections::hash_map::RandomState;
+use std::collections::hash_map::{Entry, HashMap};
 use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -54,14 +54,22 @@ impl Session {
         let transport = Udp::open(config.domain, config.address, tasks.clone())?;
         let settings = DustDdsConfigurationBuilder::new().participant_announcement_interval(ANNOUNCE_EVERY);
         // ROS 2 knows types by name; descriptions of them would only make announcements longer.
-        let settings = settings.enable_type_information(false).build().map_err(|why| Error::new(format!("configuration: {why:?}")))?;
+        let settings = settings
+            .enable_type_information(false)
+            .build()
+            .map_err(|why| Error::new(format!("configuration: {why:?}")))?;
         // Dust DDS numbers the participants of a factory, and leaves it to us that no two factories are alike.
         let [host @ .., a, b, c, d] = RandomState::new().hash_one(std::process::id()).to_le_bytes();
-        let factory = DomainParticipantFactoryAsync::new(OnTokio(tasks.clone()), [a, b, c, d], host, transport, settings);
-        let qos = DomainParticipantQos { user_data: UserDataQosPolicy { value: b"enclave=/;".to_vec() }, ..Default::default() };
+        let factory =
+            DomainParticipantFactoryAsync::new(OnTokio(tasks.clone()), [a, b, c, d], host, transport, settings);
+        let qos = DomainParticipantQos {
+            user_data: UserDataQosPolicy { value: b"enclave=/;".to_vec() },
+            ..Default::default()
+        };
         let domain = i32::try_from(config.domain).say(|| format!("domain {}", config.domain))?;
         let made = tasks.block_on(async {
-            let participant = factory.create_participant(domain, QosKind::Specific(qos), NO_LISTENER, NO_STATUS).await?;
+            let participant =
+                factory.create_participant(domain, QosKind::Specific(qos), NO_LISTENER, NO_STATUS).await?;
             let publisher = participant.create_publisher(QosKind::Default, NO_LISTENER, NO_STATUS).await?;
             let subscriber = participant.create_subscriber(QosKind::Default, NO_LISTENER, NO_STATUS).await?;
             Ok::<_, DdsError>((participant, publisher, subscriber))
@@ -87,7 +95,9 @@ impl Session {
         let known = dust_dds::dds_async::topic_description::TopicDescriptionAsync::get_type_name(topic);
         if known != ros {
             let topic = endpoint.topic;
-            return Err(Error::new(format!("{topic}: has type {known} in this session; asked for {ros}, and Dust DDS has one type a topic")));
+            return Err(Error::new(format!(
+                "{topic}: has type {known} in this session; asked for {ros}, and Dust DDS has one type a topic"
+            )));
         }
         Ok(topic.clone())
     }
@@ -96,7 +106,10 @@ impl Session {
         let topic = self.topic::<T>(endpoint)?;
         let asked = qos::writer(&endpoint.qos, ros_type(endpoint.message_type).hash)?;
         let made = self.tasks.block_on(async {
-            let made = self.publisher.create_datawriter(&topic, QosKind::Specific(asked.clone()), NO_LISTENER, NO_STATUS).await?;
+            let made = self
+                .publisher
+                .create_datawriter(&topic, QosKind::Specific(asked.clone()), NO_LISTENER, NO_STATUS)
+                .await?;
             let found = made.get_qos().await?;
             Ok((made, found))
         });

@@ -60,14 +60,18 @@ impl<T: Ros> tacho_seam::Subscription for Subscription<T> {
             match self.session.tasks.block_on(self.reader.take_next_sample()) {
                 Ok(sample) if !sample.sample_info.valid_data => continue,
                 Ok(sample) => {
-                    break sample.data.ok_or_else(|| Error::new(format!("{}: a message of another type", self.topic)))?
+                    break sample
+                        .data
+                        .ok_or_else(|| Error::new(format!("{}: a message of another type", self.topic)))?
                 }
                 Err(DdsError::NoData) => return Ok(None),
                 Err(why) => return Err(failed(&self.topic, "take", &why)),
             }
         };
         let message = self.message.insert(message);
-        let header = message.header().ok_or_else(|| Error::new(format!("{}: a message without a header of ours", self.topic)))?;
+        let header = message
+            .header()
+            .ok_or_else(|| Error::new(format!("{}: a message without a header of ours", self.topic)))?;
         let data = message.data();
         Ok(Some(Message { header, data, message: data.as_ptr().cast() }))
     }

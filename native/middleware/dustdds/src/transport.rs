@@ -46,13 +46,16 @@ impl Udp {
     pub fn open(domain: u32, address: &str, tasks: Handle) -> Result<Self> {
         let address = if address.is_empty() { "127.0.0.1" } else { address };
         let interface: Ipv4Addr = address.parse().map_err(|_| {
-            Error::new(format!("address \"{address}\" is no IPv4 address; expected one of an interface of this machine"))
+            Error::new(format!(
+                "address \"{address}\" is no IPv4 address; expected one of an interface of this machine"
+            ))
         })?;
         if domain > LAST_DOMAIN {
             return Err(Error::new(format!("domain {domain} has no ports in RTPS; expected 0 to {LAST_DOMAIN}")));
         }
         let port = (DISCOVERY_PORT + DOMAIN_GAIN * domain) as u16;
-        let sockets = Sockets::open(interface, port).say(|| format!("UDP sockets on {interface}, discovery on port {port}"))?;
+        let sockets =
+            Sockets::open(interface, port).say(|| format!("UDP sockets on {interface}, discovery on port {port}"))?;
         Ok(Self { tasks, interface, port, sockets: Mutex::new(Some(sockets)) })
     }
 
@@ -79,7 +82,12 @@ impl Sockets {
             socket.bind(&SocketAddrV4::new(interface, 0).into())?;
             Ok::<UdpSocket, io::Error>(socket.into())
         };
-        Ok(Self { discovery: discovery.into(), metatraffic: of_its_own()?, user: of_its_own()?, sending: sending.into() })
+        Ok(Self {
+            discovery: discovery.into(),
+            metatraffic: of_its_own()?,
+            user: of_its_own()?,
+            sending: sending.into(),
+        })
     }
 }
 
@@ -98,7 +106,8 @@ fn locator(address: Ipv4Addr, port: u16) -> Locator {
 
 impl TransportParticipantFactory for Udp {
     fn create_participant(&self, _domain: i32, receiver: TransportDataReceiver) -> RtpsTransportParticipant {
-        let sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one participant a session");
+        let sockets =
+            self.sockets.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one participant a session");
         let participant = RtpsTransportParticipant {
             message_writer: Box::new(Sender::new(sockets.sending)),
             default_unicast_locator_list: vec![self.locator(&sockets.user)],

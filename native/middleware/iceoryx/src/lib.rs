@@ -37,7 +37,10 @@ fn root() -> Result<&'static str> {
     let found = ROOT.get_or_init(|| {
         let path = tacho_private::subfolder("iceoryx").map_err(|error| Error::new(error.to_string()))?;
         let text = path.to_str().filter(|text| text.len() <= LONGEST_ROOT).ok_or_else(|| {
-            Error::new(format!("{}: expected at most {LONGEST_ROOT} bytes of UTF-8; set XDG_RUNTIME_DIR or TMPDIR to a shorter one", path.display()))
+            Error::new(format!(
+                "{}: expected at most {LONGEST_ROOT} bytes of UTF-8; set XDG_RUNTIME_DIR or TMPDIR to a shorter one",
+                path.display()
+            ))
         })?;
         let folder = File::open(&path).say(|| text.to_owned())?;
         // SAFETY: the descriptor is open.

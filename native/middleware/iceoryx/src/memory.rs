@@ -18,7 +18,11 @@ const KEEP_ALL: usize = 256 * MIB;
 /// Messages that the queue of a subscription holds: its depth, or the resource limit of keep all, which is not endless
 /// in shared memory. A reliable publisher waits where a queue that keeps all is full.
 pub fn queue(qos: &Qos, size: usize) -> usize {
-    if qos.keep_all { (KEEP_ALL / size.max(1)).clamp(16, LONGEST_QUEUE) } else { qos.depth }
+    if qos.keep_all {
+        (KEEP_ALL / size.max(1)).clamp(16, LONGEST_QUEUE)
+    } else {
+        qos.depth
+    }
 }
 
 /// Chunks of a publisher: what the queues hold, which are the same newest messages in all of them; the one that is

@@ -42,7 +42,9 @@ impl Publisher {
             .override_sample_preallocation(move |_| wanted)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
-            .say(|| format!("{}: a publisher with {wanted} chunks of {size} B (is /dev/shm large enough?)", topic.name))?;
+            .say(|| {
+                format!("{}: a publisher with {wanted} chunks of {size} B (is /dev/shm large enough?)", topic.name)
+            })?;
         let port = Arc::new(port);
         let notifier = topic.news.notifier_builder().create().say(|| format!("{}: a notifier", topic.name))?;
         let late_joiners = if endpoint.qos.transient_local {
@@ -71,10 +73,16 @@ impl Publisher {
                 // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it was made: whatever they are, they
                 // are bytes.
                 Ok(chunk) => return Ok(unsafe { chunk.assume_init() }),
-                Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => std::thread::sleep(Duration::from_micros(50)),
+                Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => {
+                    std::thread::sleep(Duration::from_micros(50))
+                }
                 Err(error) => {
                     return Err(error).say(|| {
-                        format!("{}: no chunk came back from the subscriptions in {} s", self.topic.name, GIVEN_BACK.as_secs())
+                        format!(
+                            "{}: no chunk came back from the subscriptions in {} s",
+                            self.topic.name,
+                            GIVEN_BACK.as_secs()
+                        )
                     })
                 }
             }

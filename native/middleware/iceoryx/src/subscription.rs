@@ -54,7 +54,8 @@ impl Subscription {
         let mut made = Self { _on_data: None, waited_on: None, lent: None, joined: Vec::new(), next: 0 };
         // DDS 1.4, 2.2.3: reliable satisfies best effort, not the other way round.
         let offered: &[bool] = if endpoint.qos.reliable { &[true] } else { &[true, false] };
-        let topics = offered.iter().map(|reliable| Topic::new(node, domain, endpoint, *reliable)).collect::<Result<Vec<_>>>()?;
+        let topics =
+            offered.iter().map(|reliable| Topic::new(node, domain, endpoint, *reliable)).collect::<Result<Vec<_>>>()?;
         // Listeners come before the ports: a message that is there was told.
         if let Some(on_data) = on_data {
             let listeners = topics.iter().map(listener).collect::<Result<Vec<_>>>()?;

@@ -57,7 +57,8 @@ impl Topic {
         let history = if endpoint.qos.transient_local { endpoint.qos.depth } else { 0 };
         let found = messages.static_config().history_size();
         if found != history {
-            let said = |history| if history == 0 { "volatile".into() } else { format!("transient local of depth {history}") };
+            let said =
+                |history| if history == 0 { "volatile".into() } else { format!("transient local of depth {history}") };
             return Err(Error::new(format!(
                 "{name}: another end of the topic is {}, this one {}; iceoryx2 has one durability a topic: give all its ends the same",
                 said(found),
@@ -87,7 +88,8 @@ impl Topic {
 
 fn service_name(domain: u32, endpoint: &Endpoint, kind: &str) -> Result<ServiceName> {
     let name = format!("{domain}/{kind}{}", endpoint.topic);
-    ServiceName::new(&name).say(|| format!("{}: {} bytes of name, of at most {}", endpoint.topic, name.len(), ServiceName::max_len()))
+    ServiceName::new(&name)
+        .say(|| format!("{}: {} bytes of name, of at most {}", endpoint.topic, name.len(), ServiceName::max_len()))
 }
 
 fn messages(node: &Node<Ipc>, name: &ServiceName, endpoint: &Endpoint) -> std::result::Result<Messages, MessagesError> {
@@ -123,7 +125,9 @@ fn event(node: &Node<Ipc>, name: &ServiceName) -> std::result::Result<Event, Eve
             error,
             EventOpenOrCreateError::SystemInFlux
                 | EventOpenOrCreateError::EventOpenError(
-                    EventOpenError::DoesNotExist | EventOpenError::IsMarkedForDestruction | EventOpenError::HangsInCreation
+                    EventOpenError::DoesNotExist
+                        | EventOpenError::IsMarkedForDestruction
+                        | EventOpenError::HangsInCreation
                 )
                 | EventOpenOrCreateError::EventCreateError(
                     EventCreateError::AlreadyExists
@@ -142,13 +146,18 @@ fn in_flux(error: &MessagesError) -> bool {
                 OpenError::DoesNotExist | OpenError::IsMarkedForDestruction | OpenError::HangsInCreation
             )
             | MessagesError::PublishSubscribeCreateError(
-                CreateError::AlreadyExists | CreateError::IsBeingCreatedByAnotherInstance | CreateError::HangsInCreation
+                CreateError::AlreadyExists
+                    | CreateError::IsBeingCreatedByAnotherInstance
+                    | CreateError::HangsInCreation
             )
     )
 }
 
 /// Tries again while others are about to make or remove the same.
-fn settled<T, E>(make: impl Fn() -> std::result::Result<T, E>, in_flux: impl Fn(&E) -> bool) -> std::result::Result<T, E> {
+fn settled<T, E>(
+    make: impl Fn() -> std::result::Result<T, E>,
+    in_flux: impl Fn(&E) -> bool,
+) -> std::result::Result<T, E> {
     let begin = Instant::now();
     loop {
         match make() {
@@ -163,14 +172,21 @@ fn refusal(error: MessagesError, endpoint: &Endpoint) -> String {
     let MessagesError::PublishSubscribeOpenError(open) = error else { return error.to_string() };
     match open {
         OpenError::IncompatibleAttributes => {
-            format!("another end of the topic has another type than {}; give all its ends the same", endpoint.message_type)
+            format!(
+                "another end of the topic has another type than {}; give all its ends the same",
+                endpoint.message_type
+            )
         }
-        OpenError::IncompatibleOverflowBehavior => "one end of the topic keeps all, another keeps last; iceoryx2 has one \
+        OpenError::IncompatibleOverflowBehavior => {
+            "one end of the topic keeps all, another keeps last; iceoryx2 has one \
             history a topic: give all its ends the same"
-            .into(),
-        OpenError::DoesNotSupportRequestedMinHistorySize => "another end of the topic is volatile or keeps fewer; give all \
+                .into()
+        }
+        OpenError::DoesNotSupportRequestedMinHistorySize => {
+            "another end of the topic is volatile or keeps fewer; give all \
             its ends the same durability and depth"
-            .into(),
+                .into()
+        }
         OpenError::ExceedsMaxNumberOfNodes => format!("more than {} processes at one topic", 2 * PEERS),
         _ => error.to_string(),
     }
@@ -180,10 +196,15 @@ fn refusal(error: MessagesError, endpoint: &Endpoint) -> String {
 pub fn check_depth(endpoint: &Endpoint) -> Result<()> {
     let Endpoint { topic, qos, size, .. } = endpoint;
     if qos.transient_local && qos.keep_all {
-        return Err(Error::new(format!("{topic}: transient local with keep all needs endless memory; expected keep last")));
+        return Err(Error::new(format!(
+            "{topic}: transient local with keep all needs endless memory; expected keep last"
+        )));
     }
     if queue(qos, *size) > LONGEST_QUEUE {
-        return Err(Error::new(format!("{topic}: keep last with depth {}; expected at most {LONGEST_QUEUE}", qos.depth)));
+        return Err(Error::new(format!(
+            "{topic}: keep last with depth {}; expected at most {LONGEST_QUEUE}",
+            qos.depth
+        )));
     }
     Ok(())
 }

@@ -9,7 +9,11 @@ use tacho_seam::{Result, Say};
 pub struct Poll(OwnedFd);
 
 fn checked(what: &str, result: i32) -> Result<i32> {
-    if result < 0 { Err(io::Error::last_os_error()).say(|| what.into()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error()).say(|| what.into())
+    } else {
+        Ok(result)
+    }
 }
 
 /// A descriptor that is readable until it is closed.
@@ -22,7 +26,8 @@ impl Poll {
     /// The descriptors must stay open as long as this is used.
     pub fn new(descriptors: &[RawFd]) -> Result<Self> {
         // SAFETY: no addresses; the descriptor is new and owned from here on.
-        let poll = unsafe { Self(OwnedFd::from_raw_fd(checked("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) };
+        let poll =
+            unsafe { Self(OwnedFd::from_raw_fd(checked("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?)) };
         for descriptor in descriptors {
             let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: *descriptor as u64 };
             // SAFETY: the event lives through the call.

@@ -23,11 +23,8 @@ const SCOUTING_GROUP: &str = "224.0.0.224";
 /// memory.
 pub fn config(session: &SessionConfig) -> Result<Config> {
     let users = std::env::var(USERS).unwrap_or_default();
-    let mut config = if users.is_empty() {
-        ours(session)?
-    } else {
-        Config::from_file(&users).say(|| format!("{USERS}={users}"))?
-    };
+    let mut config =
+        if users.is_empty() { ours(session)? } else { Config::from_file(&users).say(|| format!("{USERS}={users}"))? };
     let shm = session.transport == SHM;
     set(&mut config, "transport/shared_memory/enabled", &shm.to_string())?;
     // All that is made once is made when the session opens; see shared_memory.rs.
@@ -88,7 +85,10 @@ mod tests {
             of(7, PEER, "").unwrap(),
             ["[\"tcp/127.0.0.1:0\"]", "\"224.0.0.224:17453\"", "\"127.0.0.1\"", "false"]
         );
-        assert_eq!(of(0, SHM, "10.0.0.1").unwrap(), ["[\"tcp/10.0.0.1:0\"]", "\"224.0.0.224:17446\"", "\"10.0.0.1\"", "true"]);
+        assert_eq!(
+            of(0, SHM, "10.0.0.1").unwrap(),
+            ["[\"tcp/10.0.0.1:0\"]", "\"224.0.0.224:17446\"", "\"10.0.0.1\"", "true"]
+        );
         assert!(of(0, PEER, "eth0").unwrap_err().to_string().contains("\"eth0\" is no IPv4 address"));
     }
 }

@@ -48,7 +48,11 @@ pub fn all_tokens(domain: u32) -> String {
 }
 
 fn mangled(part: &str) -> String {
-    if part.is_empty() { "%".into() } else { part.replace('/', "%") }
+    if part.is_empty() {
+        "%".into()
+    } else {
+        part.replace('/', "%")
+    }
 }
 
 impl NodeKey<'_> {
@@ -92,7 +96,13 @@ impl Entity {
         let mut policies = qos.split(':');
         let reliable = matches!(policies.next()?, "" | "0" | "1");
         let transient_local = policies.next()? == "1";
-        Some(Self { kind, topic: topic.replace('%', "/"), message_type: message_type.into(), reliable, transient_local })
+        Some(Self {
+            kind,
+            topic: topic.replace('%', "/"),
+            message_type: message_type.into(),
+            reliable,
+            transient_local,
+        })
     }
 
     /// Whether a publisher and a subscription match: topic and type are the same, and what is offered is at least what
@@ -133,7 +143,8 @@ mod tests {
     #[test]
     fn a_token_tells_what_matching_needs() {
         let node = NodeKey { domain: 1, session: "ab", node: 3, name: "node" };
-        let told = |kind, topic: &str, qos| Entity::parse(&node.endpoint_token(4, kind, topic, &CHATTER, &qos)).unwrap();
+        let told =
+            |kind, topic: &str, qos| Entity::parse(&node.endpoint_token(4, kind, topic, &CHATTER, &qos)).unwrap();
         let best_effort = Qos { reliable: false, ..DEFAULT };
         let kept = Qos { transient_local: true, keep_all: true, ..DEFAULT };
         let publisher = |qos| told(Kind::Publisher, "/lidar/points", qos);

@@ -92,13 +92,21 @@ impl Middleware for Zenoh {
 
     /// As the ros2 plugin chooses.
     fn type_for(size: usize) -> &'static str {
-        if size < 4096 { "Bytes" } else { "PointCloud2" }
+        if size < 4096 {
+            "Bytes"
+        } else {
+            "PointCloud2"
+        }
     }
 
     fn advertise(&self, endpoint: &Endpoint) -> Result<Self::Publisher> {
         let place = self.place(endpoint, Kind::Publisher)?;
         let make = || Self::Publisher::new(&self.session, self.shm, self.graph.clone(), place, endpoint);
-        if self.shm { shared_memory::alone(make) } else { make() }
+        if self.shm {
+            shared_memory::alone(make)
+        } else {
+            make()
+        }
     }
 
     fn subscribe(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<Self::Subscription> {

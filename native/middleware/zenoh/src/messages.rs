@@ -116,14 +116,25 @@ impl Ros {
     /// A message with room for so many bytes of data.
     pub fn new(name: &str, size: usize) -> Self {
         let data = vec![0; HEADER_SIZE + size];
-        let (width, header) = (data.len() as u32, |frame: &str| Stamped { frame_id: frame.into(), ..Default::default() });
+        let (width, header) =
+            (data.len() as u32, |frame: &str| Stamped { frame_id: frame.into(), ..Default::default() });
         match name {
             // One row of one-byte points, so that any size is a well-formed cloud.
             "PointCloud2" | "PointCloud1m" => {
                 let field = PointField { name: "intensity".into(), offset: 0, datatype: 2 /* UINT8 */, count: 1 };
                 let (header, fields) = (header("lidar"), vec![field]);
                 let (height, point_step, is_bigendian, is_dense) = (1, 1, false, true);
-                Self::Cloud(PointCloud2 { header, height, width, fields, is_bigendian, point_step, row_step: width, data, is_dense })
+                Self::Cloud(PointCloud2 {
+                    header,
+                    height,
+                    width,
+                    fields,
+                    is_bigendian,
+                    point_step,
+                    row_step: width,
+                    data,
+                    is_dense,
+                })
             }
             // One row of mono8.
             "Image" => {
@@ -137,9 +148,9 @@ impl Ros {
 
     fn array(&self) -> Option<&[u8]> {
         match self {
-            Self::Bytes(UInt8MultiArray { data, .. }) | Self::Cloud(PointCloud2 { data, .. }) | Self::Image(Image { data, .. }) => {
-                Some(data)
-            }
+            Self::Bytes(UInt8MultiArray { data, .. })
+            | Self::Cloud(PointCloud2 { data, .. })
+            | Self::Image(Image { data, .. }) => Some(data),
             Self::Twist(..) => None,
         }
     }
@@ -155,9 +166,9 @@ impl Ros {
     /// The data, to be filled in.
     pub fn data_mut(&mut self) -> &mut [u8] {
         match self {
-            Self::Bytes(UInt8MultiArray { data, .. }) | Self::Cloud(PointCloud2 { data, .. }) | Self::Image(Image { data, .. }) => {
-                &mut data[HEADER_SIZE..]
-            }
+            Self::Bytes(UInt8MultiArray { data, .. })
+            | Self::Cloud(PointCloud2 { data, .. })
+            | Self::Image(Image { data, .. }) => &mut data[HEADER_SIZE..],
             Self::Twist(_, bytes) => bytes,
         }
     }
@@ -166,7 +177,8 @@ impl Ros {
     pub fn set_header(&mut self, header: &Header) -> Result<()> {
         match self {
             Self::Bytes(UInt8MultiArray { data, .. }) => data[..HEADER_SIZE].copy_from_slice(&header.to_bytes()),
-            Self::Cloud(PointCloud2 { header: stamped, data, .. }) | Self::Image(Image { header: stamped, data, .. }) => {
+            Self::Cloud(PointCloud2 { header: stamped, data, .. })
+            | Self::Image(Image { header: stamped, data, .. }) => {
                 stamped.stamp = Time::of(header.stamp_ns)?;
                 data[..HEADER_SIZE].copy_from_slice(&header.to_bytes());
             }

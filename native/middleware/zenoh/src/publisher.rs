@@ -44,7 +44,9 @@ impl Publisher {
     pub fn new(session: &Session, shm: bool, graph: Graph, place: Place, endpoint: &Endpoint) -> Result<Self> {
         let (topic, qos) = (endpoint.topic, &endpoint.qos);
         if qos.transient_local && qos.keep_all {
-            return Err(Error::new(format!("{topic}: transient local with keep all would keep without end; expected keep last")));
+            return Err(Error::new(format!(
+                "{topic}: transient local with keep all would keep without end; expected keep last"
+            )));
         }
         let (reliability, congestion) = if qos.reliable {
             (Reliability::Reliable, CongestionControl::Block)
@@ -63,7 +65,8 @@ impl Publisher {
             let bytes = (message.serialized_size() * (qos.depth + RESERVE)).max(LEAST);
             ShmProviderBuilder::default_backend(bytes).wait().say(|| format!("{topic}: {bytes} B of shared memory"))
         });
-        let entity = Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
+        let entity =
+            Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
         // rmw_zenoh_cpp identifies an endpoint by the hash of its token's key.
         let gid = xxh3_128(place.token.as_bytes()).to_le_bytes();
         // Last: who sees it finds all the rest there.

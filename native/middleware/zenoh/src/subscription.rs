@@ -88,11 +88,21 @@ impl Subscription {
         } else {
             Box::new(builder.wait().say(|| format!("{topic}: subscriber"))?)
         };
-        let entity = Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
+        let entity =
+            Entity::parse(&place.token).ok_or_else(|| Error::new(format!("{topic}: token {}", place.token)))?;
         // Last: who sees it knows of the subscriber.
         let token = session.liveliness().declare_token(place.token).wait().say(|| format!("{topic}: token"))?;
         let message_type = endpoint.message_type;
-        Ok(Self { _token: token, _port: port, queue, graph, entity, message_type, shared: shm.then(|| session.clone()), lent: None })
+        Ok(Self {
+            _token: token,
+            _port: port,
+            queue,
+            graph,
+            entity,
+            message_type,
+            shared: shm.then(|| session.clone()),
+            lent: None,
+        })
     }
 
     fn deserialised(&self, sample: &Sample) -> Result<Option<Ros>> {
