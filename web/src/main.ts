@@ -1,5 +1,7 @@
 // The page: the answer, then what it rests on.
-import "./style.css";
+import "./style/page.css";
+import "./style/figures.css";
+import "./style/narrow-and-print.css";
 import { causes } from "./causes";
 import { checks } from "./checks";
 import { compare } from "./compare";

@@ -49,7 +49,8 @@ Examples:
   tacho bench workloads/autoware-localisation.yaml --repeats 3 -o runs/mine --json
   tacho bench workloads/study-a-dds.yaml --short -o runs/a
   tacho bench workloads/study-a-dds.yaml --short -o runs/a --resume
-  tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz --duration 5s")]
+  tacho bench --middleware cyclonedds,fastdds --topology one-to-many --nodes 1,31 --size 64KiB --rate 100Hz \
+--duration 5s")]
 pub struct Bench {
     /// Workload file; or describe a workload with --topology
     #[arg(required_unless_present_any = ["topology", "resume"])]
@@ -75,7 +76,8 @@ pub struct Bench {
     pub generated: Generated,
     /// Run without the recorder and print what the nodes count themselves; then run with it and print what recording
     /// costs
-    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "compared", conflicts_with = "json")]
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "compared", conflicts_with = "json")]
     pub unrecorded: Option<Unrecorded>,
     /// Delete the events of each run when its tables and figures are written, because long sweeps fill disks
     #[arg(long, conflicts_with = "unrecorded")]

@@ -69,7 +69,10 @@ fn unfinished(run: &RunDirectory, info: &RunInfo) -> Option<String> {
             "{path}: an import into it goes on; expected one that has ended (wait, or end it with ^C)"
         ));
     }
-    Some(format!("{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it anew: {command}"))
+    Some(format!(
+        "{path}: {UNFINISHED_IMPORT}: its events are not whole, and its figures are missing; remove it, and make it \
+         anew: {command}"
+    ))
 }
 
 /// A new directory `<name>-<UTC date and time>`. The second of a second ends in `-2`, and so on: runs may start at

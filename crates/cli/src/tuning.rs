@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_tuning_goes_on_by_its_directory_alone_or_with_the_same_words() {
-        let first =
-            "tacho tune FOLDER/w.yaml --method common-rate --method arrival --check 0.05ms --check b=1ms --prove --repeats 3";
+        let first = "tacho tune FOLDER/w.yaml --method common-rate --method arrival --check 0.05ms --check b=1ms \
+                     --prove --repeats 3";
         let folder = begun(first);
         for line in ["tacho tune --prove", first] {
             let line = format!("{line} -o FOLDER/out --resume");

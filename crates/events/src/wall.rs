@@ -55,7 +55,8 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let mut parts = date.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let (year, month, day) = (digits(year, 4, 9999)?, digits(month, 2, 12)?, digits(day, 2, 31)?);
-    // Days from 1970 on, with years that begin in March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    // Days since 1970, counted in years that begin in March (Howard Hinnant, "chrono-compatible low-level date
+    // algorithms").
     let (year_from_march, month_from_march) = (year - i64::from(month <= 2), (month + 9) % 12);
     let era = year_from_march.div_euclid(400);
     let of_era = year_from_march - 400 * era;

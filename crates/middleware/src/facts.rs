@@ -1,4 +1,5 @@
-//! Facts of a plugin, read from its file: to load it would start what it brings, and some cannot be loaded beside others.
+//! Reads the facts of a plugin from its file. Loading the plugin would start its threads and services, and some plugins
+//! cannot be loaded beside others.
 
 use crate::library::plugin;
 use object::{Object, ObjectSegment, ObjectSymbol, ReadCache};

@@ -12,7 +12,7 @@ import { bands, hollow, marksIn, marksOf, reach, type PlacedMark } from "./marks
 import { label, valuesOf, words, type Value } from "./model";
 import { coloursOf, panelsOf } from "./panels";
 
-/** Colours of runs, style.css. */
+/** Colours of runs, as style/page.css declares them. */
 const COLOURS = 6;
 
 type Boxed = SweepPoint & { latency_us: NonNullable<SweepPoint["latency_us"]> };

@@ -24,7 +24,8 @@ impl WindowFigures {
         let WindowFigures { run_s, from_s, to_s, start_up_s } = self;
         if let Some(start_up_s) = start_up_s {
             return Some(format!(
-                "The first {start_up_s:.1} s of {run_s:.1} s are start-up and do not count in chains and findings; --skip 0s counts them."
+                "The first {start_up_s:.1} s of {run_s:.1} s are start-up and do not count in chains and findings; \
+                 --skip 0s counts them."
             ));
         }
         let is_whole = *from_s <= 0.0 && to_s >= run_s;

@@ -20,7 +20,10 @@ struct Whole;
 impl Drop for Whole {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("dustdds: Dust DDS has failed inside, as said above (docs/middleware.md, dustdds); its process ends here");
+            eprintln!(
+                "dustdds: Dust DDS has failed inside, as said above (docs/middleware.md, dustdds); its process \
+                 ends here"
+            );
             std::process::abort();
         }
     }

@@ -81,7 +81,8 @@ impl Middleware for Iceoryx {
     fn open(session: &SessionConfig) -> Result<Self> {
         if !session.address.is_empty() {
             return Err(Error::new(format!(
-                "address {}: shared memory ends with this machine; leave the address out, or take a middleware with a network",
+                "address {}: shared memory ends with this machine; leave the address out, or take a middleware with a \
+                 network",
                 session.address
             )));
         }

@@ -101,7 +101,8 @@ impl tacho_seam::Publisher for Publisher {
         });
         if longest > self.longest {
             return Err(Error::new(format!(
-                "{}: a subscription keeps {longest} messages, the publisher has memory for {}; give the publisher at least its depth",
+                "{}: a subscription keeps {longest} messages, the publisher has memory for {}; give the publisher at \
+                 least its depth",
                 self.topic.name, self.longest
             )));
         }

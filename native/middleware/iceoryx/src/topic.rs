@@ -60,7 +60,8 @@ impl Topic {
             let said =
                 |history| if history == 0 { "volatile".into() } else { format!("transient local of depth {history}") };
             return Err(Error::new(format!(
-                "{name}: another end of the topic is {}, this one {}; iceoryx2 has one durability a topic: give all its ends the same",
+                "{name}: another end of the topic is {}, this one {}; iceoryx2 has one durability a topic: give all \
+                 its ends the same",
                 said(found),
                 said(history)
             )));

@@ -136,7 +136,8 @@ mod tests {
         let depth_7 = Qos { depth: 7, ..DEFAULT };
         assert_eq!(
             talker.endpoint_token(10, Kind::Publisher, "/chatter", &CHATTER, &depth_7),
-            "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/10/MP/%/%/talker/%chatter/std_msgs::msg::dds_::String_/RIHS01_df66/::,7:,:,:,,"
+            "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/10/MP/%/%/talker/%chatter/\
+             std_msgs::msg::dds_::String_/RIHS01_df66/::,7:,:,:,,"
         );
     }
 
