@@ -1,8 +1,8 @@
-//! The workload that `tacho bench --topology` describes, as a file would say it.
+//! Writes the workload file that `tacho bench --topology` describes.
 
 use crate::options::Generated;
 
-/// The text of the workload file, that RUN/workload.yaml then holds.
+/// The text of the workload file, which RUN/workload.yaml then holds.
 pub fn workload(options: &Generated) -> String {
     let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect();
     let top = vec![("middleware", options.middleware.clone()), ("transport", options.transport.clone())];
@@ -21,7 +21,7 @@ pub fn workload(options: &Generated) -> String {
     tacho_workload::Generated { top, topology }.write()
 }
 
-/// For the run directory's name.
+/// Name of the generated workload, for the run directory.
 pub fn name(options: &Generated) -> String {
     options.topology.join("-")
 }

@@ -1,4 +1,4 @@
-//! The command line. Its words are those of design and docs: a run, a workload, a chain.
+//! The command line. Its words are those of the documentation: a run, a workload, a chain.
 
 use crate::window::Counted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -114,7 +114,7 @@ pub enum Scheduler {
 }
 
 impl Scheduler {
-    /// The same choice in the recording crate's words.
+    /// Converts the choice into the recording crate's type.
     pub fn when(self) -> tacho_recording::scheduler_events::When {
         use tacho_recording::scheduler_events::When;
         match self {
@@ -463,7 +463,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// A time for all nodes, or for one.
+/// A time for all nodes, or for one node.
 pub fn callback_check(text: &str) -> Result<(Option<String>, Duration), String> {
     match text.split_once('=') {
         Some((node, time)) => Ok((Some(node.to_owned()), duration(time)?)),
