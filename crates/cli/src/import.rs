@@ -166,8 +166,7 @@ fn is_full(error: &Error) -> bool {
 /// Reports a full disk, with the space that is needed if no message gave it before.
 fn full(error: &Error, needed: Option<String>) -> Failure {
     let needed = needed.map_or(String::new(), |needed| format!(" ({needed})"));
-    let rest =
-        "the trace is unchanged, the unfinished run is unusable: remove it, and import to a disk with room";
+    let rest = "the trace is unchanged, the unfinished run is unusable: remove it, and import to a disk with room";
     Failure::Fault(anyhow::Error::msg(format!("{error}{needed}; {rest}")))
 }
 

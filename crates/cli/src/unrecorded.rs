@@ -206,8 +206,7 @@ fn cost(without: &Used, with: &Used, repeats: u32) -> String {
         table.row(cells);
     }
     let of = match repeats {
-        1 => "one run of each: chance is part of the difference; --repeats N shows how much chance adds"
-            .to_owned(),
+        1 => "one run of each: chance is part of the difference; --repeats N shows how much chance adds".to_owned(),
         repeats => format!("means of {repeats} pairs of runs, and the pairs with least and greatest cost"),
     };
     format!("\nWhat recording costs ({of})\n{}", table.render(WIDTH))

@@ -33,7 +33,7 @@ pub enum Layer {
     Kernel,
 }
 
-/// What happens.
+/// The action of an event.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -59,7 +59,7 @@ pub enum Action {
     Synchronise,
 }
 
-/// What it happens to.
+/// The entity of an action.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Entity {
