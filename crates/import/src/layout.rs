@@ -315,10 +315,8 @@ impl TraceLayout {
                 let kind = kind.filter(|kind| match missing(kind, &nodes) {
                     None => true,
                     Some(field) => {
-                        let text = format!(
-                            "{}: no field {field} of the type expected; its events are stepped over",
-                            event.name
-                        );
+                        let text =
+                            format!("{}: no field {field} of the type expected; its events are skipped", event.name);
                         faults.push(Fault { name: "event-lacks-field", text });
                         unknown = !kind.of_kernel();
                         false

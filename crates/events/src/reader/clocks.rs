@@ -67,8 +67,7 @@ impl Reader {
                 Some(clock) => clock,
                 None => {
                     self.problems.add("no-clock", &process.file, 32, || {
-                        "one reading of the clock only, none in clock.sync: the time of its events cannot be told"
-                            .into()
+                        "one reading of the clock only, none in clock.sync: the times of its events are unknown".into()
                     });
                     for stream in self.streams.iter_mut().filter(|s| s.process as usize == process_index) {
                         stream.chunks.clear();

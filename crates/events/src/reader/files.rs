@@ -75,7 +75,10 @@ impl Files {
                 problems.add("unreadable", &of.path, at, || format!("{error}; events from here on are missing"))
             }
             Ok(found) if found < count && end < of.length => problems.add("cut-while-read", &of.path, end, || {
-                format!("ends here; expected {} bytes, as when reading began: events behind are missing", of.length)
+                format!(
+                    "ends here; expected {} bytes, as when reading began: the events after it are missing",
+                    of.length
+                )
             }),
             Ok(_) => {}
         }

@@ -161,7 +161,7 @@ impl<'a> Reading<'a> {
             };
             if !head.is_known() {
                 let text = format!(
-                    "a record of kind {:#04x}, which there is not; the {} bytes from there on are not read",
+                    "a record of the unknown kind {:#04x}; the {} bytes from there on are not read",
                     head.opcode,
                     length.saturating_sub(at)
                 );
