@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What middleware.h promises, as a list of named checks. A check that fails calls FAIL, which ends it there.
+ * Lists the promises of middleware.h as named checks. A check that fails calls FAIL, which ends it there.
  */
 #ifndef TACHO_CONFORMANCE_CONTRACT_H_
 #define TACHO_CONFORMANCE_CONTRACT_H_
@@ -18,7 +18,7 @@ void a_descriptor_tells_of_messages(void);
 void a_call_waits_for_a_message(void);
 void a_call_without_a_limit_is_woken(void);
 
-/* Given by the program that runs the checks. */
+/* The program that runs the checks provides these. */
 extern const struct tacho_middleware *mw;
 extern int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *,
                           char *);                /* tacho_call_within, or NULL */
@@ -34,11 +34,11 @@ void fail(const char *file, int line, const char *format, ...) __attribute__((no
 
 /* Sessions that a failing check leaves open are closed by the program. */
 struct tacho_session *opened(void);
-/* The same with a node "talker". */
+/* Does the same and makes a node "talker". */
 struct tacho_session *joined(void);
 void closed(struct tacho_session *session);
 
-/* Waits until the condition holds, at most ten seconds: true when it does. Spins with short sleeps. */
+/* Waits until the condition holds, for at most ten seconds; true if it does. Spins with short sleeps. */
 #define WAIT(condition)                                                \
   ({                                                                   \
     long long until = now_ns() + 10000000000ll;                        \

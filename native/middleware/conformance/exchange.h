@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Endpoints of the checks, and the messages that they exchange: each call must do what middleware.h says.
+ * Makes endpoints for the checks and exchanges messages between them. Each call must do what middleware.h says.
  */
 #ifndef TACHO_CONFORMANCE_EXCHANGE_H_
 #define TACHO_CONFORMANCE_EXCHANGE_H_

@@ -18,7 +18,7 @@ if os.fork():  # nobody's child, so that nobody has to wait for it
 os.setsid()  # ^C at the terminal is not meant for the master
 os.closerange(4, os.sysconf("SC_OPEN_MAX"))
 os.chdir("/")
-# What the node that started it was given to measure with is not for the master.
+# The master must not be recorded as the node that started it is.
 os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 os.sched_setaffinity(0, range(os.cpu_count()))
 
@@ -30,7 +30,7 @@ def end_with_the_last_user():
 
 threading.Thread(target=end_with_the_last_user, daemon=True).start()
 try:
-    # rosmaster does not end where its port is taken.
+    # rosmaster does not end if its port is taken.
     with socket.create_server(("127.0.0.1" if os.environ["ROS_IP"].startswith("127.") else "0.0.0.0", port)):
         pass
     from rosmaster.master import Master

@@ -10,10 +10,10 @@
 //!   than it asks for, and matches
 //!   nobody who says infinite for a deadline or a lease, as Fast DDS does. What is not said is infinite.
 
-/// Seconds, as ROS 2's Fast DDS and Cyclone DDS have it within a factor of two.
+/// Seconds; within a factor of two of the lease of ROS 2's Fast DDS and Cyclone DDS.
 const LEASE_S: u32 = 10;
 
-/// RTPS 9.3.1.5, 9.4.5.4, 9.6.3: of the submessages and parameters that matter here.
+/// The submessages and parameters of RTPS 9.3.1.5, 9.4.5.4 and 9.6.3 that matter here.
 const SPDP_WRITER: [u8; 4] = [0, 1, 0, 0xc2];
 const SEDP_WRITERS: [[u8; 4]; 2] = [[0, 0, 3, 0xc2], [0, 0, 4, 0xc2]];
 const DATA: u8 = 0x15;
@@ -31,7 +31,7 @@ const INFINITE: [u8; 8] = [0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff];
 /// Kind automatic, infinite lease.
 const ALIVE_BY_ITSELF: [u8; 12] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff];
 
-/// Of an outgoing datagram: where it announces a participant, with our lease.
+/// Changes an outgoing datagram: if it announces a participant, it gets our lease.
 pub fn shorten_lease(datagram: &mut [u8]) {
     let mut found = None;
     parameters(datagram, |writer, pid, at, size| {
@@ -45,7 +45,7 @@ pub fn shorten_lease(datagram: &mut [u8]) {
     }
 }
 
-/// Of an incoming datagram: where it announces endpoints, without the descriptions of their types, and without infinite
+/// Changes an incoming datagram: if it announces endpoints, it loses the descriptions of their types and infinite
 /// durations.
 pub fn leave_out_what_misleads(datagram: &mut [u8]) {
     let mut found = Vec::new();
@@ -70,9 +70,9 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes.get(at..at + 2)?.first_chunk()?))
 }
 
-/// Tells of each parameter: its writer, number, where it begins, and the size of its value, all of which is there.
-/// Little endian alone: Dust DDS sends nothing else, and of others that did, nothing would be changed. Ends where
-/// lengths make no sense.
+/// Passes on each parameter: its writer, its number, its position, and the size of its value, all of which is there. It
+/// reads only little endian: Dust DDS sends nothing else, and announcements of others in big endian stay unchanged. It
+/// ends at the first invalid length.
 fn parameters(datagram: &[u8], mut tell: impl FnMut(&[u8; 4], u16, usize, usize)) {
     let mut at = 20; // behind the header
     while let (Some(&[id, flags]), Some(size)) =
@@ -81,7 +81,8 @@ fn parameters(datagram: &[u8], mut tell: impl FnMut(&[u8; 4], u16, usize, usize)
         let end = if size == 0 { datagram.len() } else { at + 4 + usize::from(size) };
         let Some(data) = datagram.get(at..end) else { return };
         if id == DATA && flags & LITTLE_ENDIAN != 0 {
-            // Extra flags, offset to inline QoS, reader, writer, sequence number; what is cut short has no parameters.
+            // Extra flags, offset to inline QoS, reader, writer, sequence number; a truncated submessage has no
+            // parameters.
             let _ = in_data(data, flags, |writer, pid, begin, size| tell(writer, pid, at + begin, size));
         }
         at = end;

@@ -1,9 +1,9 @@
 //! The dustdds plugin: Dust DDS, a DDS in Rust, with the topics, types and graph of ROS 2, so that its nodes and those
-//! of other DDS middlewares hear each other.
+//! of other DDS middlewares receive each other's messages.
 //!
-//! Dust DDS brings its own UDP transport and executor, which take all interfaces of a machine and never end their
-//! threads; it lets its user replace both (transport.rs, runtime.rs). All of RTPS, discovery, QoS and serialisation is
-//! Dust DDS's.
+//! Dust DDS has its own UDP transport and executor, which use all interfaces of a machine and never end their threads,
+//! but it lets its user replace both (transport.rs, runtime.rs). RTPS, discovery, QoS and serialisation are all Dust
+//! DDS's.
 
 mod announcements;
 mod graph;
@@ -58,7 +58,7 @@ impl Middleware for DustDds {
         self.0.graph.add_node(name)
     }
 
-    /// As the ros2 plugin chooses.
+    /// Chooses as the ros2 plugin does.
     fn type_for(size: usize) -> &'static str {
         if size < 4096 {
             "Bytes"

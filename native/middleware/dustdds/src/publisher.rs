@@ -1,4 +1,4 @@
-//! Publishing: Dust DDS takes the message away from its user and serialises it, so every message is made anew, outside
+//! Publishing. Dust DDS takes the message away from its user and serialises it, so each message is made anew, outside
 //! of publish().
 
 use crate::messages::Ros;
@@ -12,7 +12,7 @@ pub struct Publisher<T: Ros> {
     session: Arc<Session>,
     topic: String,
     size: usize,
-    /// The borrowed one.
+    /// The borrowed message.
     message: Option<T>,
 }
 

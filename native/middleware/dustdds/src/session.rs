@@ -1,4 +1,4 @@
-//! A participant of a domain, with what all its endpoints share.
+//! A participant of a domain, with the state that all its endpoints share.
 
 use crate::graph::{Graph, Kind};
 use crate::messages::Ros;
@@ -27,14 +27,14 @@ use std::time::Duration;
 use tacho_seam::{ros_type, Endpoint, Error, OnData, Result, Say, SessionConfig};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Between announcements of the participant: some times in its lease (announcements.rs).
+/// Time between announcements of the participant: several in its lease (announcements.rs).
 const ANNOUNCE_EVERY: Duration = Duration::from_secs(2);
 
 pub fn failed(topic: &str, what: &str, why: &DdsError) -> Error {
     Error::new(format!("{topic}: {what}: {why:?}"))
 }
 
-// In the order in which its parts go: the runtime ends what the factory runs.
+// Fields in the order in which they must be dropped: the runtime ends what the factory runs.
 pub struct Session {
     pub graph: Graph,
     topics: Mutex<HashMap<String, TopicAsync>>,
@@ -53,12 +53,12 @@ impl Session {
         let tasks = runtime.handle().clone();
         let transport = Udp::open(config.domain, config.address, tasks.clone())?;
         let settings = DustDdsConfigurationBuilder::new().participant_announcement_interval(ANNOUNCE_EVERY);
-        // ROS 2 knows types by name; descriptions of them would only make announcements longer.
+        // ROS 2 knows types by name, so descriptions of them would only make announcements longer.
         let settings = settings
             .enable_type_information(false)
             .build()
             .map_err(|why| Error::new(format!("configuration: {why:?}")))?;
-        // Dust DDS numbers the participants of a factory, and leaves it to us that no two factories are alike.
+        // Dust DDS numbers the participants of a factory, but we must make sure that no two factories are equal.
         let [host @ .., a, b, c, d] = RandomState::new().hash_one(std::process::id()).to_le_bytes();
         let factory =
             DomainParticipantFactoryAsync::new(OnTokio(tasks.clone()), [a, b, c, d], host, transport, settings);
@@ -80,7 +80,7 @@ impl Session {
         Ok(Self { graph, topics, publisher, subscriber, participant, factory, tasks, runtime: Some(runtime) })
     }
 
-    /// Dust DDS has one topic of a name in a participant.
+    /// Dust DDS has one topic of each name in a participant.
     fn topic<T: Ros>(&self, endpoint: &Endpoint) -> Result<TopicAsync> {
         let ros = ros_type(endpoint.message_type).name;
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,7 +139,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Tells others that the participant goes. Where that fails, they find out by its lease.
+        // Announces that the participant goes. If that fails, others notice when its lease ends.
         let _ = self.tasks.block_on(async {
             self.participant.delete_contained_entities().await?;
             self.factory.delete_participant(&self.participant).await

@@ -1,4 +1,4 @@
-//! Taking: Dust DDS keeps what has come, and deserialises it in the taker's thread.
+//! Taking. Dust DDS keeps received messages, and deserialises each in the thread that takes it.
 
 use crate::messages::Ros;
 use crate::session::{failed, Session};
@@ -8,7 +8,7 @@ use dust_dds::infrastructure::error::DdsError;
 use std::sync::{Arc, Mutex, PoisonError};
 use tacho_seam::{Error, Message, OnData, Result};
 
-/// Whom to tell of a message, until the subscription ends.
+/// Notifies of messages until the subscription ends.
 #[derive(Clone, Default)]
 pub struct Told(Arc<Mutex<Option<OnData>>>);
 
@@ -20,7 +20,7 @@ impl Told {
 
 impl<T: Ros> DataReaderListener<T> for Told {
     async fn on_data_available(&mut self, _reader: DataReaderAsync<T>) {
-        // Held through the call, so that none is under way once the subscription is dropped.
+        // Held during the call, so that no call is under way once the subscription is dropped.
         if let Some(on_data) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             on_data.call();
         }
@@ -32,7 +32,7 @@ pub struct Subscription<T: Ros> {
     session: Arc<Session>,
     topic: String,
     told: Told,
-    /// The one that is lent.
+    /// The lent message.
     message: Option<T>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Ros> tacho_seam::Subscription for Subscription<T> {
     }
 
     fn take(&mut self) -> Result<Option<Message<'_>>> {
-        // What tells of a writer's end has no data.
+        // The sample that reports the end of a writer has no data.
         let message = loop {
             match self.session.tasks.block_on(self.reader.take_next_sample()) {
                 Ok(sample) if !sample.sample_info.valid_data => continue,

@@ -17,7 +17,8 @@ use tacho_seam::{Endpoint, Error, Loan, Result, Say};
 /// How long to wait for a chunk that subscriptions have taken.
 const GIVEN_BACK: Duration = Duration::from_secs(10);
 
-// In the order in which its parts go: the thread that uses the port first, the lent chunk before its port.
+// Fields in the order in which they must be dropped: the thread that uses the port first, the lent chunk before its
+// port.
 pub struct Publisher {
     _late_joiners: Option<Watch>,
     lent: Option<SampleMut<Ipc, [u8], Header>>,
@@ -50,8 +51,8 @@ impl Publisher {
         let late_joiners = if endpoint.qos.transient_local {
             let joined = topic.joined(node, domain, endpoint)?;
             let listener = joined.listener_builder().create().say(|| format!("{}: late joiners", topic.name))?;
-            // SAFETY: the listener, and with it the descriptor, lives in the closure, which is dropped when the thread
-            // has ended.
+            // SAFETY: the closure owns the listener, and with it the descriptor; it is dropped when the thread has
+            // ended.
             let descriptor = unsafe { listener.file_descriptor().native_handle() };
             let port = port.clone();
             Some(Watch::new("tacho-iox-join", &[descriptor], move || {
@@ -70,8 +71,8 @@ impl Publisher {
         let begin = Instant::now();
         loop {
             match self.port.loan_slice_uninit(self.size + 1) {
-                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it was made: whatever they are, they
-                // are bytes.
+                // SAFETY: bytes of a mapping that iceoryx2 filled with zeros when it made it, so all of them are
+                // initialised.
                 Ok(chunk) => return Ok(unsafe { chunk.assume_init() }),
                 Err(LoanError::OutOfMemory) if begin.elapsed() < GIVEN_BACK => {
                     std::thread::sleep(Duration::from_micros(50))
@@ -116,8 +117,8 @@ impl tacho_seam::Publisher for Publisher {
         };
         let chunk = self.lent.insert(chunk);
         let message = chunk.payload().as_ptr().cast();
-        // One byte behind the data says whether the chunk was filled: it is zero in fresh memory, and only this
-        // publisher writes.
+        // The byte after the data records whether the chunk was filled: it is zero in fresh memory, and only this
+        // publisher writes to it.
         let (data, filled) = chunk.payload_mut().split_at_mut(self.size);
         let kept = std::mem::replace(&mut filled[0], 1) == 1;
         Ok(Loan { data, kept, message })
@@ -130,7 +131,7 @@ impl tacho_seam::Publisher for Publisher {
         let tacho_seam::Header { sequence, stamp_ns, publisher, reserved } = *header;
         *chunk.user_header_mut() = Header { sequence, stamp_ns, publisher, reserved };
         chunk.send().say(|| format!("{}: send", self.topic.name))?;
-        // It was sent: a wake-up that fails makes it late, and refuses nothing.
+        // The message was sent: a failed wake-up makes it late, but does not refuse it.
         if let Err(error) = self.notifier.notify() {
             eprintln!("{}: its subscriptions were not woken for message {sequence}: {error}", self.topic.name);
         }

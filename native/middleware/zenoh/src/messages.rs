@@ -92,7 +92,7 @@ pub struct TwistStamped {
     twist: [f64; 6],
 }
 
-/// One of them; with the bytes to be filled in, where the message has numbers instead.
+/// A message of ROS 2; if it has numbers instead of bytes, the bytes to be filled in are beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ros {
     Bytes(UInt8MultiArray),
@@ -113,7 +113,7 @@ impl Time {
 }
 
 impl Ros {
-    /// A message with room for so many bytes of data.
+    /// Makes a message with room for this many bytes of data.
     pub fn new(name: &str, size: usize) -> Self {
         let data = vec![0; HEADER_SIZE + size];
         let (width, header) =
@@ -155,7 +155,7 @@ impl Ros {
         }
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn data(&self) -> &[u8] {
         match self {
             Self::Twist(_, bytes) => bytes,
@@ -163,7 +163,7 @@ impl Ros {
         }
     }
 
-    /// The data, to be filled in.
+    /// Returns the data, to be filled in.
     pub fn data_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Bytes(UInt8MultiArray { data, .. })
@@ -173,7 +173,7 @@ impl Ros {
         }
     }
 
-    /// Puts the header in.
+    /// Writes the header into it.
     pub fn set_header(&mut self, header: &Header) -> Result<()> {
         match self {
             Self::Bytes(UInt8MultiArray { data, .. }) => data[..HEADER_SIZE].copy_from_slice(&header.to_bytes()),
@@ -194,7 +194,7 @@ impl Ros {
         Ok(())
     }
 
-    /// The header; absent where the message is not one of ours.
+    /// Returns the header; absent if the message is not one of ours.
     pub fn header(&self) -> Option<Header> {
         let Self::Twist(twist, _) = self else { return Header::from_bytes(self.array()?) };
         let mut fields = twist.header.frame_id.split('.');
@@ -204,7 +204,7 @@ impl Ros {
         Some(Header { sequence, stamp_ns: twist.header.stamp.ns(), publisher, reserved })
     }
 
-    /// Bytes of the serialised message.
+    /// Returns the length of the serialised message in bytes.
     pub fn serialized_size(&self) -> usize {
         let size = match self {
             Self::Bytes(message) => cdr::calc_serialized_size(message),
@@ -215,7 +215,7 @@ impl Ros {
         size as usize
     }
 
-    /// As little-endian CDR, with the encapsulation header.
+    /// Serialises it as little-endian CDR, with the encapsulation header.
     pub fn serialize_into(&self, out: impl Write) -> Result<()> {
         let done = match self {
             Self::Bytes(message) => cdr::serialize_into::<_, _, _, CdrLe>(out, message, Infinite),
@@ -226,7 +226,7 @@ impl Ros {
         done.say(|| "serialise".into())
     }
 
-    /// A message of the type that a workload names so.
+    /// Deserialises a message of the type with this name in a workload.
     pub fn deserialize(name: &str, input: impl Read) -> Result<Self> {
         let read = match name {
             "PointCloud2" | "PointCloud1m" => cdr::deserialize_from(input, Infinite).map(Self::Cloud),

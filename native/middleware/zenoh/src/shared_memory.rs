@@ -77,7 +77,7 @@ extern "C" fn hold() {
     }
 }
 
-/// Refuses peers to which messages would go by TCP.
+/// Refuses peers whose messages would go by TCP.
 pub fn check(session: &Session) -> Result<()> {
     match session.info().transports().wait().find(|peer| !peer.is_shm()) {
         None => Ok(()),

@@ -1,5 +1,5 @@
-//! Against the bytes that rclpy.serialization.serialize_message of ROS 2 Kilted gives for the same messages. What Fast
-//! CDR leaves in padding, which means nothing, is written as zeros here.
+//! Compares with the bytes that rclpy.serialization.serialize_message of ROS 2 Kilted returns for the same messages.
+//! Padding has no meaning, and is written as zeros here.
 
 use super::*;
 
