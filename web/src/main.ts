@@ -1,4 +1,4 @@
-// The page: the answer, then what it rests on.
+// The page: the answer, then the evidence for it.
 import "./style/page.css";
 import "./style/figures.css";
 import "./style/narrow-and-print.css";
