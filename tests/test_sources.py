@@ -16,7 +16,7 @@ def sources(*endings):
     patterns = [f"*.{ending}" for ending in endings]
     listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True)
     names = [name for name in listed.stdout.decode().split("\0") if name]
-    # A file that was removed, but not yet from the index, is not there.
+    # A file may have been removed, but not yet from the index.
     present = [name for name in names if (ROOT / name).is_file()]
     assert present, f"no file of {patterns} is found"
     for name in present:

@@ -29,7 +29,7 @@ static dds_qos_t *qos_of(const char *name) {
                        DDS_SECS(1));
   dds_qset_durability(qos, strcmp(name, "durable") ? DDS_DURABILITY_VOLATILE : DDS_DURABILITY_TRANSIENT_LOCAL);
   dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, 200);
-  /* What late readers get: the last message only, unless said. */
+  /* Late readers get only the last message, unless stated otherwise. */
   dds_qset_durability_service(qos, 0, DDS_HISTORY_KEEP_LAST, 200, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
                               DDS_LENGTH_UNLIMITED);
   return qos;
