@@ -23,7 +23,6 @@ use tacho_tables::row::{Column, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::{is_feedback, Callback, Endpoint, EndpointKind, Execution, LinkRule, Node, Note, Process};
 
-use crate::link::ros1::Found;
 use board_clock::BoardClock;
 use dds::Dds;
 
@@ -254,6 +253,16 @@ pub(crate) fn is_internal(topic: &str) -> bool {
     NAMES.contains(&topic) || topic.starts_with("rq/") || topic.starts_with("rr/") || topic.ends_with("/_action/status")
 }
 
+/// Counts of what ROS 1 recordings contain and linking cannot follow.
+pub(crate) struct UnlinkedOfRos1 {
+    /// Service requests of which only the callback was seen.
+    pub requests: u64,
+    /// Messages that a latched publisher had published before their subscriber came.
+    pub latched: u64,
+    /// Messages that came over UDPROS and are like others of the same connection.
+    pub alike: u64,
+}
+
 impl Seen {
     /// Topic of an endpoint that has a row.
     pub fn topic_of(&self, endpoint: Row<Endpoint>) -> Row<Topic> {
@@ -315,7 +324,8 @@ impl Seen {
         self.processes[process].clock_error_ns.unwrap_or(0)
     }
 
-    pub fn notes(&self, ros1: &Found) -> Vec<Note> {
+    /// Describes what the recording lacks; `unlinked` counts what linking then left out of it.
+    pub fn notes(&self, unlinked: &UnlinkedOfRos1) -> Vec<Note> {
         let counters = &self.counters;
         let mut notes = Vec::new();
         let mut add = |name: &str, count: u64, text: &str| {
@@ -351,7 +361,7 @@ impl Seen {
         );
         add(
             "services-not-linked",
-            ros1.requests,
+            unlinked.requests,
             "service requests: in the callback times, but not in messages or chains",
         );
         add(
@@ -361,13 +371,13 @@ impl Seen {
         );
         add(
             "latched",
-            ros1.latched.len() as u64,
+            unlinked.latched,
             "messages that a latched publisher had published before their subscriber came: received, without \
              publication and latency",
         );
         add(
             "alike-over-udpros",
-            ros1.alike,
+            unlinked.alike,
             "messages that came over UDPROS and are like others of the same connection: which publications they are \
              cannot be told; without latency, and what that connection lost is not told",
         );

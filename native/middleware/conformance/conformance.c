@@ -11,6 +11,7 @@
 
 #include "contract.h"
 #include "domain.h"
+#include "suite.h"
 
 const struct tacho_middleware *mw;
 int (*call_within)(struct tacho_subscription *, int64_t, tacho_on_message, void *, char *);

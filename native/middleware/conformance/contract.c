@@ -2,6 +2,7 @@
 #include "contract.h"
 #include "exchange.h"
 #include "resources.h"
+#include "suite.h"
 
 #include <malloc.h>
 #include <pthread.h>

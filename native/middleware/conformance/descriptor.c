@@ -3,6 +3,7 @@
 // The optional descriptor of a subscription is readable if a message may have come since take() last found none, and
 // soon not any more.
 #include "contract.h"
+#include "suite.h"
 
 #include <poll.h>
 

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "contract.h"
+#include "suite.h"
 
 /* A message type, a size, a QoS on a topic. */
 struct sort {

@@ -2,6 +2,7 @@
 //
 // The optional tacho_call_within: waits until there is a message, and no longer than it may, and gives it to a function.
 #include "contract.h"
+#include "suite.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

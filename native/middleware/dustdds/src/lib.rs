@@ -8,6 +8,7 @@
 mod announcements;
 mod graph;
 mod messages;
+mod notifier;
 mod publisher;
 mod qos;
 mod runtime;
@@ -35,8 +36,8 @@ impl DustDds {
         endpoint: &Endpoint,
         on_data: Option<OnData>,
     ) -> Result<Box<dyn tacho_seam::Subscription>> {
-        let (reader, told) = self.0.reader::<T>(endpoint, on_data)?;
-        Ok(Box::new(Subscription::new(self.0.clone(), reader, endpoint.topic, told)))
+        let (reader, notifier) = self.0.reader::<T>(endpoint, on_data)?;
+        Ok(Box::new(Subscription::new(self.0.clone(), reader, endpoint.topic, notifier)))
     }
 }
 

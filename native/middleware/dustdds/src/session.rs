@@ -2,9 +2,9 @@
 
 use crate::graph::{Graph, Kind};
 use crate::messages::Ros;
+use crate::notifier::Notifier;
 use crate::qos;
 use crate::runtime::OnTokio;
-use crate::subscription::Told;
 use crate::transport::Udp;
 use dust_dds::dds_async::configuration::DustDdsConfigurationBuilder;
 use dust_dds::dds_async::data_reader::DataReaderAsync;
@@ -119,12 +119,16 @@ impl Session {
         Ok(made)
     }
 
-    pub fn reader<T: Ros>(&self, endpoint: &Endpoint, on_data: Option<OnData>) -> Result<(DataReaderAsync<T>, Told)> {
+    pub fn reader<T: Ros>(
+        &self,
+        endpoint: &Endpoint,
+        on_data: Option<OnData>,
+    ) -> Result<(DataReaderAsync<T>, Notifier)> {
         let topic = self.topic::<T>(endpoint)?;
         let asked = qos::reader(&endpoint.qos, ros_type(endpoint.message_type).hash)?;
-        let told = Told::new(on_data);
+        let notifier = Notifier::new(on_data);
         let made = self.tasks.block_on(async {
-            let (listener, qos) = (on_data.map(|_| told.clone()), QosKind::Specific(asked.clone()));
+            let (listener, qos) = (on_data.map(|_| notifier.clone()), QosKind::Specific(asked.clone()));
             let status: &[StatusKind] = if on_data.is_some() { &[StatusKind::DataAvailable] } else { NO_STATUS };
             let made = self.subscriber.create_datareader::<T>(&topic, qos, listener, status).await?;
             let found = made.get_qos().await?;
@@ -133,7 +137,7 @@ impl Session {
         let (made, found) = made.map_err(|why| failed(endpoint.topic, "reader", &why))?;
         qos::honoured(endpoint.topic, &asked, &found)?;
         self.graph.add_endpoint(endpoint.node, Kind::Reader, made.get_instance_handle())?;
-        Ok((made, told))
+        Ok((made, notifier))
     }
 }
 

@@ -1,50 +1,31 @@
 //! Taking. Dust DDS keeps received messages, and deserialises each in the thread that takes it.
 
 use crate::messages::Ros;
+use crate::notifier::Notifier;
 use crate::session::{failed, Session};
 use dust_dds::dds_async::data_reader::DataReaderAsync;
-use dust_dds::dds_async::data_reader_listener::DataReaderListener;
 use dust_dds::infrastructure::error::DdsError;
-use std::sync::{Arc, Mutex, PoisonError};
-use tacho_seam::{Error, Message, OnData, Result};
-
-/// Notifies of messages until the subscription ends.
-#[derive(Clone, Default)]
-pub struct Told(Arc<Mutex<Option<OnData>>>);
-
-impl Told {
-    pub fn new(on_data: Option<OnData>) -> Self {
-        Self(Arc::new(Mutex::new(on_data)))
-    }
-}
-
-impl<T: Ros> DataReaderListener<T> for Told {
-    async fn on_data_available(&mut self, _reader: DataReaderAsync<T>) {
-        // Held during the call, so that no call is under way once the subscription is dropped.
-        if let Some(on_data) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            on_data.call();
-        }
-    }
-}
+use std::sync::Arc;
+use tacho_seam::{Error, Message, Result};
 
 pub struct Subscription<T: Ros> {
     reader: DataReaderAsync<T>,
     session: Arc<Session>,
     topic: String,
-    told: Told,
+    notifier: Notifier,
     /// The lent message.
     message: Option<T>,
 }
 
 impl<T: Ros> Subscription<T> {
-    pub fn new(session: Arc<Session>, reader: DataReaderAsync<T>, topic: &str, told: Told) -> Self {
-        Self { reader, session, topic: topic.into(), told, message: None }
+    pub fn new(session: Arc<Session>, reader: DataReaderAsync<T>, topic: &str, notifier: Notifier) -> Self {
+        Self { reader, session, topic: topic.into(), notifier, message: None }
     }
 }
 
 impl<T: Ros> Drop for Subscription<T> {
     fn drop(&mut self) {
-        *self.told.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.notifier.end();
     }
 }
 

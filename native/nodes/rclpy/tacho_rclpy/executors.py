@@ -6,7 +6,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.experimental.events_executor import EventsExecutor
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 SINGLE, MULTI, EVENTS = "single-threaded", "multi-threaded", "events"
 TRANSPORTS = (SINGLE, MULTI, EVENTS)

@@ -7,7 +7,7 @@ import tempfile
 
 import rclpy
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 FAST_DDS = "rmw_fastrtps_cpp"
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"

@@ -15,7 +15,7 @@ from rclpy.task import Future
 from tacho_rclpy import executors, messages, spinning, trace
 from tacho_rclpy.clock_log import ClockLog
 from tacho_rclpy.instant import SECOND_NS, Grid, sleep_until
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 from tacho_rclpy.scheduling import schedule
 from tacho_rclpy.work import Work
 

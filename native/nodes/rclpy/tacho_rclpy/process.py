@@ -12,6 +12,8 @@ import threading
 import time
 import traceback
 
+from tacho_rclpy.refused import Refused
+
 MATCHING_PERIOD_S = 0.01
 """Time between two counts of the peers."""
 LINGERING_NS = 200_000_000
@@ -19,10 +21,6 @@ LINGERING_NS = 200_000_000
 way is lost."""
 LONGEST_LINGERING_NS = 2_000_000_000
 """It continues at most for this long after its end, however many messages come."""
-
-
-class Refused(Exception):
-    """A request that cannot be fulfilled, in words for the user."""
 
 
 class Runner:

@@ -4,7 +4,7 @@ inherit them."""
 import os
 import threading
 
-from tacho_rclpy.process import Refused
+from tacho_rclpy.refused import Refused
 
 POLICIES = {"fifo": os.SCHED_FIFO, "round_robin": os.SCHED_RR}
 
