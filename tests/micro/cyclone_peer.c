@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A plain DDS program on Cyclone DDS (without ROS 2), told by its arguments what to be; what happens is printed, a line each.
+ * A plain DDS program on Cyclone DDS (without ROS 2). Its arguments select its role; it prints one line for each event.
  *
  *   cyclone_peer DOMAIN (best_effort|reliable|durable) (pub TOPIC SIZE COUNT PERIOD_MS | sub TOPIC)...
  *

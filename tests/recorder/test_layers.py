@@ -28,7 +28,7 @@ LAYERS = [
     "take_rcl",
     "take_client_library",
 ]
-OF_RCLPY = LAYERS[1:]  # nothing tells when its publish() is called
+OF_RCLPY = LAYERS[1:]  # no event shows when its publish() is called
 SOCKET, SHARED_MEMORY = 1, 2
 
 

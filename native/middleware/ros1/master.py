@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS master of one domain, on PORT: serves until nobody holds the lock file USERS any more.
+"""The ROS master of one domain, on PORT: it serves until nobody holds the lock file USERS any more.
 
-Started by master.cpp, with descriptor 3 locked exclusively: it stays so as long as this process lives, and tells that there is
-a master. The kernel takes both locks from processes that are killed, so neither a master nor a lock can be left behind.
+master.cpp starts it with descriptor 3 locked exclusively. The lock lasts as long as this process, and shows that there is a
+master. The kernel releases both locks when processes are killed, so neither a master nor a lock can be left behind.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ try:
 except (ImportError, OSError) as error:
     print(f"{error} (port {port})", file=sys.stderr, flush=True)
     os._exit(1)
-with open(os.devnull, "w") as nowhere:  # it complains of every node that ends before it is told of another
+with open(os.devnull, "w") as nowhere:  # it complains of every node that ends before it gets news of another
     os.dup2(nowhere.fileno(), 1)
     os.dup2(nowhere.fileno(), 2)
 while master.ok():

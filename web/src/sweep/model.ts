@@ -135,7 +135,7 @@ function size(bytes: number): string {
 const IDENTITIES = ["middleware/transport", "topology", "many", "size_bytes", "rate_hz"];
 
 /**
- * What tells points apart: identities and parameters with more than one value, each of which the others do not say already. A parameter
+ * What distinguishes points: identities and parameters with more than one value that do not follow from the others. A parameter
  * that follows from the identities is left out, as is an identity that follows from a parameter that is left.
  */
 export function dimensions(points: readonly SweepPoint[], parameters: readonly string[]): string[] {

@@ -92,7 +92,7 @@ impl Stream {
         // Bytes skipped within these packets are either lacking or not needed.
         self.unread = self.unread.filter(|unread| unread.offset >= told.end);
         let Some((count, first, last)) = told.lacking else { return };
-        let known = if self.opened.is_some() { " that its index tells of" } else { "" };
+        let known = if self.opened.is_some() { " that its index lists" } else { "" };
         let from = trace.time(first.begin);
         shared.gaps.add(Gap {
             cause: Cause::PacketsMissing,
@@ -102,8 +102,8 @@ impl Stream {
             stream: self.index,
         });
         let what = match self.opened {
-            _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which tells of",
-            None => "nothing of it could be read, and its index tells of",
+            _ if matches!(file.bytes, Bytes::Lacking) => "there is no such file, but its index, which lists",
+            None => "nothing of it could be read, and its index lists",
             Some(_) => "the file ends before",
         };
         shared.problems.add("packets-missing", &file.path, length, || match count {

@@ -1,14 +1,13 @@
-//! Three things in the announcements of discovery that Dust DDS cannot be told to do otherwise, changed on their way:
+//! Changes the announcements of discovery on their way, in three points that Dust DDS offers no setting for:
 //!
-//! - It announces a lease of 100 s, so a peer that was killed would count as matched for that long, and hold up
-//!   reliable writers.
-//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) where these
-//!   announce them, as Fast DDS
-//!   does, and never gets an answer when it asks for more of them. ROS 2 matches by a type's name, as Dust DDS does
-//!   where there is none.
+//! - It announces a lease of 100 s, so a killed peer would count as matched for that long, and block reliable
+//!   writers.
+//! - It matches endpoints of other vendors by the descriptions of their types (DDS-XTypes 1.3, 7.6.3) if these
+//!   announce them, as Fast DDS does, and never gets an answer when it asks for more of them. ROS 2 matches by a
+//!   type's name, and so does Dust DDS if there is no description.
 //! - It reads the infinite duration of others (RTPS 9.3.2: all bits of the fraction set) as 68 years, which is less
-//!   than it asks for, and matches
-//!   nobody who says infinite for a deadline or a lease, as Fast DDS does. What is not said is infinite.
+//!   than it requests. So it matches no peer that announces an infinite deadline or lease, as Fast DDS does. An
+//!   absent value means infinite.
 
 /// Seconds; within a factor of two of the lease of ROS 2's Fast DDS and Cyclone DDS.
 const LEASE_S: u32 = 10;
