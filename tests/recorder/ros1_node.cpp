@@ -89,7 +89,7 @@ static void publish(const ros::Publisher &publisher, const boost::shared_ptr<Mes
 static void settle() {
   roscpp::Empty empty;
   for (int i = 0; i < 3 && ros::service::exists("/reset", false); i++) ros::service::call("/reset", empty);
-  usleep(500000);  // where callbacks run in several threads, and where there is no service
+  usleep(500000);  // for callbacks in several threads, and if there is no service
 }
 
 static int talk(ros::NodeHandle &node, double hz, int count, size_t size, bool shared) {

@@ -129,7 +129,7 @@ def test_preemption_names_who_preempted_and_agrees_with_the_kernels_counts(tacho
     # Our span begins and ends with an event; the program's span lies beside it.
     assert abs(thread["voluntary_switches"] - said["voluntary"]) <= 2
     assert abs(thread["involuntary_switches"] - said["involuntary"]) <= 2 + 0.05 * said["involuntary"]
-    assert thread["running_ns"] >= 0.97 * said["on_cpu_ns"]  # more where a hypervisor took some
+    assert thread["running_ns"] >= 0.97 * said["on_cpu_ns"]  # more if a hypervisor took some
     if said["waiting_ns"]:
         within(thread["runnable_ns"], said["waiting_ns"], 0.05)
     assert thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"] == thread["to_ns"] - thread["from_ns"]

@@ -26,7 +26,7 @@ export function waterfall(comparison: Comparison): HTMLElement | undefined {
   const all = (["median", "worst"] as const).flatMap((rank) => shown(rank));
   if (all.length === 0) return undefined;
   const parts = new Set<Part>([
-    ...partsOf([]), // preemption only where an instance has it
+    ...partsOf([]), // preemption only if an instance has it
     ...all.flatMap(({ instance }) => waterfallOf(instance)).map(({ part }) => part),
   ]);
 

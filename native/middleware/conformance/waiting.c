@@ -101,7 +101,7 @@ static void check_size(const char *topic, size_t size) {
 void a_call_waits_for_a_message(void) {
   if (!call_within) return;  // optional
   check_size("/waiting", 64);
-  check_size("/waiting_long", 1 << 20);  // in pieces, where the network has no longer ones
+  check_size("/waiting_long", 1 << 20);  // in pieces, if the network limits their length
 }
 
 static void *wake_later(void *subscription) {

@@ -101,7 +101,7 @@ struct CyberNode {
 };
 
 struct SessionNode {
-  std::vector<std::unique_ptr<CyberNode>> parts;  // more than one where it reads a channel twice
+  std::vector<std::unique_ptr<CyberNode>> parts;  // more than one if it reads a channel twice
 
   CyberNode &for_reader(const std::string &channel) {
     for (auto &part : parts)

@@ -13,7 +13,7 @@ struct dds_type {
   const char *name;
   const dds_topic_descriptor_t *descriptor;
   size_t only_size;   /* bytes of data it always carries; 0: any */
-  size_t data_offset; /* of the sequence<octet>, or of the array where only_size says what it holds */
+  size_t data_offset; /* of the sequence<octet>, or of the array if only_size is its size */
   int fixed;          /* the data are an array inside the sample */
 };
 

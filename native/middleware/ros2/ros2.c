@@ -30,9 +30,9 @@ struct tacho_publisher {
   struct ros2_node *node;
   const struct ros2_type *type;
   size_t size;
-  void *message;  // one typed message, filled by the caller and published again and again; NULL where messages are lent
+  void *message;  // one typed message, filled by the caller and published repeatedly; NULL if messages are lent
   bool filled;
-  struct loans *loans;  // NULL where none are
+  struct loans *loans;  // NULL if none are lent
   struct tacho_publisher *next;
 };
 

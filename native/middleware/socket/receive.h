@@ -25,7 +25,7 @@ class Queue {
       : frame(frame), qos_(qos), on_data_(on_data), context_(context) {}
   BufferPointer fresh(size_t capacity);
   void recycle(BufferPointer buffer);
-  void put(BufferPointer buffer);  // the oldest goes where keep last has no room
+  void put(BufferPointer buffer);  // drops the oldest if keep last has no room
   BufferPointer take();            // null: none there
 
   const size_t frame;  // largest size of a message, with its header

@@ -62,7 +62,7 @@ struct tacho_subscription {
   tacho_session *session;
   Endpoint endpoint;
   std::unique_ptr<Queue> queue;
-  std::unique_ptr<Poller> poller;  // of its connections; absent where the session's thread reads, and of UDP
+  std::unique_ptr<Poller> poller;  // of its connections; absent if the session's thread reads, and with UDP
   std::unique_ptr<Source> source;
   BlockingSource *blocking = nullptr;  // source, of UDP
   bool notified;

@@ -62,7 +62,7 @@ def run(main_ns: int) -> int:
 
 def _serve(runner: Runner, main_ns: int):
     plan = runner.plan()
-    from tacho_rclpy import session, versions  # rclpy is imported here, where its absence can be answered
+    from tacho_rclpy import session, versions  # imports rclpy only here, so that its absence can be reported
 
     with session.Session(plan) as opened:
         # The events executor handles SIGINT itself, whatever rclpy.init is given, but only the runner acts on ^C.
