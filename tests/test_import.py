@@ -1,4 +1,4 @@
-"""`tacho import` end to end, on real traces: what it leaves in the run, and what it refuses."""
+"""`tacho import` end to end, on real traces: the run that it leaves, and what it refuses."""
 
 import datetime
 import json
@@ -138,7 +138,7 @@ def test_the_run_has_the_day_the_clock_the_host_and_the_tracer_of_its_trace(tach
 
 
 def test_a_trace_without_a_wall_clock_has_no_day(tacho, tmp_path):
-    """Its clock counts from an unknown zero: nothing says when that was."""
+    """Its clock counts from an unknown zero, so the date is unknown."""
     trace = tmp_path / "trace"
     trace.mkdir()
     (trace / "metadata").write_text("""/* CTF 1.8 */

@@ -12,9 +12,6 @@ use tacho_tables::row::{self, Row};
 use tacho_tables::rows::Rows;
 use tacho_tables::{Callback, CallbackKind, Endpoint, EndpointKind, Node, Process};
 
-/// The null pointer.
-pub(crate) const NOBODY: Handle = Handle(0);
-
 /// What the handles of one process stand for at present.
 #[derive(Default)]
 pub(crate) struct Handles {
@@ -280,7 +277,7 @@ impl Handles {
 /// A handle begins a new life, or ends its old one where nothing is known of the new.
 fn renew(lives: &mut HashMap<Handle, Row<Endpoint>>, handle: Handle, new: Option<Row<Endpoint>>) {
     match new {
-        Some(new) if handle != NOBODY => drop(lives.insert(handle, new)),
+        Some(new) if handle != Handle::NONE => drop(lives.insert(handle, new)),
         _ => drop(lives.remove(&handle)),
     }
 }
