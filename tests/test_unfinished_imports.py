@@ -58,4 +58,4 @@ def test_a_full_disk_says_once_what_is_needed(tacho, trace, tmp_path, kib):
         expect=3,
     ).stderr
     assert said.count("No space left") == 1 and said.count(" take about ") == 1 and said.count(" free;") == 1, said
-    assert "tacho report" in said if kib == 1000 else "is no run: remove that" in said
+    assert "tacho report" in said if kib == 1000 else "is unusable: remove it" in said
