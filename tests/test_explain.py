@@ -46,7 +46,7 @@ def test_parts_of_the_worst_instances_add_up_and_reaction_exceeds_end_to_end(tac
     for instance in braking["worst"]:
         assert sum(part["ms"] for part in instance["parts"]) == pytest.approx(instance["end_to_end_ms"], abs=1e-6)
     kinds = {part["kind"] for instance in braking["worst"] for part in instance["parts"]}
-    assert {"computation", "kept"} <= kinds, kinds
+    assert {"computation", "not_due"} <= kinds, kinds
     # A reaction begins with an input before that of the output which ends it; an output that replaces another comes after it.
     assert braking["reaction_time_ms"]["min"] > braking["end_to_end_ms"]["min"]
     assert braking["data_age_held_ms"]["min"] > braking["data_age_ms"]["min"]
@@ -57,7 +57,7 @@ def test_parts_of_the_worst_instances_add_up_and_reaction_exceeds_end_to_end(tac
 
 def test_text_names_causes_and_another_chain_can_be_chosen(tacho, bench):
     text = tacho("explain", bench, "--chain", "braking").stdout
-    for words in ["reaction time", "data age", "kept for the next /fusion timer", "Which input made which output"]:
+    for words in ["reaction time", "data age", "kept until the due time of /fusion timer", "Which input made which output"]:
         assert words in text, text
     assert "no chain is called nothing" in tacho("explain", bench, "--chain", "nothing", expect=2).stderr
 
