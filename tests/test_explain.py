@@ -57,7 +57,12 @@ def test_parts_of_the_worst_instances_add_up_and_reaction_exceeds_end_to_end(tac
 
 def test_text_names_causes_and_another_chain_can_be_chosen(tacho, bench):
     text = tacho("explain", bench, "--chain", "braking").stdout
-    for words in ["reaction time", "data age", "kept until the due time of /fusion timer", "Which input made which output"]:
+    for words in [
+        "reaction time",
+        "data age",
+        "kept until the due time of /fusion timer",
+        "Which input made which output",
+    ]:
         assert words in text, text
     assert "no chain is called nothing" in tacho("explain", bench, "--chain", "nothing", expect=2).stderr
 

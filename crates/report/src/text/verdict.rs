@@ -1,6 +1,7 @@
 //! The verdict: at most ten lines, before everything else.
 
 use super::Terminal;
+use tacho_tables::own_name;
 use tacho_tables::summary::{Culprit, Summary, Verdict};
 
 /// Culprits after the first, of which it is told who they are, not their evidence.
@@ -54,7 +55,8 @@ fn lines(text: &str) -> usize {
 
 /// Who, how, and how much of it.
 fn in_short(culprit: &Culprit) -> String {
-    let who = culprit.function.as_ref().or(culprit.callback.as_ref()).or(culprit.topic.as_ref());
+    let function = culprit.function.as_deref().map(own_name);
+    let who = function.or(culprit.callback.as_deref()).or(culprit.topic.as_deref());
     let (Some(who), Some(kind), Some(share)) = (who, culprit.kind, culprit.share_percent) else {
         return culprit.text.clone();
     };
@@ -128,8 +130,9 @@ mod tests {
                 "{width}:\n{text}"
             );
             assert!(text.contains("Try: Give reload_map") && text.contains("57 ms"), "{width}:\n{text}");
-            let (others, more) = (text.matches("busy with BehaviorPlanner.").count(), text.contains("more (--json"));
-            assert_eq!(others > 0, culprits > 1 && width > 60, "{width}:\n{text}");
+            let others = lines.iter().filter(|line| line.starts_with("2. ") || line.starts_with("3. ")).count();
+            let more = text.contains("more (--json");
+            assert_eq!(others > 0, culprits > 1 && width > 80, "{width}:\n{text}");
             assert!(!more || others + 1 < culprits, "{width}:\n{text}");
             assert!(more || others + 1 == culprits || lines.len() == LINES, "{width}:\n{text}");
         }
