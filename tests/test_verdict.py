@@ -42,3 +42,17 @@ def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, r
     for table in ("Layers:", "Callbacks:", "Topics:"):
         assert table not in done.stderr and table not in text
         assert table in tacho("explain", "run", "--all").stdout
+
+    # The same as steps of a tuning, without a workload: nothing is written.
+    tuned = tacho("tune", "run").stdout
+    assert tuned.startswith(lines[0][:20]) and "Steps on the recorded system" in tuned
+    assert re.search(r"1\. callback group or process of /planner: Give reload_map a callback group", tuned), tuned
+    assert "what they share needs a lock" in " ".join(tuned.split()) and "Planner.plan" in tuned
+    advice = tacho.json("tune", "run")
+    step = advice["steps"][0]
+    assert advice["verdict"] == verdict and (step["lever"], step["node"]) == ("callback_group", "/planner")
+    assert step["worst_ms"] == [verdict["worst_ms"], first["worst_without_ms"]]
+    assert step["evidence"] == first["text"] and set(step["minds"]) == {"Planner.plan", "Planner.on_points"}
+    refused = tacho("tune", "run", "--method", "arrival", expect=2).stderr
+    assert "--method has nothing to change" in refused and "no workload.yaml" in refused
+    assert [path.name for path in tacho.directory.iterdir() if path.is_dir() and path.name != "ros-log"] == ["run"]

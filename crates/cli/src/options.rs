@@ -330,16 +330,18 @@ pub struct Explain {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  tacho tune runs/car                              what to change on a recorded system
   tacho tune runs/latest --method common-rate
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
   tacho tune --prove -o runs/tuned --resume
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
-    /// Run directory of a workload, or a workload file (which is then run first, to measure it)
+    /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording (whose
+    /// steps are printed)
     #[arg(required_unless_present = "resume")]
     pub run: Option<PathBuf>,
-    /// How to tune; more than once to compare
-    #[arg(long, value_enum, required_unless_present = "resume")]
+    /// How to tune a workload; more than once to compare
+    #[arg(long, value_enum)]
     pub method: Vec<Method>,
     /// Chain to tune [default: the critical one]
     #[arg(long, value_name = "NAME")]

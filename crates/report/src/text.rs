@@ -15,6 +15,7 @@ mod lifecycle;
 mod point;
 mod provenance;
 mod services;
+mod steps;
 mod sweep;
 mod table;
 mod threads;
