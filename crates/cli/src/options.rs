@@ -293,7 +293,7 @@ pub struct Explain {
     /// Show only what concerns nodes with this text in their name: their callbacks, topics, chains, findings
     #[arg(long, value_name = "NODE", conflicts_with_all = ["suggest", "deny"])]
     pub node: Option<String>,
-    /// Show all rows of every table and all cases of every finding; so does --node
+    /// Show all tables with all their rows, and all cases of every finding; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
     /// Explain the path from here: a topic (beginning with its publishers) or a node; write topic:NAME or node:NAME if
