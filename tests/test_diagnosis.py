@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from domains import free_domain
+from domains import free_domain, hold_domain
 from places import ROOT
 
 BENCHMARK = ROOT / "benchmarks" / "diagnosis"
@@ -30,19 +30,26 @@ KINDS = [
     "stale-input",
     "chatty-topic",
 ]
-SEEDS = [1, 2]
-AT_ONCE = 4
+SEEDS = [11, 17]
+"""Their sensors have 20 Hz, not 50: several systems run at once."""
+AT_ONCE = 3
 LIMIT_S = 600
+
+
+def in_its_domain(kind, seed, folder):
+    """Systems of one seed have the same topics, so each needs a domain that no other has meanwhile."""
+    domain, held = hold_domain()
+    try:
+        return measure(kind, seed, folder, domain, LIMIT_S)
+    finally:
+        held.close()
 
 
 @pytest.mark.timing
 def test_most_culprits_of_twenty_systems_are_named_among_the_first_three(tmp_path):
     systems = [(kind, seed) for kind in KINDS for seed in SEEDS]
-    domains = [free_domain() for _ in systems]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(
-            pool.map(lambda at: measure(*at[0], tmp_path / "runs", at[1], LIMIT_S), zip(systems, domains, strict=True))
-        )
+        found = list(pool.map(lambda system: in_its_domain(*system, tmp_path / "runs"), systems))
     table = "\n".join(map(row, found))
     assert not any(one["error"] for one in found), table
     percent = {figure["name"]: figure["ours"] for figure in figures(found)}

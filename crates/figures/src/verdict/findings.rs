@@ -49,7 +49,7 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
         node: Some((*node).into()),
         topic: topic.map(str::to_owned),
         text: format!("{lint}: {}: {}.", case.subject, case.evidence),
-        next: format!("Try: {}.", case.next),
+        next: sentence(&case.next),
         ..Culprit::default()
     };
     if lint == "callback-exceeds-period" {
@@ -69,8 +69,34 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
     Some(made)
 }
 
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map_or(String::new(), |first| first.to_uppercase().collect());
+    format!("{first}{}.", letters.as_str())
+}
+
 fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &str) -> bool {
     let period = || callback.period_ms.is_some_and(|ms| subject.contains(&format!("timer {ms} ms")));
     callback.node.as_deref() == Some(node)
         && if topic.is_some() { callback.topic.as_deref() == topic } else { period() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_try_is_a_sentence_that_every_way_out_may_put_a_word_before() {
+        let case = FindingCase {
+            subject: "/camera to /localiser /image".into(),
+            evidence: "288 messages, none taken".into(),
+            cost: "all of them".into(),
+            next: "compare QoS of both ends".into(),
+            repeats: None,
+        };
+        let made = culprit("never-received", &case, &[]).expect("a fault");
+        assert_eq!(made.next, "Compare QoS of both ends.");
+        assert_eq!((made.node.as_deref(), made.topic.as_deref()), (Some("/localiser"), Some("/image")));
+    }
 }
