@@ -32,7 +32,7 @@ class Recording:
         done = tacho("record", "--cpu-time", "-o", "run", "--", python, PROGRAMS / "action_nodes.py", executor, *nodes)
         self.directory = tacho.directory / "run"
         self.summary = tacho.json("explain", "run")
-        self.text = tacho("explain", "run").stdout
+        self.text = tacho("explain", "run", "--all").stdout
         self.printed = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("told ")]
 
     def inside(self, name):

@@ -159,6 +159,7 @@ ASKED = {
     "check of nothing": (2, lambda _, folder: ["check", folder / f"no{PATH}"]),
     "tune": (0, lambda _, folder: ["tune", workload(folder), "--method", "arrival", "-o", folder / f"new{PATH}"]),
     "tune of no chain": (2, lambda _, folder: ["tune", workload(folder), "--method", "arrival", "--chain", PATH]),
+    "steps of a recording": (0, lambda run, _: ["tune", run]),
     "tune of a recording": (2, lambda run, _: ["tune", run, "--method", "arrival"]),
     "record": (0, lambda _, folder: ["record", "-o", folder / f"new{PATH}", "--", "true", PATH]),
     "record of nothing": (2, lambda _, folder: ["record", "--", PATH]),

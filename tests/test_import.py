@@ -50,7 +50,7 @@ def test_service_calls_stand_in_the_summary(tacho, unpacked, tmp_path):
     (service,) = json.loads((tmp_path / "run/summary.json").read_text())["services"]
     assert (service["sent"], service["complete"]) == (truth["sent"], truth["complete"])
     assert service["round_trip_us"]["max"] == pytest.approx(truth["round_trip"]["max_ns"] / 1e3)
-    assert "/get_it" in tacho("explain", "run").stdout
+    assert "/get_it" in tacho("explain", "run", "--all").stdout
 
 
 def test_an_imported_process_was_not_killed_and_its_lost_events_are_placed(tacho, unpacked, tmp_path):

@@ -54,7 +54,7 @@ def test_a_function_and_its_line_are_the_same_in_text_json_page_and_parquet(reco
     of_page = {c["function"]: c["location"] for c in run["summary"]["callbacks"] if c.get("function") in FUNCTIONS}
     assert of_page == expected
 
-    text = recorded("explain", "run").stdout
+    text = recorded("explain", "run", "--all").stdout
     for function in FUNCTIONS:
         assert f"\n  {function} ({PROGRAM.name}:{line_of(function)})\n" in text, text
 
@@ -93,7 +93,7 @@ def on_terminal(tacho, columns, *arguments):
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_no_width_of_a_terminal_cuts_the_name_of_a_function(recorded, columns):
-    for arguments in (["explain", "run"], ["explain", "run", "--all"]):
+    for arguments in (["explain", "run", "--node", "/"], ["explain", "run", "--all"]):
         text = on_terminal(recorded, columns, *arguments)
         for own in (function.split(".")[1] for function in FUNCTIONS):
             assert own in text, f"{arguments}, {columns} columns:\n{text}"

@@ -144,10 +144,12 @@ def slow_producer(system: System, draw: random.Random) -> Truth:
 
 
 def stale_input(system: System, draw: random.Random) -> Truth:
-    """The planner's timer is faster than its input comes: the same input is used again and again."""
-    planner = system.node("planner")
-    system.nodes[0].callbacks[0].period_ms = 400
-    return Truth("stale-input", "planner", planner.callback("plan").uses[0], ("stale", "used again"))
+    """The planner's input stops now and then, because its publisher blocks in a callback beside the chain's: the planner goes on with what it
+    kept."""
+    upstream = system.nodes[[node.name for node in system.nodes].index("planner") - 1]
+    ms = draw.choice([600, 900])
+    upstream.callbacks.append(Callback("upload", period_ms=2500, work_ms=0.5, stall=Stall(1, ms, "sleep")))
+    return Truth("stale-input", upstream.name, "upload", ("executor busy", "starved-callback", "used again", "stale"))
 
 
 def late_joiner(system: System, draw: random.Random) -> Truth:

@@ -7,9 +7,10 @@ from pathlib import Path
 from systems import MESSAGE_BYTES, Callback, Node, System
 
 HERE = Path(__file__).resolve().parent
+PATIENCE_S = 5  # for the end of a node
 STALLS = {"sleep": "block", "compute": "compute", "lock": "wait_for_lock", "write": "write"}
 
-LAUNCH = '''"""Starts the nodes, ends them after {duration_s} s, and waits for them."""
+LAUNCH = '''"""Starts the nodes, ends them after {duration_s} s, and waits for them, but not for ever."""
 import signal, subprocess, sys, time
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the nodes are ended here
@@ -30,7 +31,11 @@ died = [process.args for process in running if process.poll() is not None and pr
 for process in running:
     process.send_signal(signal.SIGINT)
 for process in running:
-    process.wait()
+    try:
+        process.wait({patience_s})
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 sys.exit(f"ended by itself: {{died}}" if died else 0)
 '''
 
@@ -43,7 +48,9 @@ def write(system: System, folder: Path, python: str) -> list[str]:
         path.write_text(source(node, system))
         pinned = ["taskset", "-c", node.cpus] if node.cpus else []
         commands.append((node.start_after_s, node.dies_after_s, [*pinned, python, str(path)]))
-    (folder / "launch.py").write_text(LAUNCH.format(duration_s=system.duration_s, commands=commands))
+    (folder / "launch.py").write_text(
+        LAUNCH.format(duration_s=system.duration_s, patience_s=PATIENCE_S, commands=commands)
+    )
     return [python, str(folder / "launch.py")]
 
 

@@ -29,3 +29,28 @@ def place(truth: Truth, explained: dict) -> int | None:
         if named and any(word.lower() in lower for word in truth.words):
             return number
     return None
+
+
+def row(found: dict) -> str:
+    """A line of the table."""
+    place = found["error"] or (found["place"] or "not named" if found["kind"] else "")
+    words = [found["kind"] or "healthy", found["seed"], found["culprit"], place, found["first"]]
+    return "| " + " | ".join(str(word).replace("|", "/").replace("\n", " ") for word in words) + " |"
+
+
+def figures(rows: list[dict]) -> list[dict]:
+    """What `make bench` prints. A system that was not explained counts as one whose culprit was not named."""
+    faulty = [row for row in rows if row["kind"]]
+    sound = [row for row in rows if not row["kind"] and not row["error"]]
+    named = [row["place"] for row in faulty if row["place"]]
+    made = []
+    for name, count, of, goal in [
+        ("diagnosis_first", sum(place == 1 for place in named), len(faulty), ">= 90 %"),
+        ("diagnosis_first_three", sum(place <= 3 for place in named), len(faulty), ">= 99 %"),
+        ("diagnosis_false_alarms", sum(bool(row["first"]) for row in sound), len(sound), "<= 5 %"),
+    ]:
+        if of:
+            percent = 100 * count / of
+            peer = {"peer": of, "peer_name": "systems", "ratio": count / of}
+            made.append({"name": name, "ours": percent, **peer, "unit": "%", "goal": goal})
+    return made

@@ -100,7 +100,7 @@ def test_explain_shows_the_layers(tacho, ros_python):
     assert means == pytest.approx(figures["latency_us"]["mean"])
     (topic,) = [t for t in summary["topics"] if t["topic"] == "/chatter"]
     assert figures["latency_us"] == topic["latency_us"]
-    assert "Layers" in tacho("explain", "run").stdout
+    assert "Layers" in tacho("explain", "run", "--all").stdout
 
 
 def test_switched_off_there_are_fewer_layers(tacho, ros_python):

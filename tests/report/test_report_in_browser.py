@@ -18,7 +18,7 @@ ESCAPE, TAB = 27, 9
 def reports(tmp_path_factory):
     """Writes reports of invented runs with the report's own writer; returns their paths by kind."""
     directory = tmp_path_factory.mktemp("reports")
-    for kind in ("tuned", "single", "preempted", "system", "hostile", "empty"):
+    for kind in ("tuned", "single", "verdict", "preempted", "system", "hostile", "empty"):
         command = [
             "cargo",
             "run",
@@ -63,7 +63,7 @@ def assert_quiet(browser, path):
     assert browser.requests() == [f"file://{path}"], "a report fetches nothing"
 
 
-@pytest.mark.parametrize("kind", ["tuned", "single", "hostile", "empty"])
+@pytest.mark.parametrize("kind", ["tuned", "single", "verdict", "hostile", "empty"])
 @pytest.mark.parametrize("width", [1280, 420])
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_report_opens_from_a_file_without_complaint_or_request(browser, reports, kind, width, dark):
@@ -235,6 +235,23 @@ def test_choices_change_what_is_shown(browser, reports):
     assert f"{mean:.2f}" in texts(browser, ".tables table tbody tr")[0]
 
 
+def test_the_page_opens_with_the_verdict_and_explains_its_chain_and_not_a_namesake(browser, reports):
+    browser.open(reports("verdict"))
+    assert texts(browser, "h1") == ["/planner is late in 5 of 162 outputs."]
+    first = browser.evaluate("document.querySelector('header h1').nextElementSibling.className")
+    assert first == "verdict"
+    culprits = texts(browser, "header .verdict > ol > li")
+    assert len(culprits) == 3 and culprits[0].startswith("Planner.reload_map of /planner took up to 1950 ms.")
+    assert "Then about 57.2 ms at worst, 0 of 5 late (estimate)." in culprits[0]
+    assert texts(browser, "header .verdict details summary") == ["and 1 more"]
+    # Two chains have one name; the shorter stands before the critical one in the data.
+    chains = data_of(reports("verdict"))["runs"][0]["summary"]["chains"]
+    assert chains[0]["name"] == chains[1]["name"] and [chain["critical"] for chain in chains[:2]] == [False, True]
+    assert texts(browser, "#causes details summary")[0].startswith("2000.00 ms")
+    browser.evaluate("document.querySelectorAll('#causes input')[1].click()")
+    assert texts(browser, "#causes details summary")[0].startswith("1320.00 ms")
+
+
 def test_hostile_names_are_text(browser, reports):
     browser.open(reports("hostile"))
     assert browser.evaluate("document.title").startswith("Tachograph: </script><img")
@@ -244,8 +261,8 @@ def test_hostile_names_are_text(browser, reports):
         "[...document.querySelectorAll('*')].every(e => [...e.attributes].every(a => !a.name.startsWith('on')))"
     )
     name = "</script><img src=x onerror=\"document.title='owned'\">"
-    for place in ("table.runs th", "#notes b", ".tables td", "#provenance th"):
-        assert name in texts(browser, place), place
+    for place in ("table.runs th", "#notes b", "h1", ".verdict li", ".tables td", "#provenance th"):
+        assert any(name in text for text in texts(browser, place)), place
     labels = browser.evaluate("[...document.querySelectorAll('.node')].map(n => n.getAttribute('aria-label'))")
     assert any(label.startswith(name) for label in labels)
     assert_quiet(browser, reports("hostile"))

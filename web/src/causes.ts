@@ -11,27 +11,62 @@ function words({ kind, by }: Pick<LatePart, "kind" | "by">): string {
   return `${CAUSES[kind]} ${by}`;
 }
 
-/** Causes of the critical chain, or another; absent if no instance is explained. */
-export function causes(page: Page): HTMLElement | undefined {
+/** A chain whose worst instances are explained, by a name that no other has. */
+export interface Explained {
+  run: PageRun;
+  chain: ChainFigures;
+  label: string;
+}
+
+/** All chains with explained instances; first the one that the headline is about: the verdict's, else the critical one. */
+export function explained(page: Page): Explained[] {
   const chains = page.runs.flatMap((run) =>
-    run.summary.chains.filter((chain) => chain.worst.length > 0).map((chain) => ({ run, chain })),
+    run.summary.chains.flatMap((chain, row) => (chain.worst.length > 0 ? [{ run, chain, row }] : [])),
   );
-  const first = chains.find(({ chain }) => chain.critical) ?? chains[0];
+  const order = ({ run, chain, row }: (typeof chains)[number]): number =>
+    page.runs.length === 1 && samePath(chain.path, run.summary.verdict?.path)
+      ? 0
+      : row === run.compared?.chain
+        ? 1
+        : chain.critical
+          ? 2
+          : 3;
+  const sorted = [...chains].sort((a, b) => order(a) - order(b));
+  const label = (run: PageRun, name: string): string => (page.runs.length > 1 ? `${name}, ${run.label}` : name);
+  const known = new Map<string, number>();
+  return sorted.map(({ run, chain }) => {
+    // Many paths share a name: what they pass on the way tells them apart.
+    const namesakes = run.summary.chains.filter(({ name }) => name === chain.name).length;
+    const way = chain.path.filter((_, place) => place % 2 === 0).slice(1, -1);
+    const through = namesakes > 1 ? ` through ${way.length === 0 ? "no other node" : way.join(", ")}` : "";
+    const whole = label(run, `${chain.name}${through}`);
+    const number = (known.get(whole) ?? 0) + 1;
+    known.set(whole, number);
+    return { run, chain, label: number > 1 ? `${whole} (${number})` : whole };
+  });
+}
+
+function samePath(a: readonly string[], b: readonly string[] | undefined): boolean {
+  return b !== undefined && a.length === b.length && a.every((name, place) => name === b[place]);
+}
+
+/** Causes of the chain that the headline is about, or another; absent if no instance is explained. */
+export function causes(page: Page): HTMLElement | undefined {
+  const chains = explained(page);
+  const first = chains[0];
   if (first === undefined) return undefined;
-  const label = (run: PageRun, chain: ChainFigures): string =>
-    page.runs.length > 1 ? `${chain.name}, ${run.label}` : chain.name;
-  const labels = [...new Set([first, ...chains].map(({ run, chain }) => label(run, chain)))];
   const holder = h("div", { class: "tables" });
+  const labels = chains.map(({ label }) => label);
   const fill = (wanted: string): void => {
-    const found = chains.find(({ run, chain }) => label(run, chain) === wanted);
+    const found = chains[labels.indexOf(wanted)];
     if (found !== undefined) holder.replaceChildren(...ofChain(found.chain));
   };
-  fill(labels[0] ?? "");
+  fill(first.label);
   return section(
     "causes",
     "Causes",
     "What took the time of the worst instances, greatest part first. The parts of an instance add up to it.",
-    labels.length > 1 && choice("chain", labels, labels[0] ?? "", fill),
+    labels.length > 1 && choice("chain", labels, first.label, fill),
     holder,
   );
 }

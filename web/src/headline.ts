@@ -7,6 +7,7 @@ import { count, factor, ms, percent, significant } from "./format";
 import { machineOf } from "./machine";
 import { laidOut, legend, MEANING, meanParts, partsOf } from "./parts";
 import { withTip } from "./tip";
+import { only, verdicts } from "./verdict";
 
 /** Title, answer, and one line for each run. */
 export function headline(page: Page): HTMLElement {
@@ -22,11 +23,17 @@ export function headline(page: Page): HTMLElement {
       first !== undefined && first.info.started_at !== "" && ` · ${first.info.started_at.slice(0, 10)}`,
     ),
   );
+  const verdict = only(page);
   if (comparison?.chain.end_to_end_ms === undefined) {
-    header.append(h("h1", {}, "No end-to-end time was measured"), h("p", { class: "answer" }, communication(page)));
+    header.append(
+      h("h1", {}, verdict?.text ?? "No end-to-end time was measured"),
+      ...verdicts(page),
+      h("p", { class: "answer" }, communication(page)),
+    );
   } else {
     header.append(
-      h("h1", {}, title(comparison)),
+      h("h1", {}, verdict?.text ?? title(comparison)),
+      ...verdicts(page),
       ...answer(comparison),
       runTable(comparison),
       legend(partsOf(comparison.runs.map(({ figures }) => figures))),

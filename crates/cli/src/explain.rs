@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::options::Explain;
 use crate::{analysis, runs};
 use anyhow::Context;
+use std::io::Write;
 use tacho_events::run::RunDirectory;
 use tacho_figures::limits::{judge, Limit, Verdict};
 use tacho_printing::{Lines, Screen};
@@ -181,15 +182,20 @@ pub fn show(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
     show_chain(run, summary, None, json, terminal())
 }
 
-/// Prints the figures of a recorded program on stderr, because stdout is the program's. JSON was asked for, and goes to
-/// stdout.
-pub fn show_beside_program(run: &RunDirectory, summary: &Summary, json: bool) -> Outcome {
+/// Prints what a recording ends with: the verdict, and of a run without one its figures. JSON goes to stdout.
+pub fn conclude(
+    run: &RunDirectory,
+    summary: &Summary,
+    json: bool,
+    out: &mut impl Write,
+    terminal: Terminal,
+) -> Outcome {
     if json {
         return runs::print_json(summary);
     }
     let info = run.info().context("run.json")?;
-    let text = laid_out(tacho_printing::stderr_screen()).explain_chain(summary, &info, None);
-    runs::print_to(&mut std::io::stderr(), &Lines::composed(&text))
+    let text = terminal.closing(summary, &info).unwrap_or_else(|| terminal.explain(summary, &info));
+    runs::print_to(out, &Lines::composed(&text))
 }
 
 fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: bool, terminal: Terminal) -> Outcome {
@@ -198,6 +204,11 @@ fn show_chain(run: &RunDirectory, summary: &Summary, chain: Option<&str>, json: 
     }
     let info = run.info().context("run.json")?;
     runs::print(&Lines::composed(&terminal.explain_chain(summary, &info, chain)))
+}
+
+/// How text is laid out on stderr.
+pub fn terminal_of_stderr() -> Terminal {
+    laid_out(tacho_printing::stderr_screen())
 }
 
 /// How text is laid out on stdout.

@@ -4,6 +4,7 @@
 #[macro_use(eprintln)]
 extern crate tacho_printing;
 
+mod advice;
 mod analysis;
 mod bench;
 mod check;

@@ -295,7 +295,7 @@ pub struct Explain {
     /// Show only what concerns nodes with this text in their name: their callbacks, topics, chains, findings
     #[arg(long, value_name = "NODE", conflicts_with_all = ["suggest", "deny"])]
     pub node: Option<String>,
-    /// Show all rows of every table and all cases of every finding; so does --node
+    /// Show all tables with all their rows, and all cases of every finding; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
     /// Explain the path from here: a topic (beginning with its publishers) or a node; write topic:NAME or node:NAME if
@@ -332,16 +332,18 @@ pub struct Explain {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  tacho tune runs/car                              what to change on a recorded system
   tacho tune runs/latest --method common-rate
   tacho tune workloads/autoware-localisation.yaml --method common-rate --method arrival --prove -o runs/tuned
   tacho tune --prove -o runs/tuned --resume
   tacho tune workloads/study-e.yaml --method common-rate --cores 2 --check 0.05ms --check ray_ground_filter=0.5ms")]
 pub struct Tune {
-    /// Run directory of a workload, or a workload file (which is then run first, to measure it)
+    /// Run directory of a workload, a workload file (which is then run first, to measure it), or a recording (whose
+    /// steps are printed)
     #[arg(required_unless_present = "resume")]
     pub run: Option<PathBuf>,
-    /// How to tune; more than once to compare
-    #[arg(long, value_enum, required_unless_present = "resume")]
+    /// How to tune a workload; more than once to compare
+    #[arg(long, value_enum)]
     pub method: Vec<Method>,
     /// Chain to tune [default: the critical one]
     #[arg(long, value_name = "NAME")]

@@ -62,7 +62,7 @@ pub fn run(options: Record) -> Outcome {
     }
 }
 
-/// Says what was recorded, on stderr: stdout is the program's.
+/// Says what was recorded, on stderr: stdout is the program's, but for JSON that was asked for.
 fn show(run: &RunDirectory, recorded: Recorded, json: bool) -> Outcome {
     for missing in &recorded.info.missing {
         eprintln!("tacho: {missing}");
@@ -71,14 +71,24 @@ fn show(run: &RunDirectory, recorded: Recorded, json: bool) -> Outcome {
         return Err(anyhow::Error::new(error).context("the program has ended, its recording is incomplete").into());
     }
     if recorded.nothing_recorded.is_none() {
-        explain::show_beside_program(run, &analysis::store(run, None)?, json)?;
+        let summary = analysis::store(run, None)?;
+        explain::conclude(run, &summary, json, &mut std::io::stderr(), explain::terminal_of_stderr())?;
     }
     eprintln!(
         "tacho: run: {} ({:.1} MiB of events)",
         run.path().display(),
         storage_bytes(run)? as f64 / f64::from(1 << 20)
     );
+    if recorded.nothing_recorded.is_none() {
+        say_next(run);
+    }
     Ok(())
+}
+
+/// Says what to do with a run.
+fn say_next(run: &RunDirectory) {
+    let run = run.path().display();
+    eprintln!("tacho: next: tacho explain {run} (where the time goes), tacho report {run} (a page)");
 }
 
 /// What the event files of a run take on the disk.
@@ -109,7 +119,11 @@ fn attached(options: Record) -> Outcome {
     interrupt::release()?; // what is left is the analysis, which can be made anew
     info.missing.iter().for_each(|missing| eprintln!("tacho: {missing}"));
     if processes.iter().any(|process| process.events > 0) {
-        explain::show(&run, &analysis::store(&run, None)?, options.json)?;
+        let summary = analysis::store(&run, None)?;
+        explain::conclude(&run, &summary, options.json, &mut std::io::stdout(), explain::terminal())?;
+        eprintln!("tacho: run: {}", run.path().display());
+        say_next(&run);
+        return Ok(());
     }
     eprintln!("tacho: run: {}", run.path().display());
     Ok(())

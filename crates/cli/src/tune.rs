@@ -5,7 +5,7 @@ use crate::options::{Method, Tune};
 use crate::progress::Progress;
 use crate::runs::{ARRIVAL, COMMON_RATE, MEASURED, UNTUNED};
 use crate::tuning::{Asked, Begun, Found};
-use crate::{analysis, explain, interrupt, runs};
+use crate::{advice, analysis, explain, interrupt, runs};
 use anyhow::Context;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -38,6 +38,9 @@ struct Printed {
 }
 
 pub fn run(options: Tune) -> Outcome {
+    if let Some(recording) = advice::recording(&options)? {
+        return advice::show(&recording, options.json);
+    }
     let installation = Installation::find().context("installation")?;
     // Refuse bad input before anything is written.
     let Begun { mut tuning, mut workload, out } = Begun::new(&options)?;

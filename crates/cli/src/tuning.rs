@@ -76,6 +76,10 @@ impl Begun {
                 let tuning = Tuning { asked: Asked::of(options)?, found: None };
                 Ok(Begun { tuning, workload: workload(run, options.repeats)?, out: None })
             }
+            (None, Some(run)) if !options.resume => Err(Failure::Usage(format!(
+                "{}: tuning a workload takes --method common-rate, --method arrival, or both",
+                run.display()
+            ))),
             _ => {
                 let out = options.out.out.clone().unwrap_or_default();
                 let expected = "expected one, or a run or workload to tune, and --method";

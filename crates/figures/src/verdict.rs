@@ -125,13 +125,13 @@ fn text(verdict: &Verdict, chains: &[ChainFigures]) -> String {
     let (late, all) = (verdict.late_instances, verdict.instances);
     match verdict.deadline_ms {
         Some(deadline) if late > 0 => {
-            format!("{ends} misses its deadline of {deadline} ms in {late} of {all} outputs: {times}.")
+            format!("{ends} misses its deadline of {deadline} ms in {late} of {all} outputs; {times}.")
         }
         Some(deadline) => format!("{ends} keeps its deadline of {deadline} ms in all {all} outputs: {times}."),
         None if verdict.culprits.is_empty() => format!("Nothing stands out: {ends} takes {times} ({all} outputs)."),
         None => match verdict.late_above_ms.filter(|_| late > 0) {
-            Some(above) => format!("{ends} takes {times}; {late} of {all} outputs took more than {}.", ms(above)),
-            None => format!("{ends} takes {times} ({all} outputs)."),
+            Some(above) => format!("{ends}: {times}; {late} of {all} outputs took over {}.", ms(above)),
+            None => format!("{ends}: {times} ({all} outputs)."),
         },
     }
 }

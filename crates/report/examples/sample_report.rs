@@ -1,5 +1,5 @@
 //! Writes a report of invented runs, so that you can look at the page: `sample_report OUT
-//! [tuned|single|preempted|system|sweep|hostile|empty]`.
+//! [tuned|single|verdict|preempted|system|sweep|hostile|empty]`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -7,8 +7,10 @@ mod sample;
 use std::path::Path;
 use tacho_report::ReportRun;
 use tacho_tables::summary::{
-    ActionFigures, Distribution, ExecutorFigures, LifecycleFigures, PreemptorFigures, ServiceFigures,
+    ActionFigures, Culprit, Distribution, ExecutorFigures, LateInstance, LatePart, LifecycleFigures, PreemptorFigures,
+    ServiceFigures, Verdict,
 };
+use tacho_tables::CauseKind;
 
 /// Names that would be code if the page did not treat them as text.
 const HOSTILE: [&str; 3] = [
@@ -22,11 +24,14 @@ fn main() -> Result<(), String> {
     let (out, kind) = match arguments.as_slice() {
         [out] => (out, "tuned"),
         [out, kind] => (out, kind.as_str()),
-        _ => return Err("expected: sample_report OUT [tuned|single|preempted|system|sweep|hostile|empty]".into()),
+        _ => {
+            return Err("expected: sample_report OUT [tuned|single|verdict|preempted|system|sweep|hostile|empty]".into())
+        }
     };
     let runs = match kind {
         "tuned" => sample::tuned(),
         "single" => vec![sample::run("untuned", sample::Wake::Spin { hz: 10.0 })],
+        "verdict" => vec![judged("/planner", "Planner.reload_map")],
         "preempted" => vec![sample::preempted()],
         "sweep" => {
             let mut run = sample::run("study-a-dds", sample::Wake::Arrival);
@@ -42,7 +47,9 @@ fn main() -> Result<(), String> {
             ..sample::run("nothing", sample::Wake::Arrival)
         }],
         other => {
-            return Err(format!("found {other}, expected tuned, single, preempted, system, sweep, hostile or empty"))
+            return Err(format!(
+                "found {other}, expected tuned, single, verdict, preempted, system, sweep, hostile or empty"
+            ))
         }
     };
     tacho_report::write(&runs, Path::new(out)).map_err(|error| error.to_string())
@@ -90,10 +97,55 @@ fn system(name: &str) -> ReportRun {
     run
 }
 
+/// Makes a run with a verdict, and a chain of the same name as its critical one, shorter and first.
+fn judged(node: &str, function: &str) -> ReportRun {
+    let mut run = sample::run("untuned", sample::Wake::Spin { hz: 10.0 });
+    let late = |ms: f64| LateInstance {
+        end_to_end_ms: ms,
+        parts: vec![LatePart {
+            kind: CauseKind::ExecutorBusy,
+            by: function.into(),
+            nodes: vec![node.into()],
+            ms,
+            usual_ms: None,
+        }],
+        repeat: None,
+        start_ns: 0,
+        start_realtime_ns: None,
+    };
+    let critical = &mut run.summary.chains[0];
+    critical.worst = vec![late(2000.0)];
+    let (first, last) = (critical.path[0].clone(), critical.path[critical.path.len() - 1].clone());
+    let mut shorter = critical.clone();
+    (shorter.path, shorter.critical) = (vec![first, "/short_cut".into(), last], false);
+    shorter.worst = vec![late(1320.0)];
+    run.summary.verdict = Some(Verdict {
+        text: format!("{node} is late in 5 of 162 outputs."),
+        chain: Some(critical.name.clone()),
+        path: critical.path.clone(),
+        late_cases: 5,
+        worst_ms: Some(2000.0),
+        culprits: vec![
+            Culprit {
+                text: format!("{function} of {node} took up to 1950 ms."),
+                next: format!("Give {function} a callback group of its own."),
+                worst_without_ms: Some(57.2),
+                late_without: Some(0),
+                ..Culprit::default()
+            };
+            4
+        ],
+        ..Verdict::default()
+    });
+    run.summary.chains.insert(0, shorter);
+    run
+}
+
 /// Makes a run in which every name is hostile.
 fn hostile() -> ReportRun {
     let [first, second, third] = HOSTILE;
     let mut run = system(second);
+    run.summary.verdict = judged(first, second).summary.verdict;
     let rename = |name: &mut String| {
         if name == "ndt_matching" {
             *name = first.into()

@@ -13,7 +13,9 @@ mod findings;
 mod layers;
 mod lifecycle;
 mod point;
+mod provenance;
 mod services;
+mod steps;
 mod sweep;
 mod table;
 mod threads;
@@ -23,7 +25,7 @@ mod verdict;
 pub use table::{shorten, Column, Table};
 
 use std::fmt::Write;
-use tacho_events::run::{Machine, RunInfo, TraceSource};
+use tacho_events::run::RunInfo;
 use tacho_printing::{once, once_with, visible};
 use tacho_tables::summary::{ChainFigures, Distribution, Summary, WindowFigures};
 use tacho_tables::{Note, Parts};
@@ -59,7 +61,8 @@ pub struct Terminal {
     pub width: usize,
     /// Whether to use ANSI colours.
     pub colour: bool,
-    /// Whether to tell all rows of every table and all cases of every finding; else the worst, where there are many.
+    /// Whether to tell all tables, all their rows and all cases of every finding; else the verdict, the chain that it is
+    /// about, and the worst cases.
     pub whole: bool,
 }
 
@@ -100,7 +103,7 @@ impl Terminal {
         if name.is_none() {
             self.verdict_of(&mut out, summary);
         }
-        provenance(info).iter().for_each(|text| self.line(&mut out, text));
+        provenance::provenance(info).iter().for_each(|text| self.line(&mut out, text));
         if summary.points.len() > 1 {
             self.points(&mut out, &summary.points);
             self.notes(&mut out, &summary.notes, info);
@@ -111,8 +114,9 @@ impl Terminal {
         self.in_doubt(&mut out, summary);
         let shown = |chain: &&ChainFigures| name.map_or(chain.critical, |name| chain.name == name);
         let worst = |chain: &&ChainFigures| chain.end_to_end_ms.as_ref().map_or(f64::NEG_INFINITY, |d| d.max);
-        match summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b))) {
-            Some(chain) => self.chain(&mut out, chain),
+        let told = summary.chains.iter().filter(shown).max_by(|a, b| worst(a).total_cmp(&worst(b)));
+        match told {
+            Some(chain) => self.chain(&mut out, chain, name.is_some()),
             None if !summary.bag_topics.is_empty() => {}
             None => {
                 let why =
@@ -121,20 +125,43 @@ impl Terminal {
                 self.line(&mut out, why);
             }
         }
-        self.other_chains(&mut out, summary.chains.iter().filter(|chain| !shown(chain)));
         self.findings(&mut out, summary.findings.as_deref());
         summary.points.iter().for_each(|point| self.point(&mut out, point));
-        self.callbacks(&mut out, summary);
-        self.executors(&mut out, &summary.executors);
-        self.preemptors(&mut out, &summary.preemptors);
-        self.topics(&mut out, summary);
         self.bag_topics(&mut out, &summary.bag_topics);
-        self.layers(&mut out, &summary.layers);
-        self.services(&mut out, &summary.services);
-        self.actions(&mut out, &summary.actions);
-        self.lifecycle(&mut out, &summary.lifecycle);
+        let mut rest = String::new();
+        self.tables(&mut rest, summary, summary.chains.iter().filter(|chain| !shown(chain)));
+        let is_short = !self.whole && told.is_some() && summary.verdict.is_some();
+        if !is_short {
+            out.push_str(&rest);
+        }
         self.notes(&mut out, &summary.notes, info);
+        if is_short && !rest.is_empty() {
+            out.push('\n');
+            self.line(&mut out, &format!("--all shows the rest: {}.", rest_of(summary)));
+        }
         out
+    }
+
+    /// What is of the whole system, not of one chain.
+    fn tables<'s>(&self, out: &mut String, summary: &'s Summary, chains: impl Iterator<Item = &'s ChainFigures>) {
+        self.other_chains(out, chains);
+        self.callbacks(out, summary);
+        self.executors(out, &summary.executors);
+        self.preemptors(out, &summary.preemptors);
+        self.topics(out, summary);
+        self.layers(out, &summary.layers);
+        self.services(out, &summary.services);
+        self.actions(out, &summary.actions);
+        self.lifecycle(out, &summary.lifecycle);
+    }
+
+    /// What `tacho record` ends with: the verdict, what makes its figures doubtful, and notes; `None` of a run without a
+    /// verdict.
+    pub fn closing(&self, summary: &Summary, info: &RunInfo) -> Option<String> {
+        let mut out = self.verdict(summary.verdict.as_ref()?);
+        self.in_doubt(&mut out, summary);
+        self.notes(&mut out, &summary.notes, info);
+        Some(out)
     }
 
     /// What is left out below because messages could not be linked, before anything that is told.
@@ -145,7 +172,8 @@ impl Terminal {
         }
     }
 
-    fn chain(&self, out: &mut String, chain: &ChainFigures) {
+    /// `asked`: with what ties its outputs to its inputs, since somebody asked for this chain.
+    fn chain(&self, out: &mut String, chain: &ChainFigures, asked: bool) {
         let which = if chain.critical { "Critical chain" } else { "Chain" };
         let ends = format!(" ({})", ends(chain));
         let named_so = ends.replace('/', "").contains(&chain.name.replace('/', ""));
@@ -216,7 +244,9 @@ impl Terminal {
             let bar = self.bar(&part_means(Some(chain)), whole.mean, self.width());
             let _ = writeln!(out, "\n{bar}\n{}", self.legend(&[chain]));
         }
-        self.links(out, chain);
+        if asked || self.whole {
+            self.links(out, chain);
+        }
         self.worst(out, chain);
         self.lost_inputs(out, chain);
     }
@@ -308,13 +338,20 @@ impl Terminal {
     /// Writes words, broken at the width; further lines are indented. Line ends in them are foreign: they do not begin
     /// a line.
     fn line(&self, out: &mut String, text: &str) {
-        let mut at = 0;
-        for word in visible(text).split(' ') {
+        self.hanging(out, text, 2);
+    }
+
+    /// The same with further lines indented by so many characters.
+    fn hanging(&self, out: &mut String, text: &str, indent: usize) {
+        let start = text.len() - text.trim_start_matches(' ').len();
+        let _ = write!(out, "{:start$}", "");
+        let mut at = start;
+        for word in visible(&text[start..]).split(' ') {
             let length = word.chars().count();
-            if at > 2 && at + 1 + length > self.width() {
-                out.push_str("\n  ");
-                at = 2;
-            } else if at > 0 {
+            if at > indent && at + 1 + length > self.width() {
+                let _ = write!(out, "\n{:indent$}", "");
+                at = indent;
+            } else if at > start {
                 out.push(' ');
                 at += 1;
             }
@@ -420,6 +457,22 @@ fn ends(chain: &ChainFigures) -> String {
     }
 }
 
+/// Names of the tables that a short explanation leaves out.
+fn rest_of(summary: &Summary) -> String {
+    let tables = [
+        ("other chains", summary.chains.len() > 1),
+        ("callbacks", !summary.callbacks.is_empty()),
+        ("threads", !summary.executors.is_empty() || !summary.preemptors.is_empty()),
+        ("topics", !summary.topics.is_empty()),
+        ("layers", !summary.layers.is_empty()),
+        ("services", !summary.services.is_empty()),
+        ("actions", !summary.actions.is_empty()),
+        ("states of managed nodes", !summary.lifecycle.is_empty()),
+        ("which input made which output", true),
+    ];
+    tables.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
 /// A count that may not be known.
 fn count(value: Option<u64>) -> String {
     value.map_or(ABSENT.into(), |value| value.to_string())
@@ -435,36 +488,4 @@ fn figures<const N: usize>(
 
 fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or(ABSENT.into(), |value| format!("{value:.decimals$}"))
-}
-
-/// What ran, where, and when: a line each.
-fn provenance(info: &RunInfo) -> Vec<String> {
-    let versions: Vec<_> = info.versions.iter().map(|(name, version)| format!(", {name} {version}")).collect();
-    let from = if info.started_at.is_empty() { String::new() } else { format!(" from {}", info.started_at) };
-    let imported = info.imported_at.as_ref().map_or(String::new(), |at| format!(", imported {at}"));
-    let when = format!("{:.1} s{from}{imported}; tacho {}{}", info.duration_s, info.tacho_version, versions.concat());
-    let lines = [Some(info.command.join(" ")), info.machine.as_ref().map(machine_line)].into_iter().flatten();
-    lines.chain(info.traces.iter().filter_map(traced)).chain([when]).collect()
-}
-
-/// Where and by whom a trace was recorded.
-fn traced(source: &TraceSource) -> Option<String> {
-    let on = if source.host.is_empty() { String::new() } else { format!(" on {}", source.host) };
-    let TraceSource { tracer, tracer_version, .. } = source;
-    let by = if tracer.is_empty() { String::new() } else { format!(" by {tracer} {tracer_version}") };
-    let said = format!("{on}{}", by.trim_end());
-    (!said.is_empty()).then(|| format!("traced{said}"))
-}
-
-fn machine_line(machine: &Machine) -> String {
-    format!(
-        "{}: {}, {} CPUs, {:.1} GiB, Linux {} {}{}",
-        machine.host,
-        machine.cpu,
-        machine.cpus,
-        machine.memory_bytes as f64 / (1u64 << 30) as f64,
-        machine.kernel,
-        machine.preemption,
-        machine.governor.as_ref().map_or(String::new(), |governor| format!(", governor {governor}")),
-    )
 }

@@ -171,6 +171,27 @@ fn a_terminal_gets_colour_when_told() {
 }
 
 #[test]
+fn the_rest_is_named_and_shown_when_asked_for() {
+    let mut run = sample::run("untuned", Wake::Spin { hz: 10.0 });
+    let verdict =
+        tacho_tables::summary::Verdict { text: "Nothing stands out: it is fast.".into(), ..Default::default() };
+    run.summary.verdict = Some(verdict);
+    let short = render_explain(&run.summary, &run.info);
+    assert!(short.starts_with("Nothing stands out") && short.contains("end to end"), "{short}");
+    for (title, name) in [("\nCallbacks:", "callbacks"), ("\nTopics:", "topics"), ("\nLayers:", "layers")] {
+        assert!(
+            !short.contains(title) && short.split("--all shows the rest").nth(1).unwrap().contains(name),
+            "{short}"
+        );
+        let whole = Terminal { whole: true, ..Terminal::default() }.explain(&run.summary, &run.info);
+        assert!(whole.contains(title) && !whole.contains("--all"), "{whole}");
+    }
+    let closing = Terminal::default().closing(&run.summary, &run.info).unwrap();
+    assert!(closing.starts_with("Nothing stands out") && closing.contains("late-start (3)"), "{closing}");
+    assert!(!closing.contains("end to end") && closing.lines().count() < 12, "{closing}");
+}
+
+#[test]
 fn a_reason_that_repeats_is_told_once_in_text_and_on_the_page() {
     let mut run = sample::run("untuned", Wake::Arrival);
     let note = |n: u64| tacho_tables::Note {

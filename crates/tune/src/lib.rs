@@ -1,7 +1,7 @@
 //! Searches over what may be changed, writes plans that a user can apply, and proves that they helped.
 //!
 //! [`CommonRate`] is study E's search for one spin rate of a chain; [`apply_common_rate`] and [`apply_arrival`] write
-//! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures.
+//! the tuned workload; [`Proving`] makes a campaign of both, in turns, and a [`Proof`] of its figures. [`steps`] are what to change on a system that was recorded.
 
 mod apply;
 mod common_rate;
@@ -9,6 +9,7 @@ mod measured;
 mod proof;
 mod prove;
 mod spread;
+mod steps;
 
 pub use apply::{apply_arrival, apply_common_rate, ApplyError, Change, Tuned};
 pub use common_rate::{ChainNode, CommonRate, ObjectiveCurve, ObjectivePoint, OtherNode, SearchError};
@@ -16,3 +17,4 @@ pub use measured::{common_rate, computation, computation_of_work, Computation, M
 pub use proof::{Pair, Proof, RepeatFigures, Side};
 pub use prove::{Candidate, ProveError, Proving};
 pub use spread::Spread;
+pub use steps::{steps, Lever, Step};

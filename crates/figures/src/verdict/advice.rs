@@ -6,18 +6,28 @@ use tacho_tables::CauseKind;
 /// Part of the wall time that is CPU time from which on a callback computes.
 const COMPUTES: f64 = 0.5;
 
+/// What a callback took of the clock and of its CPU, and whether ROS 1 runs it.
+pub(super) struct Took {
+    pub wall_ms: f64,
+    pub cpu_ms: Option<f64>,
+    pub is_ros1: bool,
+}
+
 /// Against a callback that delays others, or itself.
-pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, wall_ms: f64, cpu_ms: Option<f64>) -> String {
-    let who = named.words(name);
+pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Took) -> String {
+    let who = named.in_short(name);
+    let Took { wall_ms, cpu_ms, is_ros1 } = *took;
     let computes = cpu_ms.is_some_and(|cpu| cpu >= COMPUTES * wall_ms);
     match kind {
         CauseKind::ExecutorBusy | CauseKind::GroupBusy if computes && named.is_python() => {
             format!("Move {who} to a process of its own: threads of one Python process compute in turn.")
         }
-        CauseKind::ExecutorBusy => format!(
-            "Give {who} a callback group of its own on a multi-threaded executor, or a process of its own (ROS 1: \
-             a callback queue and spinner of its own)."
-        ),
+        CauseKind::ExecutorBusy if is_ros1 => {
+            format!("Give {who} a callback queue and spinner of its own, or a process of its own.")
+        }
+        CauseKind::ExecutorBusy => {
+            format!("Give {who} a callback group of its own on a multi-threaded executor, or a process of its own.")
+        }
         CauseKind::GroupBusy => format!("Give {who} a callback group of its own: its executor has a thread to spare."),
         _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
             "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \

@@ -48,7 +48,12 @@ pub(super) struct Late<'a> {
     pub path: &'a [String],
     /// Others had much of the machine.
     pub is_busy: bool,
+    /// Callbacks wait in the queues of roscpp.
+    pub is_ros1: bool,
 }
+
+/// Executions that are looked at to see that they are of ROS 1.
+const SEEN: usize = 10_000;
 
 impl<'a> Late<'a> {
     pub fn of(repeats: &'a [Repeat<'a>], chain: &'a ChainFigures) -> Late<'a> {
@@ -95,6 +100,9 @@ impl<'a> Late<'a> {
             path: &chain.path,
             is_busy: repeats.iter().any(|repeat| {
                 repeat.info.and_then(|info| info.load.as_ref()).is_some_and(|load| load.much().is_some())
+            }),
+            is_ros1: repeats.iter().any(|repeat| {
+                repeat.tables.executions.iter().take(SEEN).any(|execution| execution.queued_ns.is_some())
             }),
         }
     }
@@ -259,7 +267,8 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));
-            made.next = advice::of_callback(kind, named, name, blame.wall_ms, blame.cpu_ms);
+            let took = advice::Took { wall_ms: blame.wall_ms, cpu_ms: blame.cpu_ms, is_ros1: late.is_ros1 };
+            made.next = advice::of_callback(kind, named, name, &took);
             made.longest_ms = Some(blame.wall_ms.max(blame.longest_ms));
             made.node = Some(at);
             made.callback = Some(name.clone());

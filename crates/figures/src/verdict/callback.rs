@@ -39,6 +39,11 @@ impl Named {
         }
     }
 
+    /// `reload_map`, else what it answers to.
+    pub fn in_short<'n>(&'n self, name: &'n str) -> &'n str {
+        self.function.as_deref().map_or(name, own_name)
+    }
+
     /// Whether Python runs it, whose threads compute in turn.
     pub fn is_python(&self) -> bool {
         self.location.as_ref().is_some_and(|location| location.contains(".py:"))

@@ -80,3 +80,22 @@ fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &
     callback.node.as_deref() == Some(node)
         && if topic.is_some() { callback.topic.as_deref() == topic } else { period() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_try_is_a_sentence_that_every_way_out_may_put_a_word_before() {
+        let case = FindingCase {
+            subject: "/camera to /localiser /image".into(),
+            evidence: "288 messages, none taken".into(),
+            cost: "all of them".into(),
+            next: "compare QoS of both ends".into(),
+            repeats: None,
+        };
+        let made = culprit("never-received", &case, &[]).expect("a fault");
+        assert_eq!(made.next, "Compare QoS of both ends.");
+        assert_eq!((made.node.as_deref(), made.topic.as_deref()), (Some("/localiser"), Some("/image")));
+    }
+}

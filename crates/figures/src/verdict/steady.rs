@@ -74,7 +74,12 @@ fn culprit(late: &Late<'_>, key: &Key, usual_ms: f64, cause: &Cause) -> Culprit 
                 cause.kind.words(),
                 named.words(name)
             );
-            made.next = advice::of_callback(cause.kind, named, name, usual_ms, None);
+            made.next = advice::of_callback(
+                cause.kind,
+                named,
+                name,
+                &advice::Took { wall_ms: usual_ms, cpu_ms: None, is_ros1: late.is_ros1 },
+            );
             made.node = Some(at);
             made.callback = Some(name.clone());
             (made.function, made.location, made.topic) =

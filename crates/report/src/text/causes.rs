@@ -6,8 +6,11 @@ use tacho_events::wall::to_the_microsecond;
 use tacho_tables::summary::{ChainFigures, LateInstance, LatePart};
 use tacho_tables::LinkRule;
 
-/// Instances of which every part is told; the others get a line.
-const IN_FULL: usize = 2;
+/// Instances of which every part is told, also if all are; the others get a line.
+const IN_FULL: usize = 1;
+const IN_FULL_OF_ALL: usize = 2;
+/// Instances that are told, where there are more.
+const TOLD: usize = 5;
 /// Parts that are told of each, greatest first; the rest is added up.
 const PARTS_TOLD: usize = 8;
 
@@ -47,12 +50,17 @@ impl Terminal {
             _ => "Causes: the worst instances, worst first".into(),
         };
         self.heading(out, &title);
-        for (place, instance) in chain.worst.iter().enumerate() {
-            if place < IN_FULL {
+        let in_full = if self.whole { IN_FULL_OF_ALL } else { IN_FULL };
+        let told = self.most(TOLD);
+        for (place, instance) in chain.worst.iter().enumerate().take(told) {
+            if place < in_full {
                 self.in_full(out, instance);
             } else {
                 self.line(out, &format!("{:.2} ms{}{}", instance.end_to_end_ms, when(instance), in_short(instance)));
             }
+        }
+        if chain.worst.len() > told {
+            self.line(out, &format!("and {} more: --all shows them", chain.worst.len() - told));
         }
     }
 

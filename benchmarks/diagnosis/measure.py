@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs and records one system within a limit of time, and keeps what was found of each."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from faults import FAULTS
+from programs import write
+from score import accusations, place
+from systems import System, healthy
+
+ROOT = Path(__file__).resolve().parents[2]
+TACHO, PYTHON = ROOT / "build" / "tacho", ROOT / "build" / "venv" / "bin" / "python"
+BURNER = [sys.executable, "-c", "while True: pass"]
+# 5 ms of every 20: a real-time thread that takes all of a CPU would be stopped by the kernel.
+PULSE = [
+    sys.executable,
+    "-c",
+    "import time\nwhile True:\n    end = time.monotonic() + 0.005\n    while time.monotonic() < end: pass\n    time.sleep(0.015)",
+]
+PATIENCE_S = 5
+"""What a system that is told to end has for it."""
+
+
+class NotExplained(Exception):
+    """A system that hung or failed, with what was printed."""
+
+
+class Results:
+    """What was found of each system, in a file if there is one: written as soon as it is known, so that nothing is lost or run twice."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        there = path.read_text().splitlines() if path and path.is_file() else []
+        self.rows = [json.loads(line) for line in there if line.endswith("}")]  # the last may have been cut short
+
+    def known(self, kind: str | None, seed: int) -> dict | None:
+        return next((row for row in self.rows if (row["kind"], row["seed"]) == (kind, seed) and not row["error"]), None)
+
+    def add(self, row: dict):
+        self.rows = [known for known in self.rows if (known["kind"], known["seed"]) != (row["kind"], row["seed"])]
+        self.rows.append(row)
+        if self.path:
+            new = self.path.with_name(self.path.name + ".new")
+            new.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+            new.replace(self.path)
+
+
+def measure(kind: str | None, seed: int, folder: Path, domain: int, limit_s: float) -> dict:
+    """Of a system with a fault, or of a healthy one without a kind: the place of the truth among the accusations, the first of them, and why
+    there are none."""
+    system = healthy(seed)
+    truth = FAULTS[kind](system, random.Random(f"{kind} {seed}")) if kind else None
+    culprit = f"{truth.node} {truth.culprit}".strip() if truth else "nobody"
+    found = {"kind": kind, "seed": seed, "culprit": culprit, "place": None, "first": "", "error": ""}
+    try:
+        said = explained(system, folder / f"{kind or 'healthy'}-{seed}", domain, limit_s)
+    except NotExplained as failure:
+        return found | {"error": str(failure)}
+    found["first"] = next(iter(accusations(said)), "")
+    found["place"] = place(truth, said) if truth else None
+    return found
+
+
+def explained(system: System, folder: Path, domain: int, limit_s: float) -> dict:
+    """Runs and records a system, and returns what `tacho explain --json` says of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = write(system, folder, str(PYTHON))
+    environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    until = time.monotonic() + limit_s
+    run = f"run-{time.monotonic_ns()}"  # one that failed before may lie beside it
+    burners = []
+    try:
+        for before in system.burners:
+            words = before.split()
+            program = PULSE if words[-1:] == ["pulse"] else BURNER
+            burners.append(subprocess.Popen([*[word for word in words if word != "pulse"], *program]))
+        bounded([TACHO, "record", "--cpu-time", "-o", run, "--", *command], folder, environment, until)
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    return json.loads(bounded([TACHO, "explain", "--json", run], folder, environment, until))
+
+
+def bounded(command: list, folder: Path, environment: dict, until: float) -> str:
+    """What a command prints on stdout. One that takes longer is ended with all that it started: in order first, by force then."""
+    with (folder / "out").open("w+") as out, (folder / "err").open("w+") as err:
+        process = subprocess.Popen(
+            [str(word) for word in command], cwd=folder, env=environment, stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            process.wait(max(1, until - time.monotonic()))
+            hung = ""
+        except subprocess.TimeoutExpired:
+            hung = f"{command[1]} hung: not ended in time"
+        finally:
+            end(process)
+        out.seek(0)
+        err.seek(0)
+        if hung or process.returncode != 0:
+            tail = err.read()[-500:].strip()
+            raise NotExplained(f"{hung or f'{command[1]} exits with {process.returncode}'}: {tail}")
+        return out.read()
+
+
+def end(process: subprocess.Popen):
+    """Ends what is left of the session of a process."""
+    for number, patience_s in [(signal.SIGINT, PATIENCE_S), (signal.SIGKILL, PATIENCE_S)]:
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        until = time.monotonic() + patience_s
+        while time.monotonic() < until and is_left(process):
+            time.sleep(0.05)
+    process.wait(PATIENCE_S)
+
+
+def is_left(process: subprocess.Popen) -> bool:
+    """Whether the group of a process has one that runs."""
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""The diagnosis benchmark in a short form: twenty systems with planted faults whose signature does not depend on how busy the machine is. What
+counts is how many culprits are named, not how late anything was; the whole benchmark has the other kinds and the healthy systems."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from domains import free_domain, hold_domain
+from places import ROOT
+
+BENCHMARK = ROOT / "benchmarks" / "diagnosis"
+sys.path.insert(0, str(BENCHMARK))
+
+from measure import Results, bounded, measure  # noqa: E402
+from score import figures, row  # noqa: E402
+
+KINDS = [
+    "rare-block",
+    "slow-callback",
+    "mutual-exclusion",
+    "qos-mismatch",
+    "durability-mismatch",
+    "queue-too-short",
+    "slow-producer",
+    "stale-input",
+    "chatty-topic",
+]
+SEEDS = [11, 17]
+"""Their sensors have 20 Hz, not 50: several systems run at once."""
+MORE = [("rare-block", 24), ("stale-input", 24)]
+AT_ONCE = 3
+LIMIT_S = 600
+
+
+def in_its_domain(kind, seed, folder):
+    """Systems of one seed have the same topics, so each needs a domain that no other has meanwhile."""
+    domain, held = hold_domain()
+    try:
+        return measure(kind, seed, folder, domain, LIMIT_S)
+    finally:
+        held.close()
+
+
+@pytest.mark.timing
+def test_most_culprits_of_twenty_systems_are_named_among_the_first_three(tmp_path):
+    systems = [(kind, seed) for kind in KINDS for seed in SEEDS] + MORE
+    assert len(systems) == 20
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(lambda system: in_its_domain(*system, tmp_path / "runs"), systems))
+    table = "\n".join(map(row, found))
+    assert not any(one["error"] for one in found), table
+    percent = {figure["name"]: figure["ours"] for figure in figures(found)}
+    # With 1.6 of 2 CPUs taken by others, 85 % and 75 %; of two systems in one domain, or without names, half and less.
+    assert percent["diagnosis_first_three"] >= 70 and percent["diagnosis_first"] >= 50, f"{percent}\n{table}"
+
+
+def test_a_system_that_hangs_is_ended_with_all_that_it_started_and_loses_nothing_that_was_measured(tmp_path):
+    file = tmp_path / "results.jsonl"
+    results = Results(file)
+    before = {"kind": "lock", "seed": 1, "culprit": "a b", "place": 1, "first": "b", "error": ""}
+    results.add(before)
+    # A limit that no system keeps: it is ended while it starts.
+    hung = measure("lock", 2, tmp_path / "runs", free_domain(), 0)
+    assert "record hung" in hung["error"] and hung["place"] is None
+    results.add(hung)
+    again = Results(file)
+    assert again.known("lock", 1) == before and again.known("lock", 2) is None, "what hung is tried again"
+    assert [json.loads(line) for line in file.read_text().splitlines()] == again.rows == [before, hung]
+    (first, three) = figures(again.rows)
+    assert (first["ours"], first["peer"]) == (50, 2) and three["ours"] == 50, "one that hung is not left out"
+
+
+def test_what_ignores_an_interrupt_is_killed(tmp_path):
+    told = tmp_path / "pid"
+    deaf = f"trap '' INT; echo $$ > {told}; sleep 1000"
+    with pytest.raises(Exception, match="hung"):
+        bounded(["sh", "-c", deaf], tmp_path, dict(os.environ), 0)
+    pid = int(told.read_text())
+    assert subprocess.run(["ps", "-p", str(pid)], stdout=subprocess.DEVNULL).returncode != 0
+    with pytest.raises(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,58 @@
+"""The verdict of `tacho explain` on a system with a planted fault: the program's own clock and source are the independent answer."""
+
+import re
+
+import pytest
+from places import PROGRAMS
+
+PROGRAM = PROGRAMS / "blocking_planner.py"
+RELOADS = 5
+pytestmark = pytest.mark.timing
+
+
+def test_a_callback_that_blocks_the_planner_now_and_then_is_named_first(tacho, ros_python):
+    done = tacho("record", "-o", "run", "--", ros_python, PROGRAM, RELOADS)
+    reloads = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("reload ")]
+    assert len(reloads) == RELOADS
+    ((line,), longest_ms) = {number for number, _ in reloads}, max(int(ns) for _, ns in reloads) / 1e6
+    assert PROGRAM.read_text().splitlines()[int(line) - 1].strip().startswith("def reload_map(")
+
+    text = tacho("explain", "run").stdout
+    head = " ".join(text.splitlines()[:3])
+    found = re.search(rf"reload_map \({PROGRAM.name}:{line}\) of /planner took up to ([\d.]+) ms", head)
+    assert found, text
+    # Written to a whole ms from 100 ms on; the callback is a little longer than what lies between its clocks.
+    assert float(found[1]) == pytest.approx(longest_ms, abs=0.5 + 0.02 * longest_ms)
+
+    verdict = tacho.json("explain", "run")["verdict"]
+    assert verdict["path"] == ["/sensor", "/points", "/planner", "/trajectory", "/controller"]
+    first = verdict["culprits"][0]
+    assert (first["kind"], first["node"]) == ("executor_busy", "/planner")
+    assert first["location"] == f"{PROGRAM}:{line}" and first["function"] == "Planner.reload_map"
+    assert longest_ms <= first["longest_ms"] <= 1.02 * longest_ms + 1
+    # The estimate: without it the worst case is shorter by much of what it took.
+    assert verdict["worst_ms"] - first["worst_without_ms"] > 0.5 * longest_ms
+    assert "callback group of its own" in first["next"]
+
+    # The recording ended with the same verdict and the next command, without the tables.
+    lines = text.splitlines()
+    verdict_lines = lines[: lines.index("")]
+    assert len(verdict_lines) <= 10 and "\n".join(verdict_lines) in done.stderr, done.stderr
+    assert "tacho: next: tacho explain run" in done.stderr
+    for table in ("Layers:", "Callbacks:", "Topics:"):
+        assert table not in done.stderr and table not in text
+        assert table in tacho("explain", "run", "--all").stdout
+
+    # The same as steps of a tuning, without a workload: nothing is written.
+    tuned = tacho("tune", "run").stdout
+    assert tuned.startswith(lines[0][:20]) and "Steps on the recorded system" in tuned
+    assert re.search(r"1\. callback group or process of /planner: Give reload_map a callback group", tuned), tuned
+    assert "what they share needs a lock" in " ".join(tuned.split()) and "Planner.plan" in tuned
+    advice = tacho.json("tune", "run")
+    step = advice["steps"][0]
+    assert advice["verdict"] == verdict and (step["lever"], step["node"]) == ("callback_group", "/planner")
+    assert step["worst_ms"] == [verdict["worst_ms"], first["worst_without_ms"]]
+    assert step["evidence"] == first["text"] and set(step["minds"]) == {"Planner.plan", "Planner.on_points"}
+    refused = tacho("tune", "run", "--method", "arrival", expect=2).stderr
+    assert "--method has nothing to change" in refused and "no workload.yaml" in refused
+    assert [path.name for path in tacho.directory.iterdir() if path.is_dir() and path.name != "ros-log"] == ["run"]
