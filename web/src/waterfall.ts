@@ -100,7 +100,7 @@ function staircase({ label, instance }: Shown): HTMLElement {
     if (!narrow) {
       svg.append(
         s("text", { "class": "column", "x": width - 100, "y": 10, "text-anchor": "end" }, "waits, ms"),
-        s("text", { "class": "column", "x": width, "y": 10, "text-anchor": "end" }, "computes, ms"),
+        s("text", { "class": "column", "x": width, "y": 10, "text-anchor": "end" }, "inside, ms"),
       );
     }
     instance.hops.forEach((hop, position) => {
