@@ -175,7 +175,7 @@ def test_chains_go_out_with_the_goal_and_come_back_with_result_and_feedback(reco
     assert all(mine >= theirs - 0.02 for mine, theirs in zip(ours, spans, strict=True))
     for i in instances:
         parts = ["computation_ns", "alignment_ns", "queueing_ns", "kept_ns", "transport_ns"]
-        assert sum(i[part] for part in parts) + (i["preemption_ns"] or 0) == i["end_to_end_ns"]
+        assert sum(i[part] for part in parts) + (i["off_cpu_ns"] or 0) + (i["preemption_ns"] or 0) == i["end_to_end_ns"]
     # Feedback also leads to the sink: each is followed to its goal.
     assert by_path[*out, "/count/_action/feedback", "/asker"]["instances"] > 0
     links = {

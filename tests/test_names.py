@@ -66,7 +66,7 @@ def test_causes_name_the_function_and_the_two_timers_of_one_period_are_two(recor
         for function, what in FUNCTIONS.items()
     }
     causes = parquet.read_table(recorded.directory / "run/tables/causes.parquet").to_pylist()
-    by = {cause["by"] for cause in causes if cause["kind"] in ("computation", "executor_busy")}
+    by = {cause["by"] for cause in causes if cause["kind"] in ("computation", "off_cpu", "executor_busy")}
     assert names["Worker.on_scan"] in by and by <= set(names.values())
     timers = [c for c in summary["callbacks"] if c.get("node") == "/worker" and c.get("period_ms") == 100]
     assert {c["function"] for c in timers} == {"Worker.reload_map", "Worker.write_log"}

@@ -90,7 +90,7 @@ DEFINE(rcl_init, (const void *context_handle), (context_handle), const uint64_t 
 /* Records CPU time beside a callback's wall time. We read it outside the callback, so that it does not change the wall
  * time. */
 static inline void put_cpu_time(bool is_end) {
-  if (__builtin_expect(thread_cpu_time, 0)) {
+  if (__builtin_expect(thread_cpu_time, 0) && !thread_cursor.muted) { /* if muted, a system call would end the thread */
     const uint64_t words[] = {clock_ns(CLOCK_THREAD_CPUTIME_ID), is_end};
     thread_put(TACHO_CALLBACK_CPU, words, 2);
   }

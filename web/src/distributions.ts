@@ -6,7 +6,7 @@ import type { Comparison } from "./compare";
 import type { Drawn } from "./shapes";
 import { canvas, drawing, h, s, section } from "./dom";
 import { count, ms, percent, significant } from "./format";
-import { laidOut, legend, MEANING, meanParts, partsOf } from "./parts";
+import { laidOut, legend, MEANING, meanParts, nameOf, partsOf } from "./parts";
 import { repeatsOf, type Repeats } from "./repeats";
 import { withTip } from "./tip";
 import { fit } from "./waterfall";
@@ -236,7 +236,7 @@ function shares({ runs }: Comparison): HTMLElement {
         svg.append(
           withTip(
             s("rect", { class: `part ${part}`, x: begin, y, width: size, height: 22 }),
-            [`${label}: ${part}`, `${percent(share)} of the mean, ${ms(mean)}`, MEANING[part]],
+            [`${label}: ${nameOf(part)}`, `${percent(share)} of the mean, ${ms(mean)}`, MEANING[part]],
             true,
           ),
         );

@@ -5,7 +5,7 @@ import type { Page } from "./shapes";
 import { canvas, drawing, h, s } from "./dom";
 import { count, factor, ms, percent, significant } from "./format";
 import { machineOf } from "./machine";
-import { laidOut, legend, MEANING, meanParts, partsOf } from "./parts";
+import { laidOut, legend, MEANING, meanParts, nameOf, partsOf } from "./parts";
 import { withTip } from "./tip";
 import { only, verdicts } from "./verdict";
 
@@ -104,8 +104,8 @@ function shareSentence(whole: number | undefined, parts: ReturnType<typeof meanP
   if (whole === undefined || whole <= 0 || parts.length === 0) return "Its parts were not measured.";
   const [most, ...rest] = [...parts].sort((a, b) => b.ms - a.ms);
   if (most === undefined) return "";
-  const others = rest.map(({ part, ms }) => `${part} ${percent(ms / whole)}`).join(", ");
-  return `${percent(most.ms / whole)} is ${most.part}: ${MEANING[most.part]}. ${others === "" ? "" : `The rest: ${others}.`}`;
+  const others = rest.map(({ part, ms }) => `${nameOf(part)} ${percent(ms / whole)}`).join(", ");
+  return `${percent(most.ms / whole)} is ${nameOf(most.part)}: ${MEANING[most.part]}. ${others === "" ? "" : `The rest: ${others}.`}`;
 }
 
 function fastest(runs: Compared[]): Compared | undefined {

@@ -3,11 +3,18 @@
 import { h, s } from "./dom";
 import type { ChainFigures, Parts } from "./shapes";
 
-export type Part = "computation" | "transport" | "alignment" | "queueing" | "undivided" | "preemption" | "kept";
+export type Part =
+  "computation" | "off_cpu" | "transport" | "alignment" | "queueing" | "undivided" | "preemption" | "kept";
+
+/** A part's name for people. */
+export function nameOf(part: Part): string {
+  return part === "off_cpu" ? "off CPU" : part;
+}
 
 /** The meaning of each part. */
 export const MEANING: Record<Part, string> = {
   computation: "inside callbacks of the chain",
+  off_cpu: "inside callbacks of the chain, blocked or asleep; without scheduler events also without a CPU",
   transport: "from the publish call until the message is there",
   alignment: "the message is there, its node is asleep",
   queueing: "the message is there, its executor is busy with other callbacks",
@@ -16,18 +23,31 @@ export const MEANING: Record<Part, string> = {
   kept: "a callback took the message and kept it for a later one that used it",
 };
 
-/** The parts that add up to an end-to-end time; preemption only if scheduler events were recorded. */
-export const CHAIN_PARTS = ["computation", "preemption", "transport", "alignment", "queueing", "kept"] as const;
+/**
+ * The parts that add up to an end-to-end time; off_cpu only if CPU time was recorded, preemption only if scheduler
+ * events were recorded.
+ */
+export const CHAIN_PARTS = [
+  "computation",
+  "off_cpu",
+  "preemption",
+  "transport",
+  "alignment",
+  "queueing",
+  "kept",
+] as const;
 
 /**
- * The parts that some of these chains have: preemption only with scheduler events, kept only if a message was kept.
+ * The parts that some of these chains have: off_cpu only with CPU time, preemption only with scheduler events, kept
+ * only if a message was kept.
  */
 export function partsOf(chains: readonly (ChainFigures | undefined)[]): Part[] {
   const has = {
+    off_cpu: chains.some((chain) => chain?.off_cpu_ms !== undefined),
     preemption: chains.some((chain) => chain?.preemption_ms !== undefined),
     kept: chains.some((chain) => (chain?.kept_ms?.max ?? 0) > 0),
   };
-  return CHAIN_PARTS.filter((part) => (part !== "preemption" && part !== "kept") || has[part]);
+  return CHAIN_PARTS.filter((part) => (part !== "off_cpu" && part !== "preemption" && part !== "kept") || has[part]);
 }
 
 /** A part and how long it took, or its mean. */
@@ -73,7 +93,7 @@ export function legend(parts: readonly Part[]): HTMLElement {
         { "width": 22, "height": 11, "aria-hidden": "true" },
         s("rect", { class: `part ${part}`, width: 22, height: 11 }),
       ),
-      h("span", {}, part),
+      h("span", {}, nameOf(part)),
     ),
   );
   return h("ul", { class: "legend" }, ...items);
@@ -98,6 +118,7 @@ export function patterns(): SVGSVGElement {
       pattern("queueing", 5, s("circle", { cx: 1.5, cy: 1.5, r: 1 }), s("circle", { cx: 4, cy: 4, r: 1 })),
       pattern("undivided", 5, s("path", { d: "M0,2.5 h5" })),
       pattern("kept", 5, s("path", { d: "M2.5,0 v5" })),
+      pattern("off_cpu", 4, s("path", { d: "M0,2 h4 M2,0 v4" })),
       pattern("preemption", 6, s("path", { d: "M0,0 l6,6 M5,-1 l2,2 M-1,5 l2,2" })),
     ),
   );

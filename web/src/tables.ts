@@ -57,6 +57,7 @@ function runTables({ summary }: PageRun): HTMLElement[] {
         { title: "reaction, longest", unit: "ms", decimals: 2, value: (chain) => chain.reaction_time_ms?.max },
         { title: "data age, greatest", unit: "ms", decimals: 2, value: (chain) => chain.data_age_ms?.max },
         { title: "computation", unit: "ms", decimals: 2, value: (chain) => chain.computation_ms?.mean },
+        { title: "off CPU", unit: "ms", decimals: 2, value: (chain) => chain.off_cpu_ms?.mean },
         { title: "preemption", unit: "ms", decimals: 2, value: (chain) => chain.preemption_ms?.mean },
         { title: "transport", unit: "ms", decimals: 2, value: (chain) => chain.transport_ms?.mean },
         { title: "alignment", unit: "ms", decimals: 2, value: (chain) => chain.alignment_ms?.mean },

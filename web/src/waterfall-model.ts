@@ -9,8 +9,10 @@ export interface Stretch {
   to: number;
   /** Position of its node in the chain. */
   position: number;
-  /** Thread that had the CPU, for preemption. */
+  /** Thread that had the CPU, for preemption; thread that woke it, for blocked. */
   by?: string;
+  /** Only its length is known, and that it was inside this callback. */
+  unplaced?: true;
 }
 
 /** Before a callback, in this order: if a node wakes and then waits for other callbacks, it slept first. */
@@ -18,7 +20,7 @@ const WAITING: readonly Part[] = ["transport", "undivided", "alignment", "queuei
 
 /**
  * Stretches of one node: its message travels, waits for the node to wake, waits for other callbacks, is kept for this
- * callback, and is computed on, except while others had the CPU.
+ * callback, and is computed on, except while its thread is off the CPU.
  */
 export function stretches(hop: PageHop, position: number): Stretch[] {
   const found: Stretch[] = [];
@@ -33,14 +35,40 @@ export function stretches(hop: PageHop, position: number): Stretch[] {
     const waiting = WAITING.flatMap((part) => times.filter((time) => time.part === part));
     for (const { part, from, to } of laidOut(waiting, hop.published_ms)) add(part, from, to);
   }
+  return [...found, ...inside(hop, position)];
+}
+
+/** From its start to its output. Of time off the CPU that only the CPU-time clock shows, only the length is known: it is drawn last. */
+function inside(hop: PageHop, position: number): Stretch[] {
+  const off = [
+    ...(hop.preemptions ?? []).map(({ from_ms: from, to_ms: to, by }) => {
+      return { part: "preemption" as const, from, to, position, by: by ?? "what is not known" };
+    }),
+    ...(hop.blocked ?? []).map(({ from_ms: from, to_ms: to, woken_by }) => {
+      return { part: "off_cpu" as const, from, to, position, ...(woken_by === null ? {} : { by: woken_by }) };
+    }),
+  ]
+    .filter(({ from, to }) => to > from)
+    .sort((a, b) => a.from - b.from);
+  const placed = off.reduce((sum, { from, to }) => sum + to - from, 0);
+  const all = (hop.parts.off_cpu_ms ?? 0) + (hop.parts.preemption_ms ?? 0);
+  // Less than a nanosecond is an error of rounding.
+  const unplaced = all - placed > 1e-6 ? all - placed : 0;
+  let computes = hop.output_ms - hop.start_ms - placed - unplaced;
+  const found: Stretch[] = [];
+  const rest = (from: number, to: number): void => {
+    const until = unplaced === 0 ? to : Math.min(to, from + Math.max(computes, 0));
+    if (until > from) found.push({ part: "computation", from, to: until, position });
+    if (to > until) found.push({ part: "off_cpu", from: until, to, position, unplaced: true });
+    computes -= until - from;
+  };
   let from = hop.start_ms;
-  for (const { from_ms, to_ms, by } of [...(hop.preemptions ?? [])].sort((a, b) => a.from_ms - b.from_ms)) {
-    add("computation", from, from_ms);
-    if (to_ms > from_ms)
-      found.push({ part: "preemption", from: from_ms, to: to_ms, position, by: by ?? "what is not known" });
-    from = to_ms;
+  for (const stretch of off) {
+    rest(from, stretch.from);
+    found.push(stretch);
+    from = stretch.to;
   }
-  add("computation", from, hop.output_ms);
+  rest(from, hop.output_ms);
   return found;
 }
 

@@ -100,7 +100,7 @@ function staircase({ label, instance }: Shown): HTMLElement {
     if (!narrow) {
       svg.append(
         s("text", { "class": "column", "x": width - 100, "y": 10, "text-anchor": "end" }, "waits, ms"),
-        s("text", { "class": "column", "x": width, "y": 10, "text-anchor": "end" }, "computes, ms"),
+        s("text", { "class": "column", "x": width, "y": 10, "text-anchor": "end" }, "inside, ms"),
       );
     }
     instance.hops.forEach((hop, position) => {
@@ -164,9 +164,13 @@ function bar(
   ]);
 }
 
-/** A stretch in words: its part, who had the CPU, how long. */
-function told({ part, from, to, by }: Stretch): string {
-  return `${by === undefined ? part : `preempted by ${by}`} ${ms(to - from)}`;
+/** A stretch in words: what, who had the CPU or woke it, how long. */
+function told({ part, from, to, by, unplaced }: Stretch): string {
+  const length = ms(to - from);
+  if (part === "preemption" && by !== undefined) return `preempted by ${by} ${length}`;
+  if (part !== "off_cpu") return `${part} ${length}`;
+  if (unplaced) return `off CPU ${length}, when is not known`;
+  return `blocked ${length}, woken by ${by ?? "an interrupt (a timer or a device)"}`;
 }
 
 function hopTip(hop: PageHop, position: number): string[] {
@@ -195,6 +199,7 @@ function hopMeans(comparison: Comparison): HTMLElement[] {
           { title: "queueing", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "queueing") },
           { title: "kept", unit: "ms", decimals: 3, value: (hop) => waitedFor(hop, "kept") },
           { title: "computation", unit: "ms", decimals: 3, value: (hop) => hop.parts.computation_ms },
+          { title: "off CPU", unit: "ms", decimals: 3, value: (hop) => hop.parts.off_cpu_ms },
           { title: "preemption", unit: "ms", decimals: 3, value: (hop) => hop.parts.preemption_ms },
         ]),
       ),

@@ -74,11 +74,19 @@ test("computation is interrupted where others had the CPU, and says who", () => 
 });
 
 test("the stretches of an instance with preemption and blocked threads are its parts, which add up to its end-to-end time", () => {
-  // The second node is preempted for 1 ms and blocked for 2 of its 9 ms; blocked time counts as computation.
+  // The second node is preempted for 1 ms and blocked for 2 of its 9 ms.
   const instance: PageInstance = {
     rank: "worst",
     end_to_end_ms: 30,
-    parts: { computation_ms: 11, preemption_ms: 1, transport_ms: 2, alignment_ms: 9, queueing_ms: 3, kept_ms: 4 },
+    parts: {
+      computation_ms: 9,
+      off_cpu_ms: 2,
+      preemption_ms: 1,
+      transport_ms: 2,
+      alignment_ms: 9,
+      queueing_ms: 3,
+      kept_ms: 4,
+    },
     hops: [
       {
         node: "a",
@@ -86,7 +94,7 @@ test("the stretches of an instance with preemption and blocked threads are its p
         published_ms: null,
         start_ms: 0,
         output_ms: 3,
-        parts: { computation_ms: 3, preemption_ms: 0, transport_ms: 0, queueing_ms: 0 },
+        parts: { computation_ms: 3, off_cpu_ms: 0, preemption_ms: 0, transport_ms: 0, queueing_ms: 0 },
       },
       {
         node: "b",
@@ -94,8 +102,17 @@ test("the stretches of an instance with preemption and blocked threads are its p
         published_ms: 3,
         start_ms: 21,
         output_ms: 30,
-        parts: { computation_ms: 8, preemption_ms: 1, transport_ms: 2, alignment_ms: 9, queueing_ms: 3, kept_ms: 4 },
+        parts: {
+          computation_ms: 6,
+          off_cpu_ms: 2,
+          preemption_ms: 1,
+          transport_ms: 2,
+          alignment_ms: 9,
+          queueing_ms: 3,
+          kept_ms: 4,
+        },
         preemptions: [{ from_ms: 22, to_ms: 23, by: "burner" }],
+        blocked: [{ from_ms: 25, to_ms: 27, woken_by: "feeder" }],
       },
     ],
   };
@@ -105,4 +122,39 @@ test("the stretches of an instance with preemption and blocked threads are its p
   expect(sum(drawn)).toBe(instance.end_to_end_ms);
   expect(laidOut(times).at(-1)?.to).toBe(instance.end_to_end_ms);
   drawn.slice(1).forEach(({ from }, i) => expect(from).toBe(drawn[i]?.to));
+});
+
+test("a blocked callback says who woke it", () => {
+  const parts = { ...hop.parts, computation_ms: 2, off_cpu_ms: 3, preemption_ms: 0 };
+  const blocked = [
+    { from_ms: 31, to_ms: 33, woken_by: "feeder" },
+    { from_ms: 34, to_ms: 35, woken_by: null },
+  ];
+  expect(stretches({ ...hop, parts, blocked }, 1).slice(3)).toEqual([
+    { part: "computation", from: 30, to: 31, position: 1 },
+    { part: "off_cpu", from: 31, to: 33, position: 1, by: "feeder" },
+    { part: "computation", from: 33, to: 34, position: 1 },
+    { part: "off_cpu", from: 34, to: 35, position: 1 },
+  ]);
+});
+
+test("time off the CPU that only the clock shows is drawn last, and says that its place is not known", () => {
+  const parts = { ...hop.parts, computation_ms: 2, off_cpu_ms: 3 };
+  const found = stretches({ ...hop, parts }, 1);
+  expect(found.slice(3)).toEqual([
+    { part: "computation", from: 30, to: 32, position: 1 },
+    { part: "off_cpu", from: 32, to: 35, position: 1, unplaced: true },
+  ]);
+  expect(sum(found)).toBe(hop.output_ms - (hop.published_ms ?? 0));
+});
+
+test("beside intervals that are known, the rest of the time off the CPU is drawn in what they leave", () => {
+  const parts = { ...hop.parts, computation_ms: 1, off_cpu_ms: 4 };
+  const preemptions = [{ from_ms: 32, to_ms: 33, by: "burner" }];
+  expect(stretches({ ...hop, parts, preemptions }, 1).slice(3)).toEqual([
+    { part: "computation", from: 30, to: 31, position: 1 },
+    { part: "off_cpu", from: 31, to: 32, position: 1, unplaced: true },
+    { part: "preemption", from: 32, to: 33, position: 1, by: "burner" },
+    { part: "off_cpu", from: 33, to: 35, position: 1, unplaced: true },
+  ]);
 });

@@ -4,6 +4,7 @@ mod bounds;
 pub(crate) mod busy;
 pub(crate) mod causes;
 mod follow;
+mod inside;
 mod reaction;
 pub(crate) mod states;
 mod ties;
@@ -232,21 +233,6 @@ impl<'a> Tracer<'a> {
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
         OnePath { path, of: Some(tables) }
-    }
-
-    /// Fills in the time inside the callbacks of an instance's hops without a CPU, of all or, where it is not known of
-    /// all, of none.
-    fn preempt(&self, hops: &mut [Hop]) {
-        let of = |hop: &Hop| match hop.execution {
-            // It has parts, and while the one before awaited, it had no need of a CPU.
-            Some(e) if hop.start_ns < self.seen.executions[e].start_ns => None,
-            Some(e) => self.seen.scheduled.preempted_ns(e, self.seen.stream_of(e), hop.start_ns, hop.output_ns),
-            None => (hop.start_ns == hop.output_ns).then_some(0),
-        };
-        let known: Option<Vec<i64>> = hops.iter().map(of).collect();
-        if let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) {
-            hops.iter_mut().zip(known).for_each(|(hop, ns)| hop.preemption_ns = Some(ns));
-        }
     }
 
     /// Publications of a path's first node on its first topic, in order.

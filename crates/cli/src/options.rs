@@ -93,6 +93,15 @@ pub struct Bench {
     pub json: bool,
 }
 
+/// Whether to read the CPU-time clock around callbacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CpuTime {
+    /// Read it
+    On,
+    /// Do not: for callbacks so short that a microsecond a call is too much
+    Off,
+}
+
 /// What `--unrecorded` runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Unrecorded {
@@ -191,9 +200,10 @@ pub struct Record {
     /// Record the kernel's scheduler events: which thread had no CPU, and which thread had it
     #[arg(long, value_enum, value_name = "WHEN", default_value = "off")]
     pub scheduler: Scheduler,
-    /// Read the CPU-time clock around each callback, by a system call each time; --scheduler makes this unnecessary
-    #[arg(long)]
-    pub cpu_time: bool,
+    /// Read the CPU-time clock around each callback: how much of its time it computed. A system call each time, some
+    /// 0.5 us
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on")]
+    pub cpu_time: CpuTime,
     /// Print the figures as JSON (the run's summary.json)
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,7 @@
 //! `tacho record`
 
 use crate::exit::{self, Failure, Outcome};
-use crate::options::Record;
+use crate::options::{CpuTime, Record};
 use crate::{analysis, explain, interrupt, runs};
 use anyhow::Context;
 use std::os::unix::fs::MetadataExt;
@@ -38,8 +38,11 @@ pub fn run(options: Record) -> Outcome {
     let name =
         Path::new(&options.command[0]).file_stem().map_or("record".into(), |name| name.to_string_lossy().into_owned());
     let run = runs::create(options.out.out.clone(), &name)?;
-    let wanted =
-        Wanted { max_bytes: options.max_mib << 20, scheduler: options.scheduler.when(), cpu_time: options.cpu_time };
+    let wanted = Wanted {
+        max_bytes: options.max_mib << 20,
+        scheduler: options.scheduler.when(),
+        cpu_time: options.cpu_time == CpuTime::On,
+    };
     let ring = ring(&options, &run)?;
     let recorded =
         tacho_recording::record(&options.command, &run, &installation.recorder(), wanted, ring).map_err(|error| {

@@ -321,6 +321,35 @@ struct ChainSoFar {
     critical: bool,
     /// Whether the events tell alignment of any instance.
     tells_alignment: bool,
+    /// Instances, and those of which time off the CPU is known.
+    instances: usize,
+    know_off_cpu: usize,
+}
+
+impl ChainSoFar {
+    /// Parts of instances that do not know them; see `chains`.
+    fn told(&self) -> Told {
+        let tells_off_cpu = self.know_off_cpu > 0 && self.know_off_cpu * 2 >= self.instances;
+        Told { alignment: self.tells_alignment.then_some(0), off_cpu: tells_off_cpu.then_some(0) }
+    }
+}
+
+/// What a part is in an instance that does not tell it; absent where the chain does not tell it either.
+#[derive(Clone, Copy)]
+struct Told {
+    alignment: Option<i64>,
+    off_cpu: Option<i64>,
+}
+
+impl Told {
+    /// Off the CPU, and computation, which holds what is not told.
+    fn off_cpu(self, i: &Instance) -> Option<i64> {
+        self.off_cpu.map(|none| i.off_cpu_ns.unwrap_or(none))
+    }
+
+    fn computation(self, i: &Instance) -> i64 {
+        i.computation_ns + i.off_cpu_ns.unwrap_or(0) - self.off_cpu(i).unwrap_or(0)
+    }
 }
 
 pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
@@ -352,6 +381,8 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             let index = index_of[instance.chain as usize] as usize;
             so_far[index].worst_ns = so_far[index].worst_ns.max(Some(instance.end_to_end_ns));
             so_far[index].tells_alignment |= instance.alignment_ns.is_some();
+            so_far[index].instances += 1;
+            so_far[index].know_off_cpu += usize::from(instance.off_cpu_ns.is_some());
             sums[index] = (sums[index].0 + 1, sums[index].1 + instance.end_to_end_ns as f64 / NS_PER_MS);
         }
         for (chain, (count, sum)) in so_far.iter_mut().zip(sums).filter(|(_, (count, _))| *count > 0) {
@@ -359,10 +390,10 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
         }
         of_rows.push(index_of);
     }
-    // Of one that tells none, in a chain whose others do, it is part of transport as in all: the parts' means add up,
-    // too.
-    let told: Vec<Option<i64>> = so_far.iter().map(|chain| chain.tells_alignment.then_some(0)).collect();
-    let instances = |part: fn(&Instance, Option<i64>) -> Option<i64>| {
+    // Of one that tells none, in a chain whose others do, alignment is part of transport as in all: the parts' means add
+    // up, too. Likewise off the CPU of computation, which is told where at least half of the instances know it.
+    let told: Vec<Told> = so_far.iter().map(ChainSoFar::told).collect();
+    let instances = |part: fn(&Instance, Told) -> Option<i64>| {
         let told = &told;
         let of = || {
             repeats.iter().zip(&of_rows).flat_map(move |(Repeat { tables, .. }, index_of)| {
@@ -380,16 +411,18 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             .into_iter()
     };
     let mut end_to_end = instances(|i, _| Some(i.end_to_end_ns));
+    let mut off_cpu = instances(|i, told| told.off_cpu(i));
     let mut preemption = instances(|i, _| i.preemption_ns);
-    let mut alignment = instances(|i, untold| i.alignment_ns.or(untold));
+    let mut alignment = instances(|i, told| i.alignment_ns.or(told.alignment));
     let mut kept = instances(|i, _| i.kept_ns);
-    let always = instances(|i, _| Some(i.computation_ns))
+    let always = instances(|i, told| Some(told.computation(i)))
         .zip(instances(|i, _| Some(i.transport_ns)))
         .zip(instances(|i, _| Some(i.queueing_ns)));
     let mut parts = always.map(|((computation, transport), queueing)| {
-        let (preemption, alignment, kept) = (preemption.next()?, alignment.next()?, kept.next()?);
+        let (off_cpu, preemption) = (off_cpu.next()?, preemption.next()?);
+        let (alignment, kept) = (alignment.next()?, kept.next()?);
         let (computation, transport, queueing) = (computation?, transport?, queueing?);
-        Some(Parts { computation, preemption, transport, alignment, queueing, kept })
+        Some(Parts { computation, off_cpu, preemption, transport, alignment, queueing, kept })
     });
     // One that rests on a guess only where all do. Of equal ones the one that is critical in a repeat.
     let rank = |chain: &ChainSoFar| chain.worst_ns.map(|worst| (chain.guessed_at.is_empty(), worst));

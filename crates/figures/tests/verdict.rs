@@ -23,11 +23,13 @@ struct System {
     loads: Vec<(i64, i64)>,
     /// How long each callback of the control takes, by its number.
     control: fn(i64) -> i64,
+    /// Of that its CPU time, as the CPU-time clock says; absent where it is not recorded.
+    control_cpu_ns: Option<i64>,
 }
 
 impl System {
     fn healthy() -> System {
-        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3) }
+        System { loads: Vec::new(), control: |k| MS + 100 * US * (k % 3), control_cpu_ns: None }
     }
 
     fn build(&self) -> FileBuilder {
@@ -62,7 +64,16 @@ impl System {
             let taken = at + MS + 300 * US;
             events.push((
                 taken,
-                Box::new(move |b| b.process(CONTROL).at(taken).start_taking(stamp).at(taken + took).end_taking()),
+                Box::new(move |b| {
+                    let b = b.process(CONTROL).at(taken).rclcpp_executor_execute(SUBSCRIPTION);
+                    let b = b.rmw_take(RMW_SUBSCRIPTION, MESSAGE, stamp, true).rcl_take(MESSAGE).rclcpp_take(MESSAGE);
+                    let read = |b: FileBuilder, ns: i64, end| match self.control_cpu_ns {
+                        Some(_) => b.callback_cpu(ns, end),
+                        None => b,
+                    };
+                    let b = read(b, 0, false).callback_start(CALLBACK, false).at(taken + took).end_taking();
+                    read(b, self.control_cpu_ns.unwrap_or(0), true)
+                }),
             ));
         }
         for (from, to) in self.loads.iter().copied() {
@@ -141,6 +152,24 @@ fn a_callback_of_the_chain_that_seldom_takes_long_is_its_own_culprit() {
         (culprit.kind, culprit.callback.as_deref(), culprit.executions),
         (Some(CauseKind::Computation), Some("/control /plan Listener::take"), Some(5))
     );
+}
+
+#[test]
+fn a_callback_that_is_off_the_cpu_for_most_of_its_time_says_so() {
+    let blocked = System {
+        control: |k| if k % 20 == 7 { 90 * MS } else { 6 * MS },
+        control_cpu_ns: Some(6 * MS),
+        ..System::healthy()
+    };
+    let verdict = blocked.verdict("{}");
+    let culprit = only(&verdict);
+    assert_eq!(
+        (culprit.kind, culprit.callback.as_deref(), culprit.executions),
+        (Some(CauseKind::OffCpu), Some("/control /plan Listener::take"), Some(5))
+    );
+    assert!(culprit.text.contains("took up to 90.0 ms (off the CPU, blocked or waiting, for 84.0 ms)"), "{culprit:#?}");
+    assert!(culprit.text.ends_with("(off the CPU inside it)."), "{}", culprit.text);
+    assert!(culprit.next.starts_with("Move what "), "{}", culprit.next);
 }
 
 #[test]

@@ -150,6 +150,9 @@ pub struct PageHop<'a> {
     /// From start to output: who had the CPU that its thread could have gone on with; only with scheduler events.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<PagePreemption<'a>>,
+    /// From start to output: when its thread was blocked; only with scheduler events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<PageBlocked<'a>>,
 }
 
 /// A thread had the CPU of a callback.
@@ -162,6 +165,18 @@ pub struct PagePreemption<'a> {
     pub to_ms: f64,
     /// Name of the thread; absent where it is not known.
     pub by: Option<&'a str>,
+}
+
+/// A callback was blocked.
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PageBlocked<'a> {
+    /// Since the start of the instance.
+    pub from_ms: f64,
+    /// See `from_ms`.
+    pub to_ms: f64,
+    /// Name of the thread that woke it; absent where an interrupt did (of a timer or a device), or it is not known.
+    pub woken_by: Option<&'a str>,
 }
 
 /// Means over all instances, of one node of the path.
@@ -248,9 +263,9 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
         hops.entry(hop.instance).or_default().push(hop);
     }
     hops.values_mut().for_each(|of_instance| of_instance.sort_by_key(|hop| hop.position));
-    let mut preemptions: Preemptions<'_> = HashMap::new();
-    for row in tables.preemptions.iter().filter(|row| row.state == OffCpu::Runnable) {
-        row.execution.iter().for_each(|execution| preemptions.entry(*execution).or_default().push(row));
+    let mut off_cpu: ByExecution<'_> = HashMap::new();
+    for row in tables.preemptions.iter().filter(|row| row.state != OffCpu::Interrupted) {
+        row.execution.iter().for_each(|execution| off_cpu.entry(*execution).or_default().push(row));
     }
 
     Ok(tables
@@ -277,9 +292,7 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
                 end_to_end: Drawn::of(&sorted),
                 instances: shown
                     .into_iter()
-                    .map(|(rank, row)| {
-                        page_instance(rank, &tables.instances[row], hops_of(row), &chain.path, &preemptions)
-                    })
+                    .map(|(rank, row)| page_instance(rank, &tables.instances[row], hops_of(row), &chain.path, &off_cpu))
                     .collect(),
                 hops: hop_means(&chain.path, rows.iter().map(|&row| hops_of(row))),
             }
@@ -287,17 +300,26 @@ fn chains<'a>(label: &str, tables: &'a Tables) -> Result<Vec<PageChain<'a>>> {
         .collect())
 }
 
-/// Of each execution, the intervals in which another thread had its CPU.
-type Preemptions<'a> = HashMap<Row<Execution>, Vec<&'a Preemption>>;
+/// Of each execution, the intervals in which it was off the CPU.
+type ByExecution<'a> = HashMap<Row<Execution>, Vec<&'a Preemption>>;
 
 fn page_instance<'a>(
     rank: Rank,
     instance: &Instance,
     hops: &[&Hop],
     path: &'a [String],
-    preemptions: &Preemptions<'a>,
+    off_cpu: &ByExecution<'a>,
 ) -> PageInstance<'a> {
     let since_start = |ns: i64| ms(ns - instance.start_ns);
+    // Of a hop, from its start to its output.
+    let off = |hop: &Hop, state: OffCpu| {
+        let of = hop.execution.and_then(|execution| off_cpu.get(&execution));
+        let (start, output) = (hop.start_ns, hop.output_ns);
+        let of = of.into_iter().flatten().filter(move |row| row.state == state);
+        of.map(move |row| (row.from_ns.max(start), row.to_ns.min(output), row.by_comm.as_deref()))
+            .filter(|(from, to, _)| from < to)
+            .map(move |(from, to, by)| (since_start(from), since_start(to), by))
+    };
     PageInstance {
         rank,
         end_to_end_ms: ms(instance.end_to_end_ns),
@@ -313,14 +335,11 @@ fn page_instance<'a>(
                 start_ms: since_start(hop.start_ns),
                 output_ms: since_start(hop.output_ns),
                 parts: hop.parts().in_ms(),
-                preemptions: hop
-                    .execution
-                    .and_then(|execution| preemptions.get(&execution))
-                    .into_iter()
-                    .flatten()
-                    .map(|row| (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns), row.by_comm.as_deref()))
-                    .filter(|(from, to, _)| from < to)
-                    .map(|(from, to, by)| PagePreemption { from_ms: since_start(from), to_ms: since_start(to), by })
+                preemptions: off(hop, OffCpu::Runnable)
+                    .map(|(from_ms, to_ms, by)| PagePreemption { from_ms, to_ms, by })
+                    .collect(),
+                blocked: off(hop, OffCpu::Blocked)
+                    .map(|(from_ms, to_ms, woken_by)| PageBlocked { from_ms, to_ms, woken_by })
                     .collect(),
             })
             .collect(),
@@ -373,8 +392,13 @@ mod tests {
             by_comm: Some(by.into()),
             woken: false,
         };
-        let rows =
-            [row(500_000, 1_500_000, "early"), row(2_000_000, 3_000_000, "burner"), row(6_000_000, 7_000_000, "late")];
+        let blocked = Preemption { state: OffCpu::Blocked, ..row(4_500_000, 5_500_000, "feeder") };
+        let rows = [
+            row(500_000, 1_500_000, "early"),
+            row(2_000_000, 3_000_000, "burner"),
+            blocked,
+            row(6_000_000, 7_000_000, "late"),
+        ];
         let hop = Hop {
             instance: 0,
             position: 0,
@@ -386,6 +410,7 @@ mod tests {
             queueing_ns: 0,
             alignment_ns: None,
             kept_ns: None,
+            off_cpu_ns: None,
             preemption_ns: None,
         };
         let instance = Instance {
@@ -394,17 +419,19 @@ mod tests {
             end_ns: 5_000_000,
             end_to_end_ns: 4_000_000,
             computation_ns: 2_500_000,
+            off_cpu_ns: None,
             preemption_ns: Some(1_500_000),
             alignment_ns: Some(0),
             queueing_ns: 0,
             kept_ns: None,
             transport_ns: 0,
         };
-        let of = Preemptions::from([(Row::new(7), rows.iter().collect())]);
+        let of = ByExecution::from([(Row::new(7), rows.iter().collect())]);
         let path = ["a".to_string()];
         let page = page_instance(Rank::Worst, &instance, &[&hop], &path, &of);
         let found: Vec<_> = page.hops[0].preemptions.iter().map(|p| (p.from_ms, p.to_ms, p.by)).collect();
         assert_eq!(found, [(0.0, 0.5, Some("early")), (1.0, 2.0, Some("burner"))]);
+        assert_eq!(page.hops[0].blocked, [PageBlocked { from_ms: 3.5, to_ms: 4.0, woken_by: Some("feeder") }]);
     }
 
     #[test]
@@ -420,6 +447,7 @@ mod tests {
             queueing_ns: 0,
             alignment_ns: None,
             kept_ns: None,
+            off_cpu_ns: None,
             preemption_ns: None,
         };
         let hops = [hop(0, None, None, 0, 1_000_000), hop(1, Some(1_000_000), None, 4_000_000, 6_000_000)];

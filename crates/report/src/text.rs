@@ -40,8 +40,9 @@ const ROWS_TOLD: usize = 40;
 const NARROWEST: usize = 60;
 /// The parts of an end-to-end time, as they follow each other on the way from a publication to the next, with the
 /// mark and the ANSI colour of each.
-const PARTS: [(&str, char, u8); 6] = [
+const PARTS: [(&str, char, u8); 7] = [
     ("computation", '█', 34),
+    (OFF_CPU, '▤', 90),
     (PREEMPTION, '▞', 31),
     ("transport", '▓', 36),
     ("alignment", '░', 33),
@@ -49,6 +50,8 @@ const PARTS: [(&str, char, u8); 6] = [
     (KEPT, '·', 32),
 ];
 
+/// The part that is known only with CPU time, and left out without.
+const OFF_CPU: &str = "off CPU";
 /// The part that is known only with scheduler events, and left out without.
 const PREEMPTION: &str = "preemption";
 /// The part that few systems have, and left out where none has.
@@ -363,7 +366,7 @@ impl Terminal {
 
     /// The parts one after another, `longest` ms being `width` characters. Rounded at each border, so that errors do
     /// not add up.
-    fn bar(&self, parts: &[Option<f64>; 6], longest: f64, width: usize) -> String {
+    fn bar(&self, parts: &[Option<f64>; 7], longest: f64, width: usize) -> String {
         let (mut bar, mut drawn, mut sum) = (String::new(), 0, 0.0);
         for ((_, mark, ansi), part) in PARTS.iter().zip(parts) {
             sum += part.unwrap_or(0.0);
@@ -418,6 +421,7 @@ impl Terminal {
 fn is_shown(name: &str, chains: &[&ChainFigures]) -> bool {
     let mut parts = chains.iter().filter_map(|chain| chain.parts.as_ref());
     match name {
+        OFF_CPU => parts.any(|parts| parts.off_cpu.is_some()),
         PREEMPTION => parts.any(|parts| parts.preemption.is_some()),
         KEPT => parts.any(|parts| parts.kept.as_ref().is_some_and(|kept| kept.max > 0.0)),
         _ => true,
@@ -430,12 +434,12 @@ fn shown_parts<'c>(chains: &'c [&ChainFigures]) -> impl Iterator<Item = (&'stati
 }
 
 /// In the order of [`PARTS`].
-fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 6] {
-    chain.parts.as_ref().map_or([None; 6], Parts::each)
+fn parts(chain: &ChainFigures) -> [Option<&Distribution>; 7] {
+    chain.parts.as_ref().map_or([None; 7], Parts::each)
 }
 
-fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 6] {
-    chain.map_or([None; 6], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
+fn part_means(chain: Option<&ChainFigures>) -> [Option<f64>; 7] {
+    chain.map_or([None; 7], |chain| parts(chain).map(|part| part.map(|d| d.mean)))
 }
 
 /// Spread of the repeats' means, where there are several.

@@ -65,6 +65,8 @@ fn parts_of_hops_instances_means_and_figures_add_up_to_the_end_to_end_time() {
             }
             let drawn = instance.hops.iter().flat_map(|hop| &hop.preemptions).map(|p| p.to_ms - p.from_ms).sum();
             close(drawn, instance.parts.preemption.unwrap_or(0.0));
+            let drawn = instance.hops.iter().flat_map(|hop| &hop.blocked).map(|b| b.to_ms - b.from_ms).sum();
+            close(drawn, instance.parts.off_cpu.unwrap_or(0.0));
         }
         let figures = &run.summary.chains[0];
         let mean = figures.end_to_end_ms.as_ref().unwrap().mean;
@@ -74,7 +76,10 @@ fn parts_of_hops_instances_means_and_figures_add_up_to_the_end_to_end_time() {
     let page = tacho_report::page::page(&runs[3..]).unwrap();
     let parts = page.runs[0].chains[0].instances[0].parts;
     close(parts.preemption.unwrap(), 1.5);
-    assert!(parts.computation > 20.0, "blocked is no preemption: {parts:?}");
+    close(parts.off_cpu.unwrap(), 4.0);
+    assert!(parts.computation > 16.0, "{parts:?}");
+    let blocked = page.runs[0].chains[0].instances[0].hops.iter().flat_map(|hop| &hop.blocked);
+    assert_eq!(blocked.map(|b| b.woken_by).collect::<Vec<_>>(), [Some("feeder")]);
 }
 
 #[test]

@@ -39,8 +39,12 @@ pub struct Instance {
     pub end_ns: i64,
     /// end - start.
     pub end_to_end_ns: i64,
-    /// Inside callbacks of the chain, from start to publish, less `preemption_ns` where that is known.
+    /// Inside callbacks of the chain, from start to publish, less `off_cpu_ns` and `preemption_ns` where these are
+    /// known.
     pub computation_ns: i64,
+    /// Of the time inside those callbacks: the thread slept or was blocked; where `preemption_ns` is absent, it had no
+    /// CPU for at least this long. Absent where CPU time is not known of all of it, and in older runs.
+    pub off_cpu_ns: Option<i64>,
     /// Of the time inside those callbacks: the thread could have gone on and had no CPU. Absent without scheduler
     /// events of all of it.
     pub preemption_ns: Option<i64>,
@@ -80,6 +84,8 @@ pub struct Hop {
     pub alignment_ns: Option<i64>,
     /// See `alignment_ns`.
     pub kept_ns: Option<i64>,
+    /// Of the time from start to output; absent unless it is known of all hops of the instance, and in older runs.
+    pub off_cpu_ns: Option<i64>,
     /// Of the time from start to output; absent unless it is known of all hops of the instance.
     pub preemption_ns: Option<i64>,
 }
@@ -177,8 +183,12 @@ pub struct ChainInput {
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CauseKind {
-    /// Inside a callback of the chain, on the CPU or blocked.
+    /// Inside a callback of the chain, on the CPU; where no kind below tells otherwise, also off it.
     Computation,
+    /// Inside a callback of the chain, off the CPU: blocked or without a CPU, which of the two is not known.
+    OffCpu,
+    /// Inside a callback of the chain, asleep or blocked.
+    Blocked,
     /// Inside a callback of the chain, with the CPU taken away.
     Preemption,
     /// Inside a callback of the chain, while its CPU served an interrupt.
@@ -226,6 +236,8 @@ impl CauseKind {
     pub fn words(self) -> &'static str {
         match self {
             CauseKind::Computation => "computation of",
+            CauseKind::OffCpu => "off the CPU inside",
+            CauseKind::Blocked => "blocked inside",
             CauseKind::Preemption => "preempted by",
             CauseKind::Interrupt => "interrupted by",
             CauseKind::Transport => "transport on",

@@ -157,6 +157,7 @@ mod tests {
                 end_ns: 4,
                 end_to_end_ns: 4,
                 computation_ns: 1,
+                off_cpu_ns: None,
                 preemption_ns: None,
                 alignment_ns: Some(1),
                 queueing_ns: 1,
@@ -175,6 +176,7 @@ mod tests {
                 queueing_ns: 0,
                 alignment_ns: None,
                 kept_ns: None,
+                off_cpu_ns: None,
                 preemption_ns: None,
             }]
             .into(),

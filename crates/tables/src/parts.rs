@@ -13,11 +13,16 @@ use std::ops::Add;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "shapes", derive(schemars::JsonSchema), schemars(rename = "Parts"))]
 pub struct Parts<T = i64> {
-    /// Inside the callback, from its start to its output, less preemption where that is known.
+    /// Inside the callback, from its start to its output, less the time off the CPU where that is known.
     #[serde(rename = "computation_ms")]
     pub computation: T,
+    /// Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+    /// reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
+    /// computation, in each of them.
+    #[serde(rename = "off_cpu_ms", skip_serializing_if = "Option::is_none")]
+    pub off_cpu: Option<T>,
     /// Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
-    /// instance: it is then part of computation, in each of them.
+    /// instance: it is then part of `off_cpu` or, where that is absent, of computation, in each of them.
     #[serde(rename = "preemption_ms", skip_serializing_if = "Option::is_none")]
     pub preemption: Option<T>,
     /// Publish call to message there; alignment, too, where that is absent.
@@ -40,6 +45,7 @@ impl<T> Parts<T> {
     pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Parts<U> {
         Parts {
             computation: of(&self.computation),
+            off_cpu: self.off_cpu.as_ref().map(&of),
             preemption: self.preemption.as_ref().map(&of),
             transport: of(&self.transport),
             alignment: self.alignment.as_ref().map(&of),
@@ -48,10 +54,11 @@ impl<T> Parts<T> {
         }
     }
 
-    /// Computation, preemption, transport, alignment, queueing, kept.
-    pub fn each(&self) -> [Option<&T>; 6] {
+    /// Computation, off the CPU, preemption, transport, alignment, queueing, kept.
+    pub fn each(&self) -> [Option<&T>; 7] {
         [
             Some(&self.computation),
+            self.off_cpu.as_ref(),
             self.preemption.as_ref(),
             Some(&self.transport),
             self.alignment.as_ref(),
@@ -89,13 +96,17 @@ impl Parts<f64> {
     /// the part that it is within there. Absent for none.
     pub fn mean(all: &[Parts<f64>]) -> Option<Parts<f64>> {
         let has = |part: fn(&Parts<f64>) -> Option<f64>| all.iter().all(|one| part(one).is_some());
-        let (preemption, alignment, kept) = (has(|one| one.preemption), has(|one| one.alignment), has(|one| one.kept));
+        let (alignment, kept) = (has(|one| one.alignment), has(|one| one.kept));
+        let (off_cpu, preemption) = (has(|one| one.off_cpu), has(|one| one.preemption));
         let sum: Parts<f64> = all
             .iter()
             .map(|one| {
                 let mut one = *one;
-                if !preemption {
-                    one.computation += one.preemption.take().unwrap_or(0.0);
+                let preempted = if preemption { 0.0 } else { one.preemption.take().unwrap_or(0.0) };
+                if off_cpu {
+                    one.off_cpu = one.off_cpu.map(|off_cpu| off_cpu + preempted);
+                } else {
+                    one.computation += preempted + one.off_cpu.take().unwrap_or(0.0);
                 }
                 let slept = if kept { 0.0 } else { one.kept.take().unwrap_or(0.0) };
                 if alignment {
@@ -116,6 +127,7 @@ impl<T: Copy + Default + Add<Output = T>> Sum for Parts<T> {
         let both = |a: Option<T>, b: Option<T>| a.map_or(b, |a| Some(a + b.unwrap_or_default()));
         all.fold(Parts::default(), |sum, one| Parts {
             computation: sum.computation + one.computation,
+            off_cpu: both(sum.off_cpu, one.off_cpu),
             preemption: both(sum.preemption, one.preemption),
             transport: sum.transport + one.transport,
             alignment: both(sum.alignment, one.alignment),
@@ -133,7 +145,11 @@ impl Hop {
         let alignment = self.alignment_ns.or_else(from_arrival);
         let waited = self.published_ns.map_or(0, |published| self.start_ns - published);
         Parts {
-            computation: self.output_ns - self.start_ns - self.preemption_ns.unwrap_or(0),
+            computation: self.output_ns
+                - self.start_ns
+                - self.off_cpu_ns.unwrap_or(0)
+                - self.preemption_ns.unwrap_or(0),
+            off_cpu: self.off_cpu_ns,
             preemption: self.preemption_ns,
             transport: waited - alignment.unwrap_or(0) - self.queueing_ns - kept,
             alignment,
@@ -148,6 +164,7 @@ impl Instance {
     pub fn parts(&self) -> Parts {
         Parts {
             computation: self.computation_ns,
+            off_cpu: self.off_cpu_ns,
             preemption: self.preemption_ns,
             transport: self.transport_ns,
             alignment: self.alignment_ns,
@@ -165,6 +182,7 @@ mod tests {
     fn means_of_parts_add_up_to_the_mean_of_the_wholes() {
         let whole = Parts {
             computation: 4.0,
+            off_cpu: Some(8.0),
             preemption: Some(1.0),
             transport: 0.5,
             alignment: Some(2.0),
@@ -172,11 +190,14 @@ mod tests {
             kept: Some(0.125),
         };
         assert_eq!(Parts::mean(&[whole, whole]), Some(whole));
-        let vague = Parts { preemption: None, alignment: None, ..whole };
+        let vague = Parts { off_cpu: None, preemption: None, alignment: None, ..whole };
         let mean = Parts::mean(&[whole, vague]).expect("two");
         assert_eq!((mean.preemption, mean.alignment, mean.kept), (None, None, Some(0.125)));
-        assert_eq!((mean.computation, mean.transport), (4.5, 1.5));
+        assert_eq!((mean.computation, mean.off_cpu, mean.transport), (8.5, None, 1.5));
         assert_eq!(mean.whole_ms(), (whole.whole_ms() + vague.whole_ms()) / 2.0);
+        let without_events = Parts { off_cpu: Some(9.0), preemption: None, ..whole };
+        let mean = Parts::mean(&[whole, without_events]).expect("two");
+        assert_eq!((mean.computation, mean.off_cpu, mean.preemption), (4.0, Some(9.0), None));
         let older = Parts { kept: None, ..whole };
         assert_eq!(Parts::mean(&[whole, older]).expect("two").alignment, Some(2.0625));
         assert_eq!(Parts::mean(&[]), None);

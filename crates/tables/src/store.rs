@@ -198,12 +198,12 @@ tables! {
     states: NodeState { node, from_ns, state }
     chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns, guessed_at }
     instances: Instance {
-        chain, start_ns, end_ns, end_to_end_ns, computation_ns, preemption_ns, alignment_ns, queueing_ns, kept_ns,
-        transport_ns,
+        chain, start_ns, end_ns, end_to_end_ns, computation_ns, off_cpu_ns, preemption_ns, alignment_ns, queueing_ns,
+        kept_ns, transport_ns,
     }
     hops: Hop {
         instance, position, execution, published_ns, arrival_ns, start_ns, output_ns, queueing_ns, alignment_ns,
-        kept_ns, preemption_ns,
+        kept_ns, off_cpu_ns, preemption_ns,
     }
     preemptions: Preemption { process, tid, execution, from_ns, to_ns, state, woken, cpu, by_tid, by_comm }
     executors: ExecutorThread {

@@ -220,6 +220,7 @@ mod tests {
             queueing_ns: 0,
             alignment_ns: None,
             kept_ns: None,
+            off_cpu_ns: None,
             preemption_ns: None,
         };
         let instance = |chain| Instance {
@@ -228,6 +229,7 @@ mod tests {
             end_ns: 0,
             end_to_end_ns: 0,
             computation_ns: 0,
+            off_cpu_ns: None,
             preemption_ns: None,
             alignment_ns: Some(0),
             queueing_ns: 0,

@@ -155,6 +155,7 @@ pub mod testing {
             end_to_end_ms: Some(constant(computation + alignment)),
             parts: Some(Parts {
                 computation: constant(computation - 2.0),
+                off_cpu: None,
                 preemption: Some(constant(2.0)),
                 transport: constant(0.0),
                 alignment: Some(constant(alignment)),

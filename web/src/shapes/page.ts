@@ -192,6 +192,16 @@ export interface Page {
   tacho_version: string;
 }
 
+/** A callback was blocked. */
+export interface PageBlocked {
+  /** Since the start of the instance. */
+  from_ms: number;
+  /** See `from_ms`. */
+  to_ms: number;
+  /** Name of the thread that woke it; absent where an interrupt did (of a timer or a device), or it is not known. */
+  woken_by: string | null;
+}
+
 /** A chain with what of its instances is drawn. */
 export interface PageChain {
   /** End-to-end times; absent without an instance. */
@@ -223,6 +233,8 @@ export interface PageCompared {
 
 /** One node of an instance. */
 export interface PageHop {
+  /** From start to output: when its thread was blocked; only with scheduler events. */
+  blocked?: PageBlocked[];
   /** Node. */
   node: string;
   /** Its output. */
@@ -320,7 +332,7 @@ export interface PageRun {
 export interface Parts {
   /** Message there, its node asleep. Absent where the events do not tell it from transport. */
   alignment_ms?: number;
-  /** Inside the callback, from its start to its output, less preemption where that is known. */
+  /** Inside the callback, from its start to its output, less the time off the CPU where that is known. */
   computation_ms: number;
   /**
    * Message taken by a callback, and kept for a later one that used it. Absent in runs of a time before it was told:
@@ -328,8 +340,14 @@ export interface Parts {
    */
   kept_ms?: number;
   /**
+   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
+   * computation, in each of them.
+   */
+  off_cpu_ms?: number;
+  /**
    * Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
-   * instance: it is then part of computation, in each of them.
+   * instance: it is then part of `off_cpu` or, where that is absent, of computation, in each of them.
    */
   preemption_ms?: number;
   /** Message there, executor or callback group busy with other callbacks. */

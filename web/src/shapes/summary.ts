@@ -152,7 +152,7 @@ export interface CallbackFigures {
 }
 
 /** What took a part of the time of a late instance, or kept an input from becoming an output. */
-export type CauseKind = "computation" | "preemption" | "interrupt" | "transport" | "wake_up" | "executor_busy" | "group_busy" | "kept" | "not_due" | "tick_late" | "used_again" | "no_newer" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
+export type CauseKind = "computation" | "off_cpu" | "blocked" | "preemption" | "interrupt" | "transport" | "wake_up" | "executor_busy" | "group_busy" | "kept" | "not_due" | "tick_late" | "used_again" | "no_newer" | "overwritten" | "lost" | "unmatched" | "ended" | "pending" | "untold" | "superseded" | "no_output" | "not_active";
 
 /** One chain. */
 export interface ChainFigures {
@@ -160,7 +160,7 @@ export interface ChainFigures {
   alignment_ms?: Distribution;
   /** Where it runs over several hosts: a time between two of them is right to this, either way. */
   clock_uncertainty_ms?: number;
-  /** Inside the callback, from its start to its output, less preemption where that is known. */
+  /** Inside the callback, from its start to its output, less the time off the CPU where that is known. */
   computation_ms?: Distribution;
   /** Highest worst case of all paths that rest on no guess; of all, where each rests on one. */
   critical: boolean;
@@ -193,11 +193,17 @@ export interface ChainFigures {
   lost_inputs: LostInputs[];
   /** Name. */
   name: string;
+  /**
+   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
+   * computation, in each of them.
+   */
+  off_cpu_ms?: Distribution;
   /** Node, topic, node ... node; then the topic of its output, where one was stated as its end. */
   path: string[];
   /**
    * Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
-   * instance: it is then part of computation, in each of them.
+   * instance: it is then part of `off_cpu` or, where that is absent, of computation, in each of them.
    */
   preemption_ms?: Distribution;
   /** Message there, executor or callback group busy with other callbacks. */

@@ -87,7 +87,7 @@ export interface Proof {
 export interface RepeatFigures {
   /** Message there, its node asleep. Absent where the events do not tell it from transport. */
   alignment_ms?: number;
-  /** Inside the callback, from its start to its output, less preemption where that is known. */
+  /** Inside the callback, from its start to its output, less the time off the CPU where that is known. */
   computation_ms?: number;
   /** Mean end-to-end time. */
   end_to_end_ms?: number;
@@ -101,8 +101,14 @@ export interface RepeatFigures {
   /** Inputs that led to no output. */
   lost: number;
   /**
+   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
+   * computation, in each of them.
+   */
+  off_cpu_ms?: number;
+  /**
    * Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
-   * instance: it is then part of computation, in each of them.
+   * instance: it is then part of `off_cpu` or, where that is absent, of computation, in each of them.
    */
   preemption_ms?: number;
   /** Message there, executor or callback group busy with other callbacks. */
@@ -117,7 +123,7 @@ export interface RepeatFigures {
 export interface Side {
   /** Message there, its node asleep. Absent where the events do not tell it from transport. */
   alignment_ms?: number;
-  /** Inside the callback, from its start to its output, less preemption where that is known. */
+  /** Inside the callback, from its start to its output, less the time off the CPU where that is known. */
   computation_ms?: number;
   /** Mean end-to-end time, ms. */
   end_to_end_ms: Spread;
@@ -131,8 +137,14 @@ export interface Side {
   /** Inputs that led to no output. */
   lost: number;
   /**
+   * Inside the callback: the thread slept or was blocked. Without scheduler events: it had no CPU, for whatever
+   * reason, for at least this long. Absent unless CPU time is known of all hops of the instance: it is then part of
+   * computation, in each of them.
+   */
+  off_cpu_ms?: number;
+  /**
    * Inside the callback: the thread could have gone on and had no CPU. Absent unless it is known of all hops of the
-   * instance: it is then part of computation, in each of them.
+   * instance: it is then part of `off_cpu` or, where that is absent, of computation, in each of them.
    */
   preemption_ms?: number;
   /** Message there, executor or callback group busy with other callbacks. */

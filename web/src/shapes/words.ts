@@ -18,6 +18,8 @@ export const LAYERS = [
 /** Words before by whom. */
 export const CAUSES: Record<CauseKind, string> = {
   computation: "computation of",
+  off_cpu: "off the CPU inside",
+  blocked: "blocked inside",
   preemption: "preempted by",
   interrupt: "interrupted by",
   transport: "transport on",

@@ -76,16 +76,15 @@ pub(crate) fn causes(tracer: &Tracer<'_>, chains: &Traced, fates: &Fates<'_>) ->
     for (index, row) in preemptions.iter().enumerate().filter(|(_, p)| p.state != OffCpu::Blocked) {
         threads.entry(row.by_comm.as_deref()).or_insert(index as u32);
     }
-    let preempted = Grouped::new(tracer.seen.executions.len(), || {
-        let inside = preemptions.iter().zip(0..).filter(|(row, _)| row.state != OffCpu::Blocked);
-        inside.filter_map(|(row, index)| Some((row.execution?, index)))
+    let off_cpu = Grouped::new(tracer.seen.executions.len(), || {
+        preemptions.iter().zip(0..).filter_map(|(row, index)| Some((row.execution?, index)))
     });
     let ticks = Ticks::new(tracer.seen);
     let matter = that_matter(chains);
     let of_chain = |(chain, made_of): (usize, &MadeOf)| {
         let mut rows = Vec::new();
         let explainer =
-            Explainer { tracer, made_of, fates, preemptions, preempted: &preempted, threads: &threads, ticks: &ticks };
+            Explainer { tracer, made_of, fates, preemptions, off_cpu: &off_cpu, threads: &threads, ticks: &ticks };
         let instances = made_of.instances.clone();
         let parts_of = |instance: u32| explainer.parts(&chains.hops[made_of.last_hop(instance)]);
         let blank = |position, kind, by: String| Cause {
@@ -170,7 +169,7 @@ struct Explainer<'a> {
     fates: &'a Fates<'a>,
     preemptions: &'a [Preemption],
     /// Rows of the preemptions by execution.
-    preempted: &'a Grouped<Execution, u32>,
+    off_cpu: &'a Grouped<Execution, u32>,
     threads: &'a HashMap<Option<&'a str>, u32>,
     ticks: &'a Ticks,
 }
@@ -233,23 +232,34 @@ impl Explainer<'_> {
     }
 
     fn computation(&self, hop: &Hop, parts: &mut Parts) {
-        let mut taken = 0;
-        for index in hop.execution.map_or(&[][..], |e| self.preempted.of(e)) {
+        let callback = hop.execution.map(|execution| self.tracer.seen.executions[execution].callback);
+        let who = match callback {
+            Some(callback) => Who::Callback(callback),
+            None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
+        };
+        let (mut taken, mut off) = (0, 0);
+        for index in hop.execution.map_or(&[][..], |e| self.off_cpu.of(e)) {
             let row = &self.preemptions[*index as usize];
             let (from, to) = (row.from_ns.max(hop.start_ns), row.to_ns.min(hop.output_ns));
             if to > from {
                 taken += to - from;
-                let who = Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
-                let part = Part::new(to - from, Some(from), hop.execution);
-                let kind = if row.state == OffCpu::Interrupted { CauseKind::Interrupt } else { CauseKind::Preemption };
-                add(parts, (hop.position, kind, who), part);
+                let by_thread = || Who::Thread(self.threads.get(&row.by_comm.as_deref()).copied().unwrap_or(*index));
+                let (kind, who) = match row.state {
+                    OffCpu::Runnable => (CauseKind::Preemption, by_thread()),
+                    OffCpu::Interrupted => (CauseKind::Interrupt, by_thread()),
+                    OffCpu::Blocked => (CauseKind::Blocked, who.clone()),
+                };
+                off += if row.state == OffCpu::Interrupted { 0 } else { to - from };
+                add(parts, (hop.position, kind, who), Part::new(to - from, Some(from), hop.execution));
             }
         }
-        let who = match hop.execution {
-            Some(execution) => Who::Callback(self.tracer.seen.executions[execution].callback),
-            None => Who::Node(self.made_of.path.nodes[hop.position as usize]),
-        };
-        let ns = hop.output_ns - hop.start_ns - taken;
+        // Without scheduler events of all of it, or inside another callback that runs within this one.
+        let whole = hop.output_ns - hop.start_ns;
+        let unnamed = self.tracer.inside(hop).map_or(0, |inside| inside.off_ns() - off).min(whole - taken).max(0);
+        let part = Part::new(unnamed, None, hop.execution);
+        add(parts, (hop.position, CauseKind::OffCpu, who.clone()), part);
+        taken += unnamed;
+        let ns = whole - taken;
         let part = Part::new(ns, Some(hop.start_ns), hop.execution);
         add(parts, (hop.position, CauseKind::Computation, who), part);
     }

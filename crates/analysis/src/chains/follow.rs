@@ -133,6 +133,7 @@ impl Tracer<'_> {
                 queueing_ns: split.queueing,
                 alignment_ns: split.alignment,
                 kept_ns: Some(start - began),
+                off_cpu_ns: None,
                 preemption_ns: None,
             });
             (execution, time) = (source.execution, source.time);
@@ -150,9 +151,10 @@ impl Tracer<'_> {
             queueing_ns: 0,
             alignment_ns: None,
             kept_ns: None,
+            off_cpu_ns: None,
             preemption_ns: None,
         });
-        self.preempt(&mut trail.hops);
+        self.fill_in_off_cpu(&mut trail.hops);
         Ok(Some(trail))
     }
 }
@@ -173,6 +175,7 @@ impl Trail {
             end_ns: end.output_ns,
             end_to_end_ns: end.output_ns - first.start_ns,
             computation_ns: parts.computation,
+            off_cpu_ns: parts.off_cpu,
             preemption_ns: parts.preemption,
             alignment_ns: parts.alignment,
             queueing_ns: parts.queueing,

@@ -9,7 +9,7 @@
 mod host;
 mod scheduled;
 
-pub(crate) use scheduled::Scheduled;
+pub(crate) use scheduled::{OffNs, Scheduled};
 
 use crate::observe::interrupts::Interrupt;
 use crate::Options;

@@ -1,6 +1,7 @@
 //! Scheduler events beside those of programs: who was kept from a CPU, by whom, and what of a callback's time is its
 //! own.
 
+mod inside;
 mod interrupts;
 mod off_cpu;
 #[path = "../scene/mod.rs"]

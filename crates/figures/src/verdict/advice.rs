@@ -29,6 +29,9 @@ pub(super) fn of_callback(kind: CauseKind, named: &Named, name: &str, took: &Too
             format!("Give {who} a callback group of its own on a multi-threaded executor, or a process of its own.")
         }
         CauseKind::GroupBusy => format!("Give {who} a callback group of its own: its executor has a thread to spare."),
+        CauseKind::Blocked => {
+            format!("Move what {who} waits for (a lock, a service, the disk, a sleep) out of it.")
+        }
         _ if cpu_ms.is_some_and(|cpu| cpu < COMPUTES * wall_ms) => format!(
             "Move what {who} waits for (a lock, a service, the disk, a sleep) out of it; tacho record --scheduler on \
              says whether it slept or was kept from its CPU."

@@ -132,12 +132,12 @@ pub(super) enum Key {
 
 impl Key {
     pub fn of(repeat: &Repeat<'_>, cause: &Cause) -> Key {
-        use CauseKind::{Computation, ExecutorBusy, GroupBusy};
+        use CauseKind::{Blocked, Computation, ExecutorBusy, GroupBusy, OffCpu};
         match (cause.kind, cause.execution) {
             (ExecutorBusy, Some(_)) if cause.by.ends_with(" threads)") => {
                 Key::Threads(cause.by.clone(), cause.position)
             }
-            (Computation | ExecutorBusy | GroupBusy, Some(execution)) => {
+            (Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy, Some(execution)) => {
                 Key::Callback(Named::of(repeat, execution), cause.by.clone())
             }
             (kind, _) => Key::Other(kind, cause.by.clone(), cause.position),
@@ -166,7 +166,7 @@ struct Blame {
 fn counts(kind: CauseKind, mostly: bool) -> Option<bool> {
     use CauseKind::*;
     match kind {
-        Computation | ExecutorBusy | GroupBusy | UsedAgain => Some(false),
+        Computation | OffCpu | Blocked | ExecutorBusy | GroupBusy | UsedAgain => Some(false),
         Preemption | Interrupt | Transport | WakeUp | TickLate | NoNewer => Some(true),
         NotDue | Kept => mostly.then_some(false),
         Overwritten | Lost | Unmatched | Ended | Pending | Untold | Superseded | NoOutput | NotActive => None,
@@ -264,6 +264,8 @@ fn culprit(late: &Late<'_>, key: &Key, blame: &Blame, all_ms: f64) -> Culprit {
             let how = match kind {
                 CauseKind::GroupBusy => "callback group busy with it",
                 CauseKind::ExecutorBusy => "executor busy with it",
+                CauseKind::OffCpu => "off the CPU inside it",
+                CauseKind::Blocked => "blocked inside it",
                 _ => "its own computation",
             };
             made.text = format!("{took} in {}: {of} ({how}).", count(executions, "execution", "executions"));

@@ -133,7 +133,7 @@ fn by_kind(instance: &LateInstance) -> String {
     }
     kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
     let names = kinds.iter().map(|(words, ms)| {
-        let name = [" of", " on", " by", " with", " for the next"]
+        let name = [" of", " on", " by", " with", " inside", " for the next"]
             .iter()
             .find_map(|end| words.strip_suffix(end))
             .unwrap_or(words);

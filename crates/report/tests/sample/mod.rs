@@ -154,6 +154,7 @@ fn simulate(tables: &mut Tables, wake: Wake, repeat: u64) {
                 queueing_ns: ns(queueing),
                 alignment_ns: None,
                 kept_ns: None,
+                off_cpu_ns: None,
                 preemption_ns: None,
             };
             tables.hops.push(hop);
@@ -174,6 +175,7 @@ fn instance(hops: &[Hop]) -> Instance {
         end_ns,
         end_to_end_ns: end_ns - start_ns,
         computation_ns: parts.computation,
+        off_cpu_ns: parts.off_cpu,
         preemption_ns: parts.preemption,
         alignment_ns: parts.alignment,
         queueing_ns: parts.queueing,
@@ -190,6 +192,7 @@ pub fn preempted() -> ReportRun {
     let tables = &mut run.tables;
     for (execution, hop) in (0..).zip(tables.hops.iter_mut()) {
         hop.execution = Some(Row::new(execution));
+        hop.off_cpu_ns = Some(if hop.position == NODE { ns(4.0) } else { 0 });
         hop.preemption_ns = Some(if hop.position == NODE { ns(1.5) } else { 0 });
         if hop.position == NODE {
             let row = |state, from: f64, to: f64, by: Option<&str>| Preemption {
@@ -204,9 +207,10 @@ pub fn preempted() -> ReportRun {
                 by_comm: by.map(Into::into),
                 woken: false,
             };
-            tables
-                .preemptions
-                .extend([row(OffCpu::Runnable, 1.0, 2.5, Some("burner")), row(OffCpu::Blocked, 4.0, 8.0, None)]);
+            tables.preemptions.extend([
+                row(OffCpu::Runnable, 1.0, 2.5, Some("burner")),
+                row(OffCpu::Blocked, 4.0, 8.0, Some("feeder")),
+            ]);
         }
     }
     tables.instances = tables.hops.chunks(CHAIN.len()).map(instance).collect();
@@ -230,6 +234,7 @@ fn summarise(tables: &Tables, path: Vec<String>) -> Summary {
         repeat_means_ms: distribution(repeat_means(tables)),
         parts: Some(Parts {
             computation: part(|parts| Some(parts.computation)).expect("instances"),
+            off_cpu: part(|parts| parts.off_cpu),
             preemption: part(|parts| parts.preemption),
             transport: part(|parts| Some(parts.transport)).expect("instances"),
             alignment: part(|parts| parts.alignment),

@@ -20,11 +20,49 @@ pub(crate) struct Scheduled {
     pub preemptions: Rows<Preemption>,
     /// Whether all that happened to its thread is known, by execution; empty without kernel events.
     known: Rows<bool>,
-    /// Intervals in which each stream was runnable and had no CPU, in order, and such time before each.
-    runnable: Grouped<StreamSeen, (i64, i64, i64)>,
+    /// In which each stream was runnable and had no CPU.
+    runnable: Spans,
+    /// In which each stream was blocked inside a callback.
+    blocked: Spans,
     /// Off the CPU between first and last event, by stream; only where all of it is known.
     pub sums: HashMap<u32, Sums>,
     pub notes: Vec<Note>,
+}
+
+/// Intervals of each stream in order, and such time before each.
+#[derive(Default)]
+struct Spans(Grouped<StreamSeen, (i64, i64, i64)>);
+
+/// Time off the CPU inside an execution.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OffNs {
+    /// Could have gone on.
+    pub runnable: i64,
+    /// Asleep or blocked.
+    pub blocked: i64,
+}
+
+impl Spans {
+    fn new(streams: usize, all: &Rows<(u32, (i64, i64))>) -> Spans {
+        Spans(Grouped::new(streams, || {
+            let mut before = vec![0; streams];
+            all.iter().map(move |(stream, (from, to))| {
+                let so_far = &mut before[*stream as usize];
+                let span = (*from, *to, *so_far);
+                *so_far += to - from;
+                (Row::new(*stream), span)
+            })
+        }))
+    }
+
+    fn within(&self, stream: u32, from: i64, to: i64) -> i64 {
+        let spans = self.0.of(Row::new(stream));
+        let until = |instant: i64| match spans.partition_point(|span| span.0 <= instant).checked_sub(1) {
+            Some(last) => spans[last].2 + (instant.min(spans[last].1) - spans[last].0),
+            None => 0,
+        };
+        until(to) - until(from)
+    }
 }
 
 impl Scheduler {
@@ -71,26 +109,21 @@ impl Scheduler {
                 execution.cpu_ns = Some(end - execution.start_ns - self.off_ns.get(index).copied().unwrap_or(0));
             }
         }
-        let mut runnable = Rows::new();
+        let (mut runnable, mut blocked) = (Rows::new(), Rows::new());
         for (stream, row) in &self.rows {
             let executes = seen.streams.get(*stream as usize).is_some_and(|s| !s.executions.is_empty());
             if executes && trusted(*stream) && whole(*stream, row.from_ns, row.to_ns) {
-                if row.state == OffCpu::Runnable {
-                    runnable.push((*stream, (row.from_ns, row.to_ns)));
+                match row.state {
+                    OffCpu::Runnable => runnable.push((*stream, (row.from_ns, row.to_ns))),
+                    OffCpu::Blocked => blocked.push((*stream, (row.from_ns, row.to_ns))),
+                    OffCpu::Interrupted => {}
                 }
                 let process = seen.streams[*stream as usize].process;
                 scheduled.preemptions.push(Preemption { process, ..*row });
             }
         }
-        scheduled.runnable = Grouped::new(seen.streams.len(), || {
-            let mut before = vec![0; seen.streams.len()];
-            runnable.iter().map(move |(stream, (from, to))| {
-                let so_far = &mut before[*stream as usize];
-                let span = (*from, *to, *so_far);
-                *so_far += to - from;
-                (Row::new(*stream), span)
-            })
-        });
+        scheduled.runnable = Spans::new(seen.streams.len(), &runnable);
+        scheduled.blocked = Spans::new(seen.streams.len(), &blocked);
         let place_of = |row: &Preemption| (row.from_ns, row.process, row.tid);
         scheduled.preemptions =
             std::mem::take(&mut scheduled.preemptions).sorted_by(|a, b| place_of(a).cmp(&place_of(b)));
@@ -163,16 +196,12 @@ impl Scheduler {
 }
 
 impl Scheduled {
-    /// Of the time from `from` to `to`, inside an execution: its thread was runnable and had no CPU. `None`: not known.
-    pub fn preempted_ns(&self, execution: Row<Execution>, stream: u32, from: i64, to: i64) -> Option<i64> {
-        if !self.known.get(execution.index()).copied().unwrap_or(false) {
-            return None;
-        }
-        let spans = self.runnable.of(Row::new(stream));
-        let until = |instant: i64| match spans.partition_point(|span| span.0 <= instant).checked_sub(1) {
-            Some(last) => spans[last].2 + (instant.min(spans[last].1) - spans[last].0),
-            None => 0,
-        };
-        Some(until(to) - until(from))
+    /// Of the time from `from` to `to`, inside an execution: its thread was off the CPU. `None`: not known.
+    pub fn off_ns(&self, execution: Row<Execution>, stream: u32, from: i64, to: i64) -> Option<OffNs> {
+        let known = self.known.get(execution.index()).copied().unwrap_or(false);
+        known.then(|| OffNs {
+            runnable: self.runnable.within(stream, from, to),
+            blocked: self.blocked.within(stream, from, to),
+        })
     }
 }

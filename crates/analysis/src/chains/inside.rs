@@ -1,0 +1,63 @@
+//! What of the time inside the callbacks of a chain was no time on a CPU.
+
+use super::Tracer;
+use crate::observe::preemption::OffNs;
+use tacho_tables::Hop;
+
+/// What is known of the time from a hop's start to its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// All of it, by scheduler events.
+    Scheduled(OffNs),
+    /// By the CPU-time clock: off the CPU, for whatever reason, for at least this long, ns.
+    AtLeast(i64),
+}
+
+impl Inside {
+    /// Off the CPU, ns.
+    pub fn off_ns(self) -> i64 {
+        match self {
+            Inside::Scheduled(off) => off.runnable + off.blocked,
+            Inside::AtLeast(off_ns) => off_ns,
+        }
+    }
+}
+
+impl Tracer<'_> {
+    /// What is known of a hop; `None`: nothing.
+    pub(crate) fn inside(&self, hop: &Hop) -> Option<Inside> {
+        let Some(execution) = hop.execution else {
+            return (hop.start_ns == hop.output_ns).then_some(Inside::Scheduled(OffNs::default()));
+        };
+        let (row, stream) = (&self.seen.executions[execution], self.seen.stream_of(execution));
+        // It has parts, and while the one before awaited, it had no need of a CPU.
+        if hop.start_ns < row.start_ns {
+            return None;
+        }
+        let scheduled = self.seen.scheduled.off_ns(execution, stream, hop.start_ns, hop.output_ns);
+        // The clock was read at both ends of the execution alone. All its CPU time may have been in this stretch.
+        let by_clock = || row.cpu_ns.map(|cpu_ns| (hop.output_ns - hop.start_ns - cpu_ns).max(0));
+        scheduled.map(Inside::Scheduled).or_else(|| by_clock().map(Inside::AtLeast))
+    }
+
+    /// Fills in the time off the CPU of an instance's hops, of all or, where it is not known of all, of none.
+    pub(super) fn fill_in_off_cpu(&self, hops: &mut [Hop]) {
+        let known: Option<Vec<Inside>> = hops.iter().map(|hop| self.inside(hop)).collect();
+        let Some(known) = known.filter(|_| hops.iter().any(|hop| hop.execution.is_some())) else { return };
+        let scheduled: Option<Vec<OffNs>> = known
+            .iter()
+            .map(|inside| match inside {
+                Inside::Scheduled(off) => Some(*off),
+                Inside::AtLeast(_) => None,
+            })
+            .collect();
+        match scheduled {
+            Some(scheduled) => {
+                for (hop, off) in hops.iter_mut().zip(scheduled) {
+                    (hop.off_cpu_ns, hop.preemption_ns) = (Some(off.blocked), Some(off.runnable));
+                }
+            }
+            None => hops.iter_mut().zip(known).for_each(|(hop, inside)| hop.off_cpu_ns = Some(inside.off_ns())),
+        }
+    }
+}

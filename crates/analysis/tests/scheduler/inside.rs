@@ -1,0 +1,123 @@
+//! What of the time inside the callbacks of a chain was no time on a CPU: by scheduler events, by the CPU-time clock, by
+//! both.
+
+use super::*;
+
+/// When `ndt` starts and publishes, when it ends, and when `control`, which publishes nothing, starts and ends; us.
+const START: i64 = 200;
+const PUBLISH: i64 = 500;
+const END: i64 = 600;
+const CONTROL: (i64, i64) = (700, 800);
+
+/// Two nodes, each with or without the kernel's view of its thread and with or without its CPU time by the clock, us.
+#[derive(Clone, Copy, Default)]
+struct TwoNodes {
+    ndt: Known,
+    control: Known,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Known {
+    scheduled: bool,
+    cpu_us: Option<i64>,
+}
+
+impl TwoNodes {
+    fn tables(self) -> Tables {
+        let mut b = FileBuilder::new().node(NDT, "ndt").at(1).publisher("/pose").timer(1_000_000);
+        b = b.node(8, "control").at(1).subscription("/pose");
+        if self.control.scheduled {
+            b = b.cpu(0).us(100).switch(0, 0, 8);
+        }
+        if self.ndt.scheduled {
+            // It sleeps from 250 to 300 us, and has its CPU again at 340. After its publish call: no part of the chain.
+            b = b.cpu(1).us(100).switch(0, 0, 7).us(250).switch(7, SLEEPS, BURNER);
+            b = b.us(300).wake(7, 1, 901).us(340).switch(BURNER, 0, 7);
+            b = b.us(520).switch(7, SLEEPS, 0).us(560).wake(7, 1, 901).us(561).switch(0, 0, 7);
+            b = b.us(2_000).switch(7, SLEEPS, 0);
+        }
+        if self.control.scheduled {
+            b = b.cpu(0).us(2_000).switch(8, SLEEPS, 0);
+        }
+        let read = |b: FileBuilder, cpu_us: Option<i64>, end| match cpu_us {
+            Some(cpu_us) => b.callback_cpu(5_000 * US + cpu_us * US, end),
+            None => b,
+        };
+        b = b.ndt().us(START - 1).rclcpp_executor_execute(TIMER);
+        b = read(b, self.ndt.cpu_us.map(|_| 0), false).us(START).callback_start(TIMER_CALLBACK, false);
+        b = b.us(PUBLISH).publish(1).us(END).end_timer().us(END + 1);
+        b = read(b, self.ndt.cpu_us, true).process(8).thread(8).us(CONTROL.0 - 1).rclcpp_executor_execute(SUBSCRIPTION);
+        b = b.rmw_take(RMW_SUBSCRIPTION, MESSAGE, 1, true).rcl_take(MESSAGE).rclcpp_take(MESSAGE);
+        b = read(b, self.control.cpu_us.map(|_| 0), false).us(CONTROL.0).callback_start(CALLBACK, false);
+        tables(&read(b.us(CONTROL.1).end_taking().us(CONTROL.1 + 1), self.control.cpu_us, true))
+    }
+}
+
+const SCHEDULED: Known = Known { scheduled: true, cpu_us: None };
+
+fn clock(cpu_us: i64) -> Known {
+    Known { scheduled: false, cpu_us: Some(cpu_us) }
+}
+
+/// Computation, off the CPU, preemption of the instance, us; they are those of its hops, and add up with the others.
+fn inside(tables: &Tables) -> (i64, Option<i64>, Option<i64>) {
+    let i = &tables.instances[0];
+    assert_eq!(i.parts().whole_ns(), i.end_to_end_ns, "{i:?}");
+    assert_eq!(i.end_to_end_ns, (CONTROL.1 - START) * US);
+    assert_eq!(tables.hops.iter().map(Hop::parts).sum::<Parts>(), i.parts(), "{i:?}");
+    let whole: i64 = tables.causes.iter().filter(|c| c.instance == Some(0)).filter_map(|c| c.duration_ns).sum();
+    assert_eq!(whole, i.end_to_end_ns);
+    (i.computation_ns / US, i.off_cpu_ns.map(|ns| ns / US), i.preemption_ns.map(|ns| ns / US))
+}
+
+/// Of the instance, what happened inside `ndt`, us.
+fn causes(tables: &Tables) -> Vec<(CauseKind, &str, i64)> {
+    let of_ndt = tables.causes.iter().filter(|c| c.instance == Some(0) && c.position == 0);
+    of_ndt.map(|c| (c.kind, c.by.as_str(), c.duration_ns.expect("an instance's") / US)).collect()
+}
+
+const TICK: &str = "/ndt timer 1 ms Talker::tick";
+
+#[test]
+fn with_scheduler_events_of_all_nodes_off_the_cpu_is_what_was_blocked_and_preemption_stands_beside_it() {
+    let tables = TwoNodes { ndt: SCHEDULED, control: SCHEDULED }.tables();
+    assert_eq!(inside(&tables), (300 - 50 - 40 + 100, Some(50), Some(40)));
+    assert_eq!(
+        causes(&tables),
+        [(CauseKind::Computation, TICK, 210), (CauseKind::Blocked, TICK, 50), (CauseKind::Preemption, "burner", 40)]
+    );
+}
+
+#[test]
+fn by_the_clock_alone_off_the_cpu_is_what_cannot_have_been_cpu_time() {
+    // 120 us of CPU time in 400: at least 180 of the 300 before the publish call were none.
+    let tables = TwoNodes { ndt: clock(120), control: clock(100) }.tables();
+    assert_eq!(inside(&tables), (120 + 100, Some(180), None));
+    assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);
+    // All 350 us may have been before or after it.
+    let tables = TwoNodes { ndt: clock(350), control: clock(40) }.tables();
+    assert_eq!(inside(&tables), (300 + 40, Some(60), None));
+    assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 300)]);
+}
+
+#[test]
+fn of_a_node_by_events_and_one_by_the_clock_off_the_cpu_holds_preemption() {
+    let tables = TwoNodes { ndt: SCHEDULED, control: clock(70) }.tables();
+    assert_eq!(inside(&tables), (210 + 70, Some(50 + 40 + 30), None));
+    assert_eq!(
+        causes(&tables),
+        [(CauseKind::Computation, TICK, 210), (CauseKind::Blocked, TICK, 50), (CauseKind::Preemption, "burner", 40)]
+    );
+    // Where both know a thread, the events do: the clock's reading costs itself.
+    let both = Known { scheduled: true, cpu_us: Some(399) };
+    assert_eq!(inside(&TwoNodes { ndt: both, control: clock(70) }.tables()), (210 + 70, Some(50 + 40 + 30), None));
+}
+
+#[test]
+fn where_nothing_is_known_of_a_node_it_is_part_of_computation_and_named_at_the_others() {
+    let tables = TwoNodes { ndt: clock(120), control: Known::default() }.tables();
+    assert_eq!(inside(&tables), (300 + 100, None, None));
+    assert!(tables.hops.iter().all(|hop| hop.off_cpu_ns.is_none()));
+    assert_eq!(causes(&tables), [(CauseKind::Computation, TICK, 120), (CauseKind::OffCpu, TICK, 180)]);
+    assert_eq!(inside(&TwoNodes::default().tables()), (300 + 100, None, None));
+}
