@@ -5,6 +5,7 @@
 
 mod decide;
 mod filters;
+mod freed;
 mod keeping;
 mod stamps;
 
@@ -48,6 +49,8 @@ const LATEST_ON_TIMER: f64 = 0.8;
 const NEW_EACH_TIME: f64 = 0.8;
 /// Each output has a new input of some kind, and this kind suffices: an older one of it may still be kept.
 const NEW_OF_ANY: f64 = 0.55;
+/// What it was made of was freed when it was made.
+const FREED: f64 = 0.9;
 const MATCHED: f64 = 0.75;
 const LATEST_BESIDE_ANOTHER_INPUT: f64 = 0.5;
 /// Part of the outputs that a message filter must explain; the first ones may have begun before recording did.
