@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{Callback, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
+use tacho_tables::{Callback, CallbackKind, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
 use tacho_workload::links::{Links, Rule};
 use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
@@ -122,11 +122,22 @@ impl<'a> Ties<'a> {
         tie
     }
 
-    /// Of a path that ends with the callback itself which takes an input.
-    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>) -> Tie {
-        let count = self.usage.takes(node, input).len() as u64;
-        let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
-        Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count }
+    /// Of a path that ends with the callback itself which takes an input, or with one of these. A timer uses what was
+    /// taken last.
+    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>, by: &[Row<Callback>]) -> Tie {
+        if self.takes_messages(by) {
+            let count = self.usage.takes(node, input).len() as u64;
+            let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
+            return Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count };
+        }
+        let count = by.iter().map(|callback| self.executions_of(*callback).len() as u64).sum();
+        let (rule, evidence) = (LinkRule::Latest, LinkEvidence::Inferred);
+        Tie { rule, evidence, confidence: LATEST_ON_TIMER, guess: false, outputs: count, followed: count }
+    }
+
+    /// Whether callbacks are those of messages, or any.
+    pub fn takes_messages(&self, by: &[Row<Callback>]) -> bool {
+        by.iter().all(|callback| self.seen.callbacks[*callback].kind == CallbackKind::Subscription)
     }
 
     /// The input of a publication, by a rule that finds it over the whole run.

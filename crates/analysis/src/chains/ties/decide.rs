@@ -101,7 +101,7 @@ impl Ties<'_> {
         }
         if outputs.is_empty() || same == 0 {
             // The end of the callback that took the message is its output by definition.
-            return self.of_callback(node, input);
+            return self.of_callback(node, input, &[]);
         }
         self.tie(node, input, &outputs, LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK)
     }
