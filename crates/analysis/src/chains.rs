@@ -5,6 +5,7 @@ pub(crate) mod busy;
 pub(crate) mod causes;
 mod follow;
 mod outputs;
+mod passed;
 mod reaction;
 pub(crate) mod states;
 mod ties;
@@ -18,6 +19,7 @@ use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
 use follow::{Output, PublishedOutside};
+use passed::Passed;
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
@@ -170,6 +172,7 @@ impl<'a> Tracer<'a> {
         let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
         let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
+        let mut passed = Passed::default();
         for output in far_apart(outputs.iter()) {
             let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
@@ -191,6 +194,7 @@ impl<'a> Tracer<'a> {
                 continue;
             }
             weakest = weakest.max(trail.arrival);
+            passed.add(self.seen, &trail);
             let instance = tables.instances.len() as u32;
             tables.instances.push(trail.instance(chain));
             match keeps_all {
@@ -227,6 +231,7 @@ impl<'a> Tracer<'a> {
             deadline_ns: path.deadline_ns,
             until_ns,
             guessed_at: self.guessed_at(&path, &ties),
+            callbacks: passed.names(self.seen, &path),
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });

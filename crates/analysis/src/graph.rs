@@ -249,7 +249,7 @@ impl<'a> Graph<'a> {
         let mut has_input: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
         let comes_in = |way: &&Way| self.returns(**way).is_none();
         self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to] = true);
-        let is_source = |n: &Row<Node>| !has_input[*n] && !(self.out[*n].is_empty() && self.own[*n].is_empty());
+        let is_source = |n: &Row<Node>| !(has_input[*n] || self.out[*n].is_empty() && self.own[*n].is_empty());
         self.out.rows().filter(is_source).collect()
     }
 

@@ -42,6 +42,8 @@ fn a_timer_that_publishes_to_its_own_node_has_its_hop() {
     assert_eq!(instances(&tables, whole), turns(100, 190));
     assert_eq!(chain(&tables, whole).name, "driver to control");
     assert!(chain(&tables, whole).guessed_at.is_empty());
+    let callbacks = ["/driver timer 0.001 ms Node::on_1000", "/driver /raw Node::take", "/control /scan Node::take"];
+    assert_eq!(chain(&tables, whole).callbacks, callbacks);
     adds_up(&tables);
     let busy = tables.causes.iter().filter(|cause| cause.kind == CauseKind::ExecutorBusy && cause.position == 1);
     let timer: Vec<_> = busy.map(|cause| (cause.by.as_str(), cause.duration_ns)).collect();
@@ -177,6 +179,19 @@ fn a_chain_may_begin_and_end_with_a_callback() {
     // What the slow timer made of them.
     let slow = [("/lidar /points /planner".to_string(), vec![(100, 410), (3_100, 3_410)])];
     assert_eq!(asked("/lidar timer 0.0005 ms", "/planner timer 0.003 ms"), slow);
+}
+
+#[test]
+fn a_node_that_keeps_its_input_has_two_callbacks_on_the_path() {
+    let tables = planner().tables();
+    let callbacks = &chain(&tables, "/lidar /points /planner /plan /brake").callbacks;
+    let expected = [
+        "/lidar timer 0.0005 ms Node::on_500",
+        "/planner /points nav::Planner::on_points",
+        "/planner timer 0.001 ms Node::on_1000",
+        "/brake /plan Node::take",
+    ];
+    assert_eq!(callbacks, &expected, "the slow timer made fewer of them");
 }
 
 #[test]

@@ -240,6 +240,7 @@ mod tests {
             deadline_ns: None,
             until_ns: None,
             guessed_at: Vec::new(),
+            callbacks: Vec::new(),
         };
         Tables {
             executions: vec![
