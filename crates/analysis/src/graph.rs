@@ -235,7 +235,7 @@ impl<'a> Graph<'a> {
         // What many publish and many take, as transforms, leads nowhere unless the callback goes on.
         let goes_on = |node: Row<Node>, topic: &Row<Topic>| {
             let mut published = callbacks.on_input(node, *topic);
-            published.any(|published| published != *topic) || private(*topic) && callbacks.begins(node, *topic)
+            published.any(|published| published != *topic) || private(*topic) && callbacks.leads_to(node, *topic)
         };
         let own = Column::of(own.numbered().map(|(node, topics)| {
             topics.iter().filter(|topic| goes_on(node, topic)).copied().collect::<Vec<Row<Topic>>>()
@@ -283,10 +283,18 @@ impl<'a> Graph<'a> {
         let ways = self.ways(nodes, topics);
         if self.ends(nodes, topics, &ways) {
             let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
+            let of_topic = |t: Row<Topic>| seen.topics.names[t].trim_start_matches('/').to_string();
             let comes_back = here == nodes[0] && topics.last().is_some_and(|last| self.legs.is_leg(*last));
             let to = if comes_back { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
             let end = if self.passed_before(nodes, topics) { End::Callback } else { End::Output };
-            let path = Path { end, ..Path::new(format!("{} to {to}", name(nodes[0])), nodes, topics) };
+            let within = nodes.iter().all(|node| *node == here);
+            let called = match (within, topics.as_slice()) {
+                // Within one node, which may stand for all of a process, topics are what tells paths apart.
+                (true, [first, .., last]) => format!("{} to {}", of_topic(*first), of_topic(*last)),
+                (true, [only]) => format!("{} of {}", of_topic(*only), name(here)),
+                _ => format!("{} to {to}", name(nodes[0])),
+            };
+            let path = Path { end, ..Path::new(called, nodes, topics) };
             if !found.iter().any(|known| known.is_way_of(&path)) {
                 if found.len() >= search.most {
                     return false;

@@ -214,3 +214,29 @@ fn a_callback_that_nobody_knows_is_said() {
     let note = tables.notes.iter().find(|note| note.name == "chain-not-found").expect("a note");
     assert_eq!(note.text, "chain asked: reload is no recorded callback");
 }
+
+#[test]
+fn one_node_that_stands_for_a_process_of_many_has_its_chains_by_topic() {
+    // As when tacho attaches to a container: camera, detector, display, and a planner that keeps objects for its timer.
+    let s = System::new().node("container").publishes("/image").publishes("/objects").publishes("/plan");
+    let s = s.timer(1_000).timer(2_000).takes("/image").takes("/objects").takes("/plan");
+    let tables = s
+        .times(TURNS, |s, k| {
+            let t = 1_000 * k + 100;
+            let s = s.fires("container", 1_000, (t, t + 20), &[("/image", t + 10)]);
+            let s = s.took("container", ("/image", t + 10), (t + 30, t + 60), &[("/objects", t + 50)]);
+            let s = s.took("container", ("/objects", t + 50), (t + 70, t + 90), &[]);
+            let s = s.fires("container", 2_000, (t + 100, t + 120), &[("/plan", t + 110)]);
+            s.took("container", ("/plan", t + 110), (t + 130, t + 140), &[])
+        })
+        .tables();
+    let (seen, planned) = ("/container /image /container /objects /container", "/container /plan /container");
+    // That the plan is made of the objects nothing shows.
+    assert_eq!(paths(&tables), [seen, planned]);
+    assert_eq!(
+        (chain(&tables, seen).name.as_str(), chain(&tables, planned).name.as_str()),
+        ("image to objects", "plan of container")
+    );
+    assert_eq!((instances(&tables, seen), instances(&tables, planned)), (turns(100, 190), turns(200, 240)));
+    adds_up(&tables);
+}

@@ -54,6 +54,14 @@ impl Callbacks {
         self.begun.contains(&(node, topic))
     }
 
+    /// Whether a node publishes a topic in anything but the callbacks that take it.
+    pub fn leads_to(&self, node: Row<Node>, topic: Row<Topic>) -> bool {
+        let of_others = |((of, input), published): (&(Row<Node>, Row<Topic>), &BTreeSet<Row<Topic>>)| {
+            *of == node && *input != topic && published.contains(&topic)
+        };
+        self.begins(node, topic) || self.on_input.iter().any(of_others)
+    }
+
     /// Whether one of these callbacks publishes a topic.
     pub fn publish(&self, callbacks: &[Row<Callback>], topic: Row<Topic>) -> bool {
         callbacks.iter().any(|c| self.publishes.get(c).is_some_and(|topics| topics.contains(&topic)))
