@@ -151,7 +151,7 @@ impl<'a> Tracer<'a> {
     /// How each node of a path but the first ties its output to its input.
     fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
         let last = path.nodes.len() - 1;
-        let tie = |i: usize| match i == last && path.end != End::Output {
+        let tie = |i: usize| match i == last && path.end != End::Output && path.output.is_none() {
             true => self.ties.of_callback(path.nodes[i], path.topics[i - 1], &path.by[i]),
             false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
         };

@@ -143,7 +143,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
 
 fn named(
     graph: &Graph<'_>,
-    seen: &Seen,
+    seen: &Ways,
     workload: Option<&Workload>,
     stated: &Links,
     notes: &mut Vec<Note>,
@@ -168,7 +168,8 @@ fn named(
                     let name = if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
                     let by: Vec<Vec<Row<Callback>>> = stops.iter().map(|stop| stop.1.clone()).collect();
                     let end = graph.end_of(&nodes, &topics, &by[by.len() - 1]);
-                    paths.push(Path { by, end, named: true, ..Path::new(name, &nodes, &topics) });
+                    let output = graph.callbacks.only_output(seen, &by[by.len() - 1]);
+                    paths.push(Path { by, end, output, named: true, ..Path::new(name, &nodes, &topics) });
                 }
             }
             _ => notes.push(Note {

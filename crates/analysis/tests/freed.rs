@@ -45,6 +45,7 @@ use Keeping::*;
 const TURNS: i64 = 60;
 
 /// A planner that publishes at each of its timers. In three turns come one image, none and two.
+/// The way to that timer is asked for.
 fn planner(keeping: Keeping, mut heap: Heap) -> Tables {
     let mut s = System::new().node("camera").publishes("/image").timer(500);
     s = s.node("planner").takes("/image").publishes("/plan").timer(1_000).node("control").takes("/plan");
@@ -67,7 +68,7 @@ fn planner(keeping: Keeping, mut heap: Heap) -> Tables {
         }
         s = s.lying_at(0x9_000).took("control", ("/plan", t + 540), (t + 560, t + 570), &[]);
     }
-    s.tables()
+    s.tables_with("chains: {to the timer: {from: /image, to: planner on_1000}}")
 }
 
 fn tie(tables: &Tables) -> (LinkRule, LinkEvidence, Option<bool>) {
@@ -85,6 +86,8 @@ fn a_node_whose_messages_are_freed_with_its_outputs_uses_each_once() {
     assert_eq!(instances(&tables, PATH).len(), 40);
     let kept_since: Vec<i64> = instances(&tables, PATH).iter().map(|(start, _)| start % 3_000).collect();
     assert_eq!(kept_since[..4], [100, 2_200, 100, 2_200], "the later of two");
+    let to_the_timer = instances(&tables, "/camera /image /planner /plan");
+    assert_eq!((to_the_timer.len(), &to_the_timer[..2]), (40, &[(100, 540), (2_200, 2_540)][..]));
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn a_chain_may_begin_and_end_with_a_callback() {
     assert_eq!(asked("/lidar", "nav::Planner::on_points"), kept);
     assert_eq!(asked("/points", "on_points"), kept);
     // What the slow timer made of them.
-    let slow = [("/lidar /points /planner".to_string(), vec![(100, 410), (3_100, 3_410)])];
+    let slow = [("/lidar /points /planner /plan".to_string(), vec![(100, 410), (3_100, 3_410)])];
     assert_eq!(asked("/lidar timer 0.0005 ms", "/planner timer 0.003 ms"), slow);
 }
 

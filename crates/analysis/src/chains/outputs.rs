@@ -79,7 +79,7 @@ impl Tracer<'_> {
         }
         let output = |execution: Row<Execution>| {
             let publication = self.usage.published_in(execution).iter().copied().rfind(&of_node);
-            let ended = seen.executions[execution].end_ns;
+            let ended = seen.executions[execution].end_ns.filter(|_| path.output.is_none());
             let time = publication.map(|publication| seen.publications[publication].time).or(ended)?;
             Some(Output { execution: Some(execution), publication, time })
         };

@@ -142,7 +142,8 @@ impl Graph<'_> {
             let last = nodes.len() - 1;
             (path.by[0], path.by[last]) = (by(nodes[0], &ends.from), by(nodes[last], &ends.to));
             let end = if path.by[last].is_empty() { end } else { End::Callback };
-            let path = Path { output: ends.to.topic, named: true, end, ..path };
+            let output = ends.to.topic.or_else(|| self.callbacks.only_output(seen, &path.by[last]));
+            let path = Path { output, named: true, end, ..path };
             if found.len() == MOST_PATHS {
                 return false;
             }

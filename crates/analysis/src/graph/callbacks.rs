@@ -1,6 +1,7 @@
 //! What callbacks publish, and which callback people mean by a name.
 
 use crate::observe::{Seen, Topic, INTERNAL};
+use crate::stages::Ways;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use tacho_tables::row::{rows_of, Row};
 use tacho_tables::{Callback, CallbackKind, Node};
@@ -60,6 +61,15 @@ impl Callbacks {
             *of == node && *input != topic && published.contains(&topic)
         };
         self.begins(node, topic) || self.on_input.iter().any(of_others)
+    }
+
+    /// The topic that callbacks of timers publish, if it is one: how it is made of what their node keeps is known by it.
+    pub fn only_output(&self, seen: &Ways, callbacks: &[Row<Callback>]) -> Option<Row<Topic>> {
+        let takes = |c: &Row<Callback>| seen.callbacks[*c].kind == CallbackKind::Subscription;
+        let published = callbacks.iter().filter_map(|c| self.publishes.get(c)).flatten();
+        let mut topics = published.copied().filter(|topic| !seen.legs.is_leg(*topic));
+        let first = topics.next().filter(|_| !callbacks.iter().any(takes))?;
+        topics.all(|topic| topic == first).then_some(first)
     }
 
     /// Whether one of these callbacks publishes a topic.
