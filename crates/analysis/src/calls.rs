@@ -84,6 +84,7 @@ pub(crate) fn join(
         endpoint,
         source_timestamp: 0,
         header_stamp: 0,
+        message: 0,
         id: None,
         publication: Some(publication),
         arrival: None,

@@ -5,6 +5,8 @@ pub(crate) mod busy;
 pub(crate) mod causes;
 mod follow;
 mod inside;
+mod outputs;
+mod passed;
 mod reaction;
 pub(crate) mod states;
 mod ties;
@@ -12,20 +14,19 @@ mod told;
 pub(crate) mod usage;
 mod wait;
 
-use crate::graph::Path;
+use crate::graph::{End, Path};
 use crate::observe::lifecycle::state_at;
-use crate::observe::{PublicationSeen, INTERNAL};
+use crate::observe::PublicationSeen;
 use crate::stages::Ways;
 use busy::Busy;
 use follow::{Output, PublishedOutside};
+use passed::Passed;
 use std::collections::HashSet;
 use std::ops::Range;
 use tacho_tables::in_order::{in_order, threads};
 use tacho_tables::row::Row;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{
-    named, Chain, ChainInput, Endpoint, Execution, Hop, Instance, Link, LinkRule, Node, NodeState, Note,
-};
+use tacho_tables::{named, Chain, ChainInput, Endpoint, Hop, Instance, Link, LinkRule, Node, NodeState, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::Workload;
 use ties::{Pair, Tie, Ties};
@@ -151,8 +152,8 @@ impl<'a> Tracer<'a> {
     /// How each node of a path but the first ties its output to its input.
     fn ties_of(&mut self, path: &Path) -> Vec<Tie> {
         let last = path.nodes.len() - 1;
-        let tie = |i: usize| match i == last && path.returns(&self.seen.legs) {
-            true => self.ties.of_callback(path.nodes[i], path.topics[i - 1]),
+        let tie = |i: usize| match i == last && path.end != End::Output && path.output.is_none() {
+            true => self.ties.of_callback(path.nodes[i], path.topics[i - 1], &path.by[i]),
             false => self.ties.of(path.nodes[i], path.topics[i - 1], path.output_of(i)),
         };
         (1..path.nodes.len()).map(tie).collect()
@@ -172,6 +173,7 @@ impl<'a> Tracer<'a> {
         let mut followed: Rows<Output> = Rows::new();
         let mut worst = 0;
         let mut descents: Rows<(Row<PublicationSeen>, i64)> = Rows::new();
+        let mut passed = Passed::default();
         for output in far_apart(outputs.iter()) {
             let trail = match self.follow(&path, &ties, *output) {
                 Ok(Some(trail)) => trail,
@@ -193,6 +195,7 @@ impl<'a> Tracer<'a> {
                 continue;
             }
             weakest = weakest.max(trail.arrival);
+            passed.add(self.seen, &trail);
             let instance = tables.instances.len() as u32;
             tables.instances.push(trail.instance(chain));
             match keeps_all {
@@ -229,66 +232,11 @@ impl<'a> Tracer<'a> {
             deadline_ns: path.deadline_ns,
             until_ns,
             guessed_at: self.guessed_at(&path, &ties),
+            callbacks: passed.names(self.seen, &path),
         });
         let instances = 0..tables.instances.len() as u32;
         tables.made_of.push(MadeOf { path: path.clone(), ties, lost, on_their_way, instances, hops_from: 0, told });
         OnePath { path, of: Some(tables) }
-    }
-
-    /// Publications of a path's first node on its first topic, in order.
-    fn origins(&self, path: &Path) -> Rows<Row<PublicationSeen>> {
-        let of = &self.seen.by_topic[path.topics[0]];
-        let endpoints = &self.seen.endpoints;
-        let mine = |p: &&Row<PublicationSeen>| {
-            self.seen.publications[**p].endpoint.is_some_and(|e| endpoints[e].node == path.nodes[0])
-        };
-        far_apart(of.publications.iter()).filter(mine).copied().collect()
-    }
-
-    /// The outputs of a path's last node that its last topic may lead to: its last publish call in each execution, on
-    /// the topic that is stated where one is, else the end of each callback that took a message.
-    fn outputs(&self, path: &Path, rule: LinkRule) -> Rows<Output> {
-        let seen = self.seen;
-        let (node, topic) = (path.nodes[path.nodes.len() - 1], path.topics[path.topics.len() - 1]);
-        let of_node = |p: &Row<PublicationSeen>| {
-            seen.publications[*p].endpoint.filter(|e| *e != INTERNAL).is_some_and(|e| {
-                let endpoint = &seen.endpoints[e];
-                endpoint.node == node
-                    && path.output.map_or(!seen.legs.is_leg(endpoint.topic), |output| endpoint.topic == output)
-            })
-        };
-        let mut outputs = Rows::new();
-        if path.returns(&seen.legs) {
-            // In the order of the takes, and once where a callback took several.
-            let mut before = None;
-            let taken = far_apart(self.usage.takes(node, topic).iter()).map(|take| &seen.takes[*take]);
-            let taken = taken.filter_map(|take| Some((take.execution?, take.time)));
-            let ends = taken.filter(|(execution, _)| before.replace(*execution) != Some(*execution));
-            let start = |(execution, time): (Row<Execution>, i64)| Output {
-                execution: Some(execution),
-                publication: None,
-                time: seen.executions[execution].start_ns.max(time),
-            };
-            return ends.map(start).collect();
-        }
-        for execution in far_apart(self.usage.publishing(node).iter()) {
-            if let Some(last) = self.usage.published_in(*execution).iter().rfind(|p| of_node(p)) {
-                let time = seen.publications[*last].time;
-                if rule != LinkRule::SameCallback || self.usage.taken_in(seen, *execution, node, topic, time).is_some()
-                {
-                    outputs.push(Output { execution: Some(*execution), publication: Some(*last), time });
-                }
-            }
-        }
-        if !outputs.is_empty() || rule != LinkRule::SameCallback || path.output.is_some() {
-            return outputs;
-        }
-        let takes = self.usage.takes(node, topic);
-        let mut before = None;
-        let executions = far_apart(takes.iter()).filter_map(|t| seen.takes[*t].execution);
-        let executions = executions.filter(|e| before.replace(*e) != Some(*e));
-        let ends = executions.filter_map(|e| Some((e, seen.executions[e].end_ns?)));
-        ends.map(|(execution, time)| Output { execution: Some(execution), publication: None, time }).collect()
     }
 
     /// When the first executor or process on a path had ended, but for those that were killed: what was published from

@@ -1,13 +1,17 @@
 //! The graph of nodes and topics, and the paths through it.
 
 mod between;
+mod callbacks;
+mod loops;
+mod passing;
 
 use crate::calls::Legs;
-use crate::observe::{PublicationSeen, Seen, Topic, INTERNAL};
+use crate::observe::{Seen, Topic};
 use crate::stages::Ways;
+use callbacks::Callbacks;
 use std::collections::BTreeSet;
 use tacho_tables::row::{Column, Row};
-use tacho_tables::{CallbackKind, Endpoint, Execution, Node, Note};
+use tacho_tables::{Callback, Endpoint, Node, Note};
 use tacho_workload::links::Links;
 use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
@@ -23,21 +27,46 @@ pub(crate) struct Path {
     pub name: String,
     pub nodes: Vec<Row<Node>>,
     pub topics: Vec<Row<Topic>>,
-    /// What its last node publishes, where that is stated; else whatever it publishes, or the end of its callback.
+    /// What its last node publishes, where that is stated; else as `end` says.
     pub output: Option<Row<Topic>>,
+    pub end: End,
+    /// Of each node, the callbacks of which one must take its input or publish its output; any where it is empty.
+    pub by: Vec<Vec<Row<Callback>>>,
     /// Whether somebody asked for it.
     pub named: bool,
     /// By when an instance must be through.
     pub deadline_ns: Option<i64>,
 }
 
+/// What an instance of a path ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Its last node's publish call, else the end of its callback.
+    Output,
+    /// The publish call, else the end, of the callback that took its last message, or of the one that is stated: the
+    /// node has others that go on with other things.
+    Callback,
+    /// The start of the callback that took its last message: it came back to a node that it had passed, and is cut
+    /// there, so that an instance is a round trip.
+    Return,
+}
+
 impl Path {
-    /// Whether it comes back to its first node over a topic: cut there, its end is the start of the callback that takes
-    /// what came back, so that an instance is a round trip.
-    pub fn returns(&self, legs: &Legs) -> bool {
-        self.output.is_none()
-            && self.nodes.first() == self.nodes.last()
-            && self.topics.last().is_some_and(|topic| !legs.is_leg(*topic))
+    /// One that nobody asked for.
+    fn new(name: String, nodes: &[Row<Node>], topics: &[Row<Topic>]) -> Path {
+        let (by, nodes, topics) = (vec![Vec::new(); nodes.len()], nodes.to_vec(), topics.to_vec());
+        Path { name, nodes, topics, output: None, end: End::Output, by, named: false, deadline_ns: None }
+    }
+
+    /// Whether another is the same way.
+    fn is_way_of(&self, other: &Path) -> bool {
+        let same = self.nodes == other.nodes && self.topics == other.topics;
+        same && self.output == other.output && self.end == other.end && self.by == other.by
+    }
+
+    /// Whether a callback may be the one of the node at a position.
+    pub fn may_run(&self, position: usize, callback: Option<Row<Callback>>) -> bool {
+        self.by[position].is_empty() || callback.is_some_and(|callback| self.by[position].contains(&callback))
     }
 }
 
@@ -56,14 +85,20 @@ type Way = (Row<Topic>, Row<Node>);
 struct Graph<'a> {
     /// By node: (topic, subscriber), in order.
     out: Column<Node, Vec<Way>>,
+    /// By node, topics that it publishes and takes itself, if its callback goes on with what it took.
+    own: Column<Node, Vec<Row<Topic>>>,
+    callbacks: Callbacks,
+    /// Whether paths pass a node again, in another callback.
+    passes_again: bool,
     legs: &'a Legs,
 }
 
 /// Named chains of the workload first, then every other source-to-sink path.
 pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) -> (Vec<Path>, Vec<Note>) {
-    let graph = Graph::new(seen, workload);
+    let mut graph = Graph::new(seen, workload);
     let mut notes = Vec::new();
     let mut paths = named(&graph, seen, workload, stated, &mut notes);
+    graph.passes_again = true;
     for chain in &stated.chains {
         if let Some(ends) = &chain.between {
             let (found, note) = between::between(&graph, seen, &chain.name, ends);
@@ -71,8 +106,12 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) ->
             notes.extend(note);
         }
     }
+    // First those that pass each node once: none of them is left out for a longer way.
+    graph.passes_again = false;
     let mut all = Vec::new();
-    let whole = graph.source_to_sink(seen, &mut all);
+    let mut whole = graph.source_to_sink(seen, &mut all) & graph.loops(seen, &mut all);
+    graph.passes_again = true;
+    whole = whole && graph.source_to_sink(seen, &mut all) && graph.returning(seen, &mut all);
     if !whole {
         let text = format!(
             "the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are \
@@ -80,11 +119,8 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) ->
         );
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
-    let known = |p: &Path, paths: &[Path]| {
-        paths.iter().any(|k| k.nodes == p.nodes && k.topics == p.topics && k.output == p.output)
-    };
     for path in all {
-        if !known(&path, &paths) {
+        if !paths.iter().any(|known| known.is_way_of(&path)) {
             paths.push(path);
         }
     }
@@ -110,7 +146,7 @@ fn deadlines(paths: &mut [Path], stated: &Links, notes: &mut Vec<Note>) {
 
 fn named(
     graph: &Graph<'_>,
-    seen: &Seen,
+    seen: &Ways,
     workload: Option<&Workload>,
     stated: &Links,
     notes: &mut Vec<Note>,
@@ -119,34 +155,24 @@ fn named(
     let of_links = stated.chains.iter().filter(|c| !c.nodes.is_empty()).map(|c| (&c.name, &c.nodes));
     let of_workload = workload.into_iter().flat_map(|w| &w.chains).map(|c| (&c.name, &c.nodes));
     for (chain, wanted) in of_workload.chain(of_links) {
-        let nodes: Option<Vec<Row<Node>>> = wanted
-            .iter()
-            .map(|name| seen.nodes.iter().position(|n| is_called(&n.name, name)).map(Row::behind))
-            .collect();
+        let stops: Option<Vec<Stop>> = wanted.iter().map(|name| stop(seen, name)).collect();
         let mut found: Vec<Vec<Row<Topic>>> = vec![Vec::new()];
-        for pair in nodes.iter().flat_map(|n| n.windows(2)) {
-            let mut between: Vec<Row<Topic>> =
-                graph.out[pair[0]].iter().filter(|e| e.1 == pair[1]).map(|e| e.0).collect();
-            if between.iter().any(|topic| !graph.legs.is_leg(*topic)) {
-                between.retain(|topic| !graph.legs.is_leg(*topic));
-            }
+        for pair in stops.iter().flat_map(|stops| stops.windows(2)) {
+            let between = graph.between(seen, &pair[0], &pair[1]);
             found = found.iter().flat_map(|f| between.iter().map(move |t| [f.as_slice(), &[*t]].concat())).collect();
         }
-        match nodes {
-            Some(nodes) if nodes.len() > 1 && !found.is_empty() => {
+        match stops {
+            Some(stops) if stops.len() > 1 && !found.is_empty() => {
                 let several = found.len() > 1;
+                let nodes: Vec<Row<Node>> = stops.iter().map(|stop| stop.0).collect();
                 for topics in found.into_iter().take(MOST_PATHS) {
                     // Two topics between the same nodes: two paths, told apart by what they run over.
                     let over: Vec<&str> = topics.iter().map(|t| seen.topics.names[*t].as_str()).collect();
                     let name = if several { format!("{chain} over {}", over.join(" ")) } else { chain.clone() };
-                    paths.push(Path {
-                        name,
-                        nodes: nodes.clone(),
-                        topics,
-                        output: None,
-                        named: true,
-                        deadline_ns: None,
-                    });
+                    let by: Vec<Vec<Row<Callback>>> = stops.iter().map(|stop| stop.1.clone()).collect();
+                    let end = graph.end_of(&nodes, &topics, &by[by.len() - 1]);
+                    let output = graph.callbacks.only_output(seen, &by[by.len() - 1]);
+                    paths.push(Path { by, end, output, named: true, ..Path::new(name, &nodes, &topics) });
                 }
             }
             _ => notes.push(Note {
@@ -162,6 +188,20 @@ fn named(
     paths
 }
 
+/// A node of a named chain, and its callbacks if they are named; else none.
+type Stop = (Row<Node>, Vec<Row<Callback>>);
+
+/// The node of this name; else the node whose callbacks have it, if that is one.
+fn stop(seen: &Seen, name: &str) -> Option<Stop> {
+    if let Some(node) = seen.nodes.iter().position(|node| is_called(&node.name, name)) {
+        return Some((Row::behind(node), Vec::new()));
+    }
+    let callbacks = callbacks::of_name(seen, name);
+    let mut nodes: Vec<Row<Node>> = callbacks.iter().filter_map(|c| seen.callbacks[*c].node).collect();
+    nodes.dedup();
+    (nodes.len() == 1).then(|| (nodes[0], callbacks))
+}
+
 /// What the search from one source may still do.
 struct Search {
     /// Paths, with those of the sources before.
@@ -172,6 +212,7 @@ struct Search {
 impl<'a> Graph<'a> {
     fn new(seen: &'a Ways, workload: Option<&Workload>) -> Graph<'a> {
         let mut out: Column<Node, BTreeSet<Way>> = Column::of(vec![BTreeSet::new(); seen.nodes.len()]);
+        let mut own: Column<Node, BTreeSet<Row<Topic>>> = Column::of(vec![BTreeSet::new(); seen.nodes.len()]);
         for (topic, of) in seen.by_topic.numbered() {
             // Simulated time is no data; a workload may use the name as it likes.
             if workload.is_none() && seen.topics.names[topic] == tacho_tables::CLOCK_TOPIC {
@@ -183,54 +224,43 @@ impl<'a> Graph<'a> {
             {
                 if from != to {
                     out[from].insert((topic, to));
+                } else if !seen.legs.is_leg(topic) {
+                    own[from].insert(topic);
                 }
             }
         }
-        Graph { out: Column::of(out.iter().map(|edges| edges.iter().copied().collect())), legs: &seen.legs }
-    }
-
-    /// The request that a topic brings something back of to a node; `None` where it brings it there like any other.
-    fn returns(&self, (topic, to): Way) -> Option<Row<Topic>> {
-        let leg = self.legs.of(topic).filter(|leg| leg.is_response)?;
-        self.out[to].iter().any(|way| way.0 == leg.service).then_some(leg.service)
-    }
-
-    /// Where a path may go on. No node twice, but for a client that a response comes back to: to the last request that
-    /// none came to yet.
-    fn ways(&self, nodes: &[Row<Node>], topics: &[Row<Topic>]) -> Vec<Way> {
-        let mut open = Vec::new();
-        for (topic, from) in topics.iter().zip(nodes) {
-            match self.legs.of(*topic) {
-                Some(leg) if leg.is_response => drop(open.pop()),
-                Some(leg) => open.push((leg.service, *from)),
-                None => {}
-            }
-        }
-        let may = |way: &&Way| match self.returns(**way) {
-            Some(service) => open.last() == Some(&(service, way.1)),
-            None => !nodes.contains(&way.1),
+        let callbacks = Callbacks::of(seen);
+        let private = |topic: Row<Topic>| {
+            let of = &seen.by_topic[topic];
+            let mut nodes = of.publishers.iter().chain(&of.subscriptions).map(|e| seen.endpoints[*e].node);
+            let first = nodes.next();
+            nodes.all(|node| Some(node) == first)
         };
-        self.out[nodes[nodes.len() - 1]].iter().filter(may).copied().collect()
+        // What many publish and many take, as transforms, leads nowhere unless the callback goes on.
+        let goes_on = |node: Row<Node>, topic: &Row<Topic>| {
+            let mut published = callbacks.on_input(node, *topic);
+            published.any(|published| published != *topic) || private(*topic) && callbacks.leads_to(node, *topic)
+        };
+        let own = Column::of(own.numbered().map(|(node, topics)| {
+            topics.iter().filter(|topic| goes_on(node, topic)).copied().collect::<Vec<Row<Topic>>>()
+        }));
+        let out = Column::of(out.iter().map(|edges| edges.iter().copied().collect()));
+        Graph { out, own, callbacks, passes_again: false, legs: &seen.legs }
     }
 
-    /// Whether a path ends at its last node: a response came back to it, or nothing is published there and no request
-    /// waits for its response.
-    fn ends(&self, nodes: &[Row<Node>], topics: &[Row<Topic>], ways: &[Way]) -> bool {
-        let Some(last) = topics.last() else { return false };
-        let response = |way: Way| self.returns(way).is_some();
-        let publishes = self.out[nodes[nodes.len() - 1]].iter().any(|way| !self.legs.is_leg(way.0));
-        let answers = self.legs.is_leg(*last) && ways.iter().any(|way| response(*way));
-        response((*last, nodes[nodes.len() - 1])) || !(publishes || answers)
+    /// Nodes that something begins at: nothing comes in.
+    fn sources(&self) -> Vec<Row<Node>> {
+        let mut has_input: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
+        let comes_in = |way: &&Way| self.returns(**way).is_none();
+        self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to] = true);
+        let is_source = |n: &Row<Node>| !(has_input[*n] || self.out[*n].is_empty() && self.own[*n].is_empty());
+        self.out.rows().filter(is_source).collect()
     }
 
     /// False where there are too many. Then each source has its part of those that are looked at: what one leaves goes
     /// to the next.
     fn source_to_sink(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
-        let mut has_input: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
-        let comes_in = |way: &&Way| self.returns(**way).is_none();
-        self.out.iter().flatten().filter(comes_in).for_each(|(_, to)| has_input[*to] = true);
-        let is_source = |n: &Row<Node>| !has_input[*n] && !self.out[*n].is_empty();
-        let sources: Vec<Row<Node>> = self.out.rows().filter(is_source).collect();
+        let sources = self.sources();
         let mut whole = true;
         for (position, source) in sources.iter().enumerate() {
             let left = sources.len() - position;
@@ -238,79 +268,7 @@ impl<'a> Graph<'a> {
             let mut search = Search { most, steps: MOST_STEPS / sources.len() as u32 };
             whole &= self.extend(seen, &mut vec![*source], &mut Vec::new(), found, &mut search);
         }
-        whole & self.loops(seen, found)
-    }
-
-    /// Finds the round trips of nodes that no path from a source leads to. Each begins at a node that publishes without
-    /// an input, from a timer or outside of callbacks. If all nodes publish in callbacks of what they take, it begins
-    /// at the first publish call.
-    fn loops(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
-        let mut known: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
-        found.iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
-        let mut begins: Vec<(bool, i64, Row<Node>)> = Vec::new();
-        for (node, ways) in self.out.numbered().filter(|(node, ways)| !known[*node] && !ways.is_empty()) {
-            let by_node = |p: &&Row<PublicationSeen>| {
-                let endpoint = seen.publications[**p].endpoint.filter(|e| *e != INTERNAL);
-                endpoint.is_some_and(|e| seen.endpoints[e].node == node)
-            };
-            let topics = ways.iter().filter(|way| !self.legs.is_leg(way.0)).map(|way| way.0).collect::<BTreeSet<_>>();
-            let first = topics.iter().filter_map(|topic| {
-                let mut published = seen.by_topic[*topic].publications.iter().filter(by_node);
-                published.next().map(|p| &seen.publications[*p])
-            });
-            let Some(first) = first.min_by_key(|p| p.time) else { continue };
-            let on_timer = |e: Row<Execution>| seen.callbacks[seen.executions[e].callback].kind == CallbackKind::Timer;
-            begins.push((!first.execution.is_none_or(on_timer), first.time, node));
-        }
-        begins.sort_unstable();
-        let mut whole = true;
-        for (_, _, node) in begins {
-            if !known[node] {
-                let before = found.len();
-                let mut steps = MOST_STEPS;
-                whole &= self.around(seen, &mut vec![node], &mut Vec::new(), found, &mut steps);
-                found[before..].iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
-            }
-        }
         whole
-    }
-
-    /// Every way back to the first of `nodes`; false where there are too many.
-    fn around(
-        &self,
-        seen: &Seen,
-        nodes: &mut Vec<Row<Node>>,
-        topics: &mut Vec<Row<Topic>>,
-        found: &mut Vec<Path>,
-        steps: &mut u32,
-    ) -> bool {
-        if *steps == 0 || found.len() >= MOST_PATHS {
-            return false;
-        }
-        *steps -= 1;
-        let (first, here) = (nodes[0], nodes[nodes.len() - 1]);
-        for (topic, to) in self.out[here].iter().copied().filter(|way| !self.legs.is_leg(way.0)) {
-            if to != first && nodes.contains(&to) {
-                continue;
-            }
-            nodes.push(to);
-            topics.push(topic);
-            let whole = if to == first {
-                let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
-                let name = format!("{} to {} and back", name(first), name(nodes[nodes.len() / 2]));
-                let (nodes, topics) = (nodes.clone(), topics.clone());
-                found.push(Path { name, nodes, topics, output: None, named: false, deadline_ns: None });
-                true
-            } else {
-                self.around(seen, nodes, topics, found, steps)
-            };
-            nodes.pop();
-            topics.pop();
-            if !whole {
-                return false;
-            }
-        }
-        true
     }
 
     fn extend(
@@ -328,19 +286,25 @@ impl<'a> Graph<'a> {
         let here = nodes[nodes.len() - 1];
         let ways = self.ways(nodes, topics);
         if self.ends(nodes, topics, &ways) {
-            if found.len() >= search.most {
-                return false;
-            }
             let name = |n: Row<Node>| seen.nodes[n].name.trim_start_matches('/').to_string();
-            let to = if here == nodes[0] { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
-            found.push(Path {
-                name: format!("{} to {to}", name(nodes[0])),
-                nodes: nodes.clone(),
-                topics: topics.clone(),
-                output: None,
-                named: false,
-                deadline_ns: None,
-            });
+            let of_topic = |t: Row<Topic>| seen.topics.names[t].trim_start_matches('/').to_string();
+            let comes_back = here == nodes[0] && topics.last().is_some_and(|last| self.legs.is_leg(*last));
+            let to = if comes_back { format!("{} and back", name(nodes[nodes.len() / 2])) } else { name(here) };
+            let end = if self.passed_before(nodes, topics) { End::Callback } else { End::Output };
+            let within = nodes.iter().all(|node| *node == here);
+            let called = match (within, topics.as_slice()) {
+                // Within one node, which may stand for all of a process, topics are what tells paths apart.
+                (true, [first, .., last]) => format!("{} to {}", of_topic(*first), of_topic(*last)),
+                (true, [only]) => format!("{} of {}", of_topic(*only), name(here)),
+                _ => format!("{} to {to}", name(nodes[0])),
+            };
+            let path = Path { end, ..Path::new(called, nodes, topics) };
+            if !found.iter().any(|known| known.is_way_of(&path)) {
+                if found.len() >= search.most {
+                    return false;
+                }
+                found.push(path);
+            }
         }
         for (topic, to) in ways {
             nodes.push(to);

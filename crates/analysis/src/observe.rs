@@ -185,6 +185,8 @@ pub(crate) struct TakeSeen {
     pub source_timestamp: i64,
     /// As of a publication.
     pub header_stamp: i64,
+    /// Its address in the process that took it; 0: not recorded.
+    pub message: u64,
     pub id: Option<(u64, u64)>,
     /// Known at once for intra-process messages; all others are linked in the end.
     pub publication: Option<Row<PublicationSeen>>,

@@ -128,3 +128,23 @@ fn the_message_that_completes_a_set_need_not_belong_to_it() {
     // Of the points at 1600 and 2600, the former are nearer to the image at 2000.
     assert_eq!(of("/lidar"), [1600, 2600, 3600, 4600, 5600]);
 }
+
+#[test]
+fn the_causes_of_a_chain_that_ends_with_a_stamp_handed_on_add_up() {
+    // Without the sink, nobody takes the objects: the detector is the last node.
+    let mut builder = FileBuilder::new().node(1, "camera").publisher("/image").timer(100);
+    builder = builder.node(2, "detector").subscription("/image").publisher("/objects").timer(100);
+    for at in (1..=6).map(|k| 1000 * k) {
+        builder = publish(builder.process(1).at(at).start_timer().at(at + 1), at, at).at(at + 2).end_timer();
+        builder = start_taking(builder.process(2).at(at + 10), at, at).at(at + 12).end_taking();
+        if at > 1000 {
+            builder = publish(builder.at(at + 500).start_timer().at(at + 505), at, at - 1000).at(at + 506).end_timer();
+        }
+    }
+    let tables = scene::tables(&builder);
+    assert_eq!(instances(&tables)[..2], [(1000, 2505), (2000, 3505)]);
+    for (row, instance) in tables.instances.iter().enumerate() {
+        let causes = tables.causes.iter().filter(|cause| cause.instance == Some(row as u32));
+        assert_eq!(causes.filter_map(|cause| cause.duration_ns).sum::<i64>(), instance.end_to_end_ns);
+    }
+}

@@ -308,11 +308,11 @@ pub struct Explain {
     /// Show all tables with all their rows, and all cases of every finding; so does --node
     #[arg(long, conflicts_with_all = ["json", "suggest"])]
     pub all: bool,
-    /// Explain the path from here: a topic (beginning with its publishers) or a node; write topic:NAME or node:NAME if
-    /// both have the name
+    /// Explain the path from here: a topic (beginning with its publishers), a node, or a callback ('/planner timer 100
+    /// ms', Planner.reload_map, planner.py:42); write topic:NAME, node:NAME or callback:NAME if several have the name
     #[arg(long, value_name = "END", requires = "to", conflicts_with_all = ["chain", "suggest"])]
     pub from: Option<String>,
-    /// Explain the path to here: a topic (to the publish call on it) or a node
+    /// Explain the path to here: a topic (to the publish call on it), a node, or a callback
     #[arg(long, value_name = "END", requires = "from")]
     pub to: Option<String>,
     /// Exit 1 if the worst case of the explained chain is above this limit, or was not measured: 'end-to-end TIME',

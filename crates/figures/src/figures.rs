@@ -315,6 +315,8 @@ struct ChainSoFar {
     evidence: Vec<String>,
     /// In any repeat.
     guessed_at: Vec<String>,
+    /// Of the first repeat that has any.
+    callbacks: Vec<String>,
     means_ms: Vec<f64>,
     worst_ns: Option<i64>,
     /// In any repeat.
@@ -371,6 +373,9 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
             so_far[index].critical |= chain.critical;
             if so_far[index].guessed_at.is_empty() {
                 so_far[index].guessed_at.clone_from(&chain.guessed_at);
+            }
+            if so_far[index].callbacks.is_empty() {
+                so_far[index].callbacks.clone_from(&chain.callbacks);
             }
             if !so_far[index].evidence.contains(&chain.evidence) {
                 so_far[index].evidence.push(chain.evidence.clone());
@@ -443,6 +448,7 @@ pub(crate) fn chains(repeats: &[Repeat<'_>]) -> Vec<ChainFigures> {
                 path: path.to_vec(),
                 critical: critical == Some(index),
                 guessed_at: chain.guessed_at,
+                callbacks: chain.callbacks,
                 evidence: chain.evidence.join("; or "),
                 instances: end_to_end_ms.as_ref().map_or(0, |d| d.count),
                 lost: chain.lost,

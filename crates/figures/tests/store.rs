@@ -74,6 +74,7 @@ fn empty_tables_and_empty_lists_come_back_too() {
             deadline_ns: None,
             until_ns: None,
             guessed_at: Vec::new(),
+            callbacks: Vec::new(),
         });
     }
     tables.states =

@@ -5,12 +5,12 @@
 mod fixture;
 
 use fixture::Fixture;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tacho_events::run::RunInfo;
 use tacho_events::RunDirectory;
 use tacho_import::{import, Reader};
 use tacho_tables::row::Row;
-use tacho_tables::Execution;
+use tacho_tables::{Execution, Link, LinkRule, Tables};
 
 const HOT: [&str; 6] = [
     "PointsTransformer",
@@ -21,13 +21,17 @@ const HOT: [&str; 6] = [
     "BehaviorPlanner",
 ];
 
-/// ns from each lidar's callback to the estimator's, by the estimator's execution; the lesser of the two lidars.
-fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
+/// The run of a trace, analysed.
+fn analysed(fixture: &Fixture) -> Tables {
     let folder = tempfile::tempdir().expect("folder");
     let run = RunDirectory::new(folder.path());
     import(Reader::open(&[fixture.trace()]).expect("trace"), &run, RunInfo::default(), &mut |_| true)
         .expect("imported");
-    let tables = tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed");
+    tacho_analysis::analyse(&run, None, &mut |_| {}).expect("analysed")
+}
+
+/// Whether each chain is the hot path and what follows it to the sink.
+fn hot(tables: &Tables) -> Vec<bool> {
     let is_hot = |path: &[String]| {
         let nodes: Vec<&str> = path.iter().step_by(2).map(|name| name.trim_start_matches('/')).collect();
         nodes.last() == Some(&"VehicleDBWSystem")
@@ -40,6 +44,13 @@ fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
         "{:?}",
         tables.chains.iter().map(|c| &c.path).collect::<Vec<_>>()
     );
+    hot
+}
+
+/// ns from each lidar's callback to the estimator's, by the estimator's execution: least over the two lidars.
+fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
+    let tables = analysed(fixture);
+    let hot = hot(&tables);
     let mut found = BTreeMap::new();
     for hop in tables.hops.iter().filter(|hop| hop.position == 5) {
         let instance = &tables.instances[hop.instance as usize];
@@ -50,6 +61,30 @@ fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
         }
     }
     found
+}
+
+/// Whether each sample that the reference system printed of VehicleDBWSystem had the hot path in it: its behaviour
+/// planner empties what it keeps whenever it publishes, so that a sample has nothing of what an earlier one had.
+const HAS_HOT_PATH: &str = "hhhhh-h-h-hh-h-h-hh-h-hhhh-hh-";
+
+#[test]
+fn a_sample_of_a_planner_that_empties_its_cache_has_the_hot_path_exactly_where_the_program_says_so() {
+    let tables = analysed(&Fixture::unpack("autoware_single_5s"));
+    let hot = hot(&tables);
+    let of_sink = |e: &Execution| {
+        let callback = &tables.callbacks[e.callback];
+        callback.topic.as_deref() == Some("/VehicleInterface")
+            && callback.node.is_some_and(|node| tables.nodes[node].name.ends_with("VehicleDBWSystem"))
+    };
+    let sinks = tables.executions.numbered().filter(|(_, e)| of_sink(e)).map(|(row, _)| row);
+    let of_hot = tables.hops.iter().filter(|hop| hot[tables.instances[hop.instance as usize].chain as usize]);
+    let reached: HashSet<Row<Execution>> = of_hot.filter_map(|hop| hop.execution).collect();
+    let found: String = sinks.map(|sink| if reached.contains(&sink) { 'h' } else { '-' }).collect();
+    // The program does not print the first samples.
+    assert_eq!(&found[found.len() - HAS_HOT_PATH.len()..], HAS_HOT_PATH);
+    let planner = |link: &&Link| tables.nodes[link.node].name.ends_with("BehaviorPlanner");
+    let rules: Vec<_> = tables.links.iter().filter(planner).map(|link| (link.rule, link.guess)).collect();
+    assert_eq!(rules, [(LinkRule::LatestOnce, Some(false)); 6]);
 }
 
 #[test]

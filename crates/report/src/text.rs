@@ -184,6 +184,9 @@ impl Terminal {
         let nodes: Vec<_> = chain.path.iter().step_by(2).map(String::as_str).collect();
         self.line(out, &nodes.join(" -> "));
         self.line(out, &format!("{} instances, {} inputs without an output.", chain.instances, chain.lost));
+        if self.whole && !chain.callbacks.is_empty() {
+            self.line(out, &format!("Callbacks: {}.", chain.callbacks.join(" -> ")));
+        }
         if !chain.evidence.is_empty() {
             self.line(out, &format!("How outputs were tied to inputs: {}.", chain.evidence));
         }

@@ -24,6 +24,10 @@ pub struct Chain {
     pub until_ns: Option<i64>,
     /// Nodes on its path whose tie of output to input is a guess ([`Link::guess`]), in order; none in older runs.
     pub guessed_at: Vec<String>,
+    /// The callbacks that most of its instances pass, in order: of each node the one that publishes, or ends, and before
+    /// it the one that took the input, if that is another. A node that published outside of callbacks stands itself.
+    /// None in older runs.
+    pub callbacks: Vec<String>,
 }
 
 /// One instance of a chain: an output of its last node, followed back to the input it descends from. Its parts

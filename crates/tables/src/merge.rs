@@ -150,6 +150,7 @@ mod tests {
                 deadline_ns: None,
                 until_ns: None,
                 guessed_at: Vec::new(),
+                callbacks: Vec::new(),
             }],
             instances: vec![Instance {
                 chain: 0,

@@ -196,7 +196,7 @@ tables! {
         last_feedback_ns, execution,
     }
     states: NodeState { node, from_ns, state }
-    chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns, guessed_at }
+    chains: Chain { name, path, critical, lost, evidence, deadline_ns, until_ns, guessed_at, callbacks }
     instances: Instance {
         chain, start_ns, end_ns, end_to_end_ns, computation_ns, off_cpu_ns, preemption_ns, alignment_ns, queueing_ns,
         kept_ns, transport_ns,

@@ -245,6 +245,7 @@ mod tests {
             deadline_ns: None,
             until_ns: None,
             guessed_at: Vec::new(),
+            callbacks: Vec::new(),
         };
         Tables {
             executions: vec![

@@ -77,7 +77,7 @@ pub struct StatedLink {
 pub struct StatedChain {
     /// Its name.
     pub name: String,
-    /// Node names, source first. Empty if `between` states its ends, or if the chain is known by this name and only its
+    /// Names of nodes, or of their callbacks, source first. Empty if `between` states its ends, or if the chain is known by this name and only its
     /// deadline is stated.
     pub nodes: Vec<String>,
     /// Its two ends, instead of nodes: it includes every path between them.
@@ -86,7 +86,8 @@ pub struct StatedChain {
     pub deadline: Option<Duration>,
 }
 
-/// The ends of chains, each a topic or a node; `topic:NAME` or `node:NAME` if both have that name.
+/// The ends of chains, each a topic, a node or a callback; `topic:NAME`, `node:NAME` or `callback:NAME` if several have that
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Between {
     /// If a topic: the chain begins with its publishers.
@@ -195,7 +196,13 @@ fn chain_of(name: &str, yaml: &Yaml, report: &mut Report<'_>) -> Option<StatedCh
             "from" | "to" => match scalar(value) {
                 Some(name) => *(if key == "from" { &mut from } else { &mut to }) = Some(name.to_owned()),
                 None => {
-                    report.error("not-an-end", value.span, "no end of a chain", value.describe(), "a topic or a node");
+                    report.error(
+                        "not-an-end",
+                        value.span,
+                        "no end of a chain",
+                        value.describe(),
+                        "a topic, a node or a callback",
+                    );
                     whole = false;
                 }
             },

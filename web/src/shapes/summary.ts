@@ -158,6 +158,8 @@ export type CauseKind = "computation" | "off_cpu" | "blocked" | "preemption" | "
 export interface ChainFigures {
   /** Message there, its node asleep. Absent where the events do not tell it from transport. */
   alignment_ms?: Distribution;
+  /** The callbacks that most of its instances pass, in order. */
+  callbacks?: string[];
   /** Where it runs over several hosts: a time between two of them is right to this, either way. */
   clock_uncertainty_ms?: number;
   /** Inside the callback, from its start to its output, less the time off the CPU where that is known. */

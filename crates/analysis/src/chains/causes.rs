@@ -193,9 +193,8 @@ impl Explainer<'_> {
         parts
     }
 
-    /// The publish call that the last hop of an instance is, where a path ends with one that is stated.
+    /// The publish call that the last hop of an instance is, where it ends with one.
     fn output_of(&self, last: &Hop) -> Option<Row<PublicationSeen>> {
-        self.made_of.path.output?;
         let published = self.tracer.usage.published_in(last.execution?);
         published.iter().copied().rfind(|p| self.tracer.seen.publications[*p].time == last.output_ns)
     }

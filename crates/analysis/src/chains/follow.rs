@@ -97,6 +97,10 @@ impl Tracer<'_> {
                 (true, None) => input.time.clamp(source.time, start),
                 (false, _) => start,
             };
+            let mut by = [running].into_iter().chain(taken_in).map(|e| seen.executions[e].callback);
+            if !by.any(|callback| path.may_run(position, Some(callback))) {
+                return Ok(None);
+            }
             let stream = taken_in.map(|e| seen.stream_of(e));
             let callback = taken_in.map(|e| seen.executions[e].callback);
             let split = split(
@@ -140,6 +144,9 @@ impl Tracer<'_> {
             trail.origin = Some(publication);
         }
         let start = execution.map_or(time, |e| seen.executions[e].start_ns);
+        if !path.may_run(0, execution.map(|e| seen.executions[e].callback)) {
+            return Ok(None);
+        }
         trail.hops.push(Hop {
             instance: 0,
             position: 0,

@@ -5,6 +5,7 @@
 
 mod decide;
 mod filters;
+mod freed;
 mod keeping;
 mod stamps;
 
@@ -16,7 +17,7 @@ use std::sync::OnceLock;
 use tacho_tables::row::Row;
 use tacho_tables::rows::grouped::Grouped;
 use tacho_tables::rows::{far_apart, Rows};
-use tacho_tables::{Callback, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
+use tacho_tables::{Callback, CallbackKind, Endpoint, Execution, Link, LinkEvidence, LinkRule, Node};
 use tacho_workload::links::{Links, Rule};
 use tacho_workload::model::is_called;
 use tacho_workload::model::Workload;
@@ -48,6 +49,8 @@ const LATEST_ON_TIMER: f64 = 0.8;
 const NEW_EACH_TIME: f64 = 0.8;
 /// Each output has a new input of some kind, and this kind suffices: an older one of it may still be kept.
 const NEW_OF_ANY: f64 = 0.55;
+/// What it was made of was freed when it was made.
+const FREED: f64 = 0.9;
 const MATCHED: f64 = 0.75;
 const LATEST_BESIDE_ANOTHER_INPUT: f64 = 0.5;
 /// Part of the outputs that a message filter must explain; the first ones may have begun before recording did.
@@ -119,11 +122,22 @@ impl<'a> Ties<'a> {
         tie
     }
 
-    /// Of a path that ends with the callback itself which takes an input.
-    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>) -> Tie {
-        let count = self.usage.takes(node, input).len() as u64;
-        let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
-        Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count }
+    /// Of a path that ends with the callback itself which takes an input, or with one of these. A timer uses what was
+    /// taken last.
+    pub fn of_callback(&self, node: Row<Node>, input: Row<Topic>, by: &[Row<Callback>]) -> Tie {
+        if self.takes_messages(by) {
+            let count = self.usage.takes(node, input).len() as u64;
+            let (rule, evidence) = (LinkRule::SameCallback, LinkEvidence::Observed);
+            return Tie { rule, evidence, confidence: 1.0, guess: false, outputs: count, followed: count };
+        }
+        let count = by.iter().map(|callback| self.executions_of(*callback).len() as u64).sum();
+        let (rule, evidence) = (LinkRule::Latest, LinkEvidence::Inferred);
+        Tie { rule, evidence, confidence: LATEST_ON_TIMER, guess: false, outputs: count, followed: count }
+    }
+
+    /// Whether callbacks are those of messages, or any.
+    pub fn takes_messages(&self, by: &[Row<Callback>]) -> bool {
+        by.iter().all(|callback| self.seen.callbacks[*callback].kind == CallbackKind::Subscription)
     }
 
     /// The input of a publication, by a rule that finds it over the whole run.

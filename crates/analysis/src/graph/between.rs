@@ -1,37 +1,47 @@
-//! Every path between two ends that somebody states: topics, or nodes. "From /points to /brake" is how an
+//! Every path between two ends that somebody states: topics, nodes, or callbacks. "From /points to /brake" is how an
 //! obstacle-to-brake delay is asked for.
 
-use super::{Graph, Path, MOST_PATHS, MOST_STEPS};
+use super::callbacks::of_name;
+use super::passing::takes;
+use super::{End, Graph, Path, Way, MOST_PATHS, MOST_STEPS};
 use crate::observe::Topic;
 use crate::stages::Ways;
 use tacho_tables::row::{rows_of, Column, Row};
-use tacho_tables::{Node, Note};
+use tacho_tables::{Callback, Node, Note};
 use tacho_workload::links::Between;
 use tacho_workload::model::is_called;
 
-/// Where a path may end.
-struct Ends {
-    /// Topic that it must begin on, where one is stated.
-    first: Option<Row<Topic>>,
-    /// Topic that its last node publishes, where one is stated.
-    output: Option<Row<Topic>>,
-    /// Nodes that it may end at.
-    last: Vec<Row<Node>>,
+/// An end of a path.
+struct Stated {
+    /// Topic, if that is stated.
+    topic: Option<Row<Topic>>,
+    /// Nodes that it may be at.
+    nodes: Vec<Row<Node>>,
+    /// Callbacks of these nodes, if those are stated; else none.
+    callbacks: Vec<Row<Callback>>,
+}
+
+/// Both ends, and the name of all paths between them.
+struct Ends<'a> {
+    name: &'a str,
+    from: Stated,
+    to: Stated,
+    /// Whether each node leads to one that it may end at.
+    leads: Column<Node, bool>,
 }
 
 /// The paths, all of one name; a note where there is none, or more than are looked at.
 pub(super) fn between(graph: &Graph<'_>, seen: &Ways, name: &str, stated: &Between) -> (Vec<Path>, Option<Note>) {
     let note = |name: &str, text: String| Some(Note { name: name.into(), count: 1, text });
-    let ((first, from), (output, last)) = match (end(seen, &stated.from), end(seen, &stated.to)) {
+    let (from, to) = match (end(seen, &stated.from), end(seen, &stated.to)) {
         (Ok(from), Ok(to)) => (from, to),
         (Err(why), _) | (_, Err(why)) => return (Vec::new(), note("chain-not-found", format!("chain {name}: {why}"))),
     };
-    let ends = Ends { first, output, last };
-    let leads = graph.leads_to(&ends.last);
+    let ends = Ends { name, leads: graph.leads_to(&to.nodes), from, to };
     let (mut found, mut steps) = (Vec::new(), MOST_STEPS);
-    let whole = from
-        .iter()
-        .all(|node| graph.walk(name, &ends, &leads, &mut vec![*node], &mut Vec::new(), &mut found, &mut steps));
+    let mut walk =
+        |node: &Row<Node>| graph.walk(seen, &ends, &mut vec![*node], &mut Vec::new(), &mut found, &mut steps);
+    let whole = ends.from.nodes.iter().all(&mut walk);
     let told = match (found.is_empty(), whole) {
         (true, _) => note(
             "chain-not-found",
@@ -51,33 +61,46 @@ pub(super) fn between(graph: &Graph<'_>, seen: &Ways, name: &str, stated: &Betwe
     (found, told)
 }
 
-/// A topic and the nodes that publish it, or the nodes of this name; why it is neither, or both. `node:` and `topic:`
-/// before it decide.
-fn end(seen: &Ways, stated: &str) -> Result<(Option<Row<Topic>>, Vec<Row<Node>>), String> {
-    let (node_only, topic_only) = (stated.strip_prefix("node:"), stated.strip_prefix("topic:"));
-    let name = node_only.or(topic_only).unwrap_or(stated);
+/// A topic and the nodes that publish it, the nodes of this name, or callbacks of this name; why it is none of them, or
+/// several. `node:`, `topic:` and `callback:` before it decide.
+fn end(seen: &Ways, stated: &str) -> Result<Stated, String> {
+    const KINDS: [&str; 3] = ["topic", "node", "callback"];
+    let of_kind = |kind: &str| Some((kind.to_owned(), stated.strip_prefix(kind)?.strip_prefix(':')?));
+    let (only, name) = KINDS.into_iter().find_map(of_kind).unwrap_or((String::new(), stated));
+    let may_be = |kind: &str| only.is_empty() || only == kind;
     let is_it = |topic: &Row<Topic>| {
         is_called(&seen.topics.names[*topic], name) && !seen.by_topic[*topic].publishers.is_empty()
     };
-    let topic = if node_only.is_some() { None } else { seen.by_topic.rows().find(is_it) };
-    let of_name = |node: &Row<Node>| topic_only.is_none() && is_called(&seen.nodes[*node].name, name);
-    let nodes: Vec<Row<Node>> = rows_of(&seen.nodes).filter(of_name).collect();
+    let topic = seen.by_topic.rows().filter(|_| may_be("topic")).find(is_it);
+    let of_name_here = |node: &Row<Node>| may_be("node") && is_called(&seen.nodes[*node].name, name);
+    let nodes: Vec<Row<Node>> = rows_of(&seen.nodes).filter(of_name_here).collect();
+    let sorted = |mut nodes: Vec<Row<Node>>| {
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    };
     match (topic, nodes.is_empty()) {
         (Some(_), false) => {
-            Err(format!("{name} is a topic and a node: topic:{name} is the one, node:{name} the other"))
+            return Err(format!("{name} is a topic and a node: topic:{name} is the one, node:{name} the other"))
         }
         (Some(topic), true) => {
-            let mut nodes: Vec<Row<Node>> =
-                seen.by_topic[topic].publishers.iter().map(|p| seen.endpoints[*p].node).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            Ok((Some(topic), nodes))
+            let nodes = seen.by_topic[topic].publishers.iter().map(|p| seen.endpoints[*p].node).collect();
+            return Ok(Stated { topic: Some(topic), nodes: sorted(nodes), callbacks: Vec::new() });
         }
-        (None, false) => Ok((None, nodes)),
-        (None, true) if node_only.is_some() => Err(format!("{name} is no recorded node")),
-        (None, true) if topic_only.is_some() => Err(format!("{name} is no topic that a recorded node publishes")),
-        (None, true) => Err(format!("{name} is no topic that a recorded node publishes, and no recorded node")),
+        (None, false) => return Ok(Stated { topic: None, nodes, callbacks: Vec::new() }),
+        (None, true) => {}
     }
+    let callbacks = if may_be("callback") { of_name(seen, name) } else { Vec::new() };
+    if callbacks.is_empty() {
+        return Err(match only.as_str() {
+            "node" => format!("{name} is no recorded node"),
+            "topic" => format!("{name} is no topic that a recorded node publishes"),
+            "callback" => format!("{name} is no recorded callback"),
+            _ => format!("{name} is no topic that a recorded node publishes, no recorded node, and no callback"),
+        });
+    }
+    let nodes = sorted(callbacks.iter().filter_map(|callback| seen.callbacks[*callback].node).collect());
+    Ok(Stated { topic: None, nodes, callbacks })
 }
 
 impl Graph<'_> {
@@ -96,12 +119,10 @@ impl Graph<'_> {
     }
 
     /// Goes on from the last of `nodes`; false where there are too many ways.
-    #[allow(clippy::too_many_arguments)]
     fn walk(
         &self,
-        name: &str,
-        ends: &Ends,
-        leads: &Column<Node, bool>,
+        seen: &Ways,
+        ends: &Ends<'_>,
         nodes: &mut Vec<Row<Node>>,
         topics: &mut Vec<Row<Topic>>,
         found: &mut Vec<Path>,
@@ -111,29 +132,47 @@ impl Graph<'_> {
             return false;
         }
         *steps -= 1;
-        if !topics.is_empty() && ends.last.contains(&nodes[nodes.len() - 1]) {
+        let (first, here) = (nodes[0], nodes[nodes.len() - 1]);
+        let by = |row: Row<Node>, stated: &Stated| -> Vec<Row<Callback>> {
+            stated.callbacks.iter().filter(|c| seen.callbacks[**c].node == Some(row)).copied().collect()
+        };
+        let ends_by = |(topic, to): Way| ends.to.nodes.contains(&to) && takes(seen, &by(to, &ends.to), topic);
+        let push = |found: &mut Vec<Path>, nodes: &[Row<Node>], topics: &[Row<Topic>], end: End| {
+            let mut path = Path::new(ends.name.to_owned(), nodes, topics);
+            let last = nodes.len() - 1;
+            (path.by[0], path.by[last]) = (by(nodes[0], &ends.from), by(nodes[last], &ends.to));
+            let end = if path.by[last].is_empty() { end } else { End::Callback };
+            let output = ends.to.topic.or_else(|| self.callbacks.only_output(seen, &path.by[last]));
+            let path = Path { output, named: true, end, ..path };
             if found.len() == MOST_PATHS {
                 return false;
             }
-            let (nodes, topics) = (nodes.clone(), topics.clone());
-            found.push(Path { name: name.into(), nodes, topics, output: ends.output, named: true, deadline_ns: None });
+            found.push(path);
+            true
+        };
+        let end = if self.passed_before(nodes, topics) { End::Callback } else { End::Output };
+        if topics.last().is_some_and(|last| ends_by((*last, here))) && !push(found, nodes, topics, end) {
+            return false;
         }
         // The end may be where it began: a round trip.
-        let first = nodes[0];
-        let here = &self.out[nodes[nodes.len() - 1]];
-        let back = |way: &&super::Way| way.1 == first && ends.last.contains(&first) && ends.output.is_none();
-        let back: Vec<super::Way> = here.iter().filter(back).filter(|way| !self.legs.is_leg(way.0)).copied().collect();
-        let returned = nodes.len() > 1 && nodes[nodes.len() - 1] == first;
-        let ways = if returned { Vec::new() } else { [self.ways(nodes, topics), back].concat() };
-        for (topic, to) in ways {
-            let begins = !topics.is_empty() || ends.first.is_none_or(|first| first == topic);
+        let back = |way: &&Way| way.1 == first && ends.to.topic.is_none() && ends_by(**way) && !self.legs.is_leg(way.0);
+        let back: Vec<Way> = self.out[here].iter().filter(back).copied().collect();
+        let mut ways = self.ways(nodes, topics);
+        ways.retain(|way| !back.contains(way));
+        for (way, comes_back) in ways.iter().map(|way| (way, false)).chain(back.iter().map(|way| (way, true))) {
+            let (topic, to) = *way;
+            let from_here = ends.from.topic.is_none_or(|first| first == topic)
+                && (ends.from.callbacks.is_empty() || self.callbacks.publish(&by(here, &ends.from), topic));
             // Over the last topic and on is a way past the end.
-            if !begins || Some(topic) == ends.output || !leads[to] {
+            if topics.is_empty() && !from_here || Some(topic) == ends.to.topic || !ends.leads[to] {
                 continue;
             }
             nodes.push(to);
             topics.push(topic);
-            let whole = self.walk(name, ends, leads, nodes, topics, found, steps);
+            let whole = match comes_back {
+                true => push(found, nodes, topics, End::Return),
+                false => self.walk(seen, ends, nodes, topics, found, steps),
+            };
             nodes.pop();
             topics.pop();
             if !whole {

@@ -333,7 +333,7 @@ impl Collector {
             Payload::RmwTakeCalled { rmw_subscription } => {
                 self.threads[stream].take_called = Some((rmw_subscription, now));
             }
-            Payload::RmwTake { rmw_subscription, source_timestamp, taken, .. } => {
+            Payload::RmwTake { rmw_subscription, message, source_timestamp, taken } => {
                 let called = self.threads[stream].take_called.take().filter(|called| called.0 == rmw_subscription);
                 let handles = &self.handles[process];
                 let endpoint = handles.rmw_subscriptions.get(&rmw_subscription).copied();
@@ -344,6 +344,7 @@ impl Collector {
                 if let Some(take) = take {
                     let row = &mut self.seen.takes[take];
                     row.source_timestamp = source_timestamp;
+                    row.message = message.0;
                     row.called_ns = called.map(|called| called.1).or(row.called_ns);
                 }
                 // Feedback goes to a callback that says so.

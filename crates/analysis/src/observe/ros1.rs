@@ -232,6 +232,7 @@ impl Ros1 {
                     endpoint: self.subscriptions[push.subscription as usize].endpoint,
                     source_timestamp: 0,
                     header_stamp: 0,
+                    message: 0,
                     id: None,
                     publication: None,
                     arrival: Some(push.time),

@@ -19,11 +19,13 @@ pub struct System {
     builder: FileBuilder,
     nodes: Vec<String>,
     handles: HashMap<(usize, String), u64>,
+    /// Where the messages that are taken lie.
+    address: u64,
 }
 
 impl System {
     pub fn new() -> System {
-        System { builder: FileBuilder::new(), nodes: Vec::new(), handles: HashMap::new() }
+        System { builder: FileBuilder::new(), nodes: Vec::new(), handles: HashMap::new(), address: MESSAGE }
     }
 
     fn events(mut self, events: impl FnOnce(FileBuilder) -> FileBuilder) -> System {
@@ -102,11 +104,22 @@ impl System {
     /// The callback of a message.
     pub fn took(self, node: &str, (topic, stamp): Sent<'_>, (from, to): (i64, i64), sent: &[Sent<'_>]) -> System {
         let (pid, h) = self.known(node, &format!("subscription {topic}"));
+        let address = self.address;
         let system = self.events(|b| {
-            let b = b.process(pid).at(from).rclcpp_executor_execute(h).rmw_take(h + 1, MESSAGE, stamp, true);
-            b.rcl_take(MESSAGE).rclcpp_take(MESSAGE).callback_start(h + 3, false)
+            let b = b.process(pid).at(from).rclcpp_executor_execute(h).rmw_take(h + 1, address, stamp, true);
+            b.rcl_take(address).rclcpp_take(address).callback_start(h + 3, false)
         });
         system.send(node, sent).events(|b| b.process(pid).at(to).callback_end(h + 3))
+    }
+
+    /// Messages that are taken from here on lie there.
+    pub fn lying_at(mut self, address: u64) -> System {
+        self.address = address;
+        self
+    }
+
+    pub fn address(&self) -> u64 {
+        self.address
     }
 
     /// Publish calls outside of callbacks.

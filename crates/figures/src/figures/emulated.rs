@@ -35,6 +35,7 @@ pub(crate) fn withhold(callbacks: &mut [CallbackFigures], chains: &mut [ChainFig
             name: std::mem::take(&mut chain.name),
             path: std::mem::take(&mut chain.path),
             guessed_at: std::mem::take(&mut chain.guessed_at),
+            callbacks: std::mem::take(&mut chain.callbacks),
             evidence: std::mem::take(&mut chain.evidence),
             instances: chain.instances,
             lost: chain.lost,

@@ -93,6 +93,7 @@ pub fn run(label: &str, wake: Wake) -> ReportRun {
             deadline_ns: None,
             until_ns: None,
             guessed_at: Vec::new(),
+            callbacks: Vec::new(),
         }],
         ..Tables::default()
     };

@@ -17,6 +17,9 @@ pub struct ChainFigures {
     /// Nodes on its path whose tie of output to input is a guess, in order: its times are only as good as these.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub guessed_at: Vec<String>,
+    /// The callbacks that most of its instances pass, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub callbacks: Vec<String>,
     /// How outputs were tied to inputs.
     pub evidence: String,
     /// Instances that came through.

@@ -4,7 +4,7 @@
 //! left out, because a callback that is seen in part shows another tie than a whole one.
 
 use super::{Output, Ties, TIMES};
-use super::{Tie, BESIDE_A_STAMP, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_TIMER, MATCHED, SAME_CALLBACK};
+use super::{Tie, BESIDE_A_STAMP, FREED, LATEST_BESIDE_ANOTHER_INPUT, LATEST_ON_TIMER, MATCHED, SAME_CALLBACK};
 use crate::observe::Topic;
 use std::collections::HashSet;
 use tacho_tables::row::Row;
@@ -56,11 +56,14 @@ impl Ties<'_> {
                 return asked(self, LinkRule::Unrelated, LinkEvidence::Observed, SAME_CALLBACK);
             }
             let timer = on_timer as f64 >= NEARLY_ALL * whole.len() as f64;
-            if let Some(worth) = timer.then(|| self.empties(node, input, &outputs)).flatten() {
-                return asked(self, LinkRule::LatestOnce, LinkEvidence::Inferred, worth);
-            }
             if !timer && self.is_independent(node, input, topic, &whole) {
                 return asked(self, LinkRule::Unrelated, LinkEvidence::Observed, SAME_CALLBACK);
+            }
+            if self.frees(node, input, &outputs) {
+                return asked(self, LinkRule::LatestOnce, LinkEvidence::Inferred, FREED);
+            }
+            if let Some(worth) = timer.then(|| self.empties(node, input, &outputs)).flatten() {
+                return asked(self, LinkRule::LatestOnce, LinkEvidence::Inferred, worth);
             }
             let worth = if timer { LATEST_ON_TIMER } else { LATEST_BESIDE_ANOTHER_INPUT };
             return asked(self, LinkRule::Latest, LinkEvidence::Inferred, worth);
@@ -98,7 +101,7 @@ impl Ties<'_> {
         }
         if outputs.is_empty() || same == 0 {
             // The end of the callback that took the message is its output by definition.
-            return self.of_callback(node, input);
+            return self.of_callback(node, input, &[]);
         }
         self.tie(node, input, &outputs, LinkRule::SameCallback, LinkEvidence::Observed, SAME_CALLBACK)
     }

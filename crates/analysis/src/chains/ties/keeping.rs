@@ -11,7 +11,7 @@ use tacho_tables::{Callback, CallbackKind, Execution, Node};
 
 impl Ties<'_> {
     /// Executions of a callback, in order.
-    pub(super) fn executions_of(&self, callback: Row<Callback>) -> &[Row<Execution>] {
+    pub(in crate::chains) fn executions_of(&self, callback: Row<Callback>) -> &[Row<Execution>] {
         let seen = self.seen;
         let by_callback = self.executions.get_or_init(|| {
             Grouped::new(seen.callbacks.len(), || seen.executions.numbered().map(|(row, e)| (e.callback, row)))

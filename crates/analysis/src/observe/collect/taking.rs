@@ -23,6 +23,7 @@ impl Collector {
             endpoint,
             source_timestamp: 0,
             header_stamp: 0,
+            message: 0,
             id: None,
             publication: None,
             arrival: None,
