@@ -132,8 +132,8 @@ impl<'a> Tracer<'a> {
             let of = &mut worst[instance.chain as usize];
             *of = (*of).max(Some(instance.end_to_end_ns));
         }
-        // One that rests on a guess is critical only where all do. Of equal ones the first that somebody named; of others
-        // the first by path, as their order depends on that of the event files.
+        // A chain that rests on a guess is critical only if all do. Of equal chains, the first that somebody named; of
+        // others the first by path, because their order depends on that of the event files.
         let rank = |row: usize| worst[row].map(|worst| (tables.chains[row].guessed_at.is_empty(), worst));
         if let Some(most) = (0..worst.len()).filter_map(rank).max() {
             let worst = (0..worst.len()).filter(|row| rank(*row) == Some(most));

@@ -45,7 +45,11 @@ pub fn run(options: Explain) -> Outcome {
         eprintln!("tacho: denied: {} ({})", finding.lint, finding.count);
     }
     if !options.deny.is_empty() && summary.findings.is_none() {
-        let text = format!("{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it anew", run.path().display());
+        let text = format!(
+            "{}: its summary is of a sweep or an older tacho and has no findings; explain a point of it, or analyse it \
+             anew",
+            run.path().display()
+        );
         return Err(Failure::Usage(text));
     }
     if found.is_empty() && kept {

@@ -92,8 +92,8 @@ impl Parts<f64> {
         self.whole()
     }
 
-    /// Means, which add up to the mean of the wholes: a part that one of them lacks is absent, and in all of them within
-    /// the part that it is within there. Absent for none.
+    /// Means, which add up to the mean of the wholes: a part that one of them lacks is absent, and in all of them
+    /// within the part that it is within there. Absent for none.
     pub fn mean(all: &[Parts<f64>]) -> Option<Parts<f64>> {
         let has = |part: fn(&Parts<f64>) -> Option<f64>| all.iter().all(|one| part(one).is_some());
         let (alignment, kept) = (has(|one| one.alignment), has(|one| one.kept));

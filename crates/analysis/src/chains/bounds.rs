@@ -33,8 +33,9 @@ pub(super) fn is_full<T>(hops: &[T]) -> bool {
 /// That some paths have hops of some instances alone.
 pub(super) fn note(paths: u64, hops: usize) -> Option<Note> {
     let text = format!(
-        "paths whose instances are all counted, and of which only some have rows in the table hops: the worst, the median and an even sample. There are {hops} hops; name \
-         the chains of which all should be kept");
+        "paths whose instances are all counted, and of which only some have rows in the table hops: the worst, the \
+         median and an even sample. There are {hops} hops; name the chains of which all should be kept"
+    );
     (paths > 0).then(|| Note { name: "hops-sampled".into(), count: paths, text })
 }
 
@@ -67,8 +68,9 @@ pub(super) fn followed(tracer: &mut Tracer<'_>, paths: Vec<Path>) -> (Vec<Path>,
     }
     let count = cut.iter().filter(|cut| **cut).count() as u64;
     let text = format!(
-        "paths not followed: those of all that nobody named would have {instances} instances, more than {most}; the ones followed took longest in a sample of each. Name \
-         the chains that matter");
+        "paths not followed: those of all that nobody named would have {instances} instances, more than {most}; the \
+         ones followed took longest in a sample of each. Name the chains that matter"
+    );
     let note = (count > 0).then(|| Note { name: "paths-cut".into(), count, text });
     (paths.into_iter().zip(cut).filter(|(_, cut)| !cut).map(|(path, _)| path).collect(), note)
 }

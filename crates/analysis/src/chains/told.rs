@@ -9,7 +9,8 @@ use tacho_tables::Instance;
 
 /// Instances explained where nobody states a deadline: the worst of each chain.
 const WORST: usize = 10;
-/// Instances explained of those that missed a stated deadline, and of late ones of chains that matter most, worst first.
+/// Instances explained of those that missed a stated deadline, and of late ones of chains that matter most, worst
+/// first.
 const MOST_LATE: usize = 200;
 /// Instances that the usual time of each part is taken from at most, evenly spread over the run.
 const SAMPLE: usize = 512;

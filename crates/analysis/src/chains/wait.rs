@@ -39,7 +39,8 @@ impl Arrival {
             Arrival::Recorded | Arrival::AtTake => "arrival as recorded",
             Arrival::Wake => "arrival inferred: the executor's wake-up",
             Arrival::Inferred => {
-                "arrival inferred: time in other callbacks is queueing, in the executor's wait transport, the rest alignment"
+                "arrival inferred: time in other callbacks is queueing, in the executor's wait transport, the rest \
+                 alignment"
             }
             Arrival::Unknown => "arrival unknown: alignment is part of transport",
         }

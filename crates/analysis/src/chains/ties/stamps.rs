@@ -7,7 +7,8 @@ use tacho_tables::row::Row;
 use tacho_tables::rows::far_apart;
 use tacho_tables::Node;
 
-/// Part of the outputs that must have an input of the same stamp: the first may be made of inputs from before the recording.
+/// Part of the outputs that must have an input of the same stamp: the first may be made of inputs from before the
+/// recording.
 const STAMPED: f64 = 0.95;
 /// Different stamps that inputs and outputs must have in common: fewer may be chance.
 const STAMPS: usize = 3;
@@ -36,8 +37,8 @@ impl Ties<'_> {
         far_apart(outputs.iter()).filter_map(latest).collect()
     }
 
-    /// Whether the node hands on the stamps of an input, and a stamp says something else, or more, than that the callback
-    /// which took the input published the output.
+    /// Whether the node hands on the stamps of an input, and a stamp says something else, or more, than that the
+    /// callback which took the input published the output.
     pub(super) fn hands_on_stamps(&self, node: Row<Node>, input: Row<Topic>, outputs: &[Output]) -> bool {
         let seen = self.seen;
         let first = self.usage.takes(node, input).first().map_or(i64::MAX, |t| seen.takes[*t].time);
