@@ -113,7 +113,10 @@ pub(crate) fn paths(seen: &Ways, workload: Option<&Workload>, stated: &Links) ->
     graph.passes_again = true;
     whole = whole && graph.source_to_sink(seen, &mut all) && graph.returning(seen, &mut all);
     if !whole {
-        let text = format!("the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are looked at, the others are not: name a chain in the workload or a links file");
+        let text = format!(
+            "the graph has more than {MOST_PATHS} source-to-sink paths; each source has its part of those that are \
+             looked at, the others are not: name a chain in the workload or a links file"
+        );
         notes.push(Note { name: "paths-cut".into(), count: 1, text });
     }
     for path in all {
