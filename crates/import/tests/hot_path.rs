@@ -47,7 +47,7 @@ fn hot(tables: &Tables) -> Vec<bool> {
     hot
 }
 
-/// ns from each lidar's callback to the estimator's, by the estimator's execution: least over the two lidars.
+/// ns from each lidar's callback to the estimator's, by the estimator's execution; the lesser of the two lidars.
 fn latencies(fixture: &Fixture) -> BTreeMap<Row<Execution>, i64> {
     let tables = analysed(fixture);
     let hot = hot(&tables);

@@ -63,7 +63,7 @@ impl Callbacks {
         self.begins(node, topic) || self.on_input.iter().any(of_others)
     }
 
-    /// The topic that callbacks of timers publish, if it is one: how it is made of what their node keeps is known by it.
+    /// The topic that callbacks of timers publish, if it is one. Its ties are those of an output that ends with them.
     pub fn only_output(&self, seen: &Ways, callbacks: &[Row<Callback>]) -> Option<Row<Topic>> {
         let takes = |c: &Row<Callback>| seen.callbacks[*c].kind == CallbackKind::Subscription;
         let published = callbacks.iter().filter_map(|c| self.publishes.get(c)).flatten();

@@ -8,8 +8,9 @@ use tacho_tables::row::{Column, Row};
 use tacho_tables::{CallbackKind, Execution, Node};
 
 impl Graph<'_> {
-    /// Round trips of nodes that no path from a source leads to: each begins where something begins without an input, at
-    /// a timer or outside of callbacks. Where all publish in callbacks of what they take, at the first publish call.
+    /// Finds the round trips of nodes that no path from a source leads to. Each begins at a node that publishes without
+    /// an input, from a timer or outside of callbacks. If all nodes publish in callbacks of what they take, it begins
+    /// at the first publish call.
     pub(super) fn loops(&self, seen: &Ways, found: &mut Vec<Path>) -> bool {
         let mut known: Column<Node, bool> = Column::of(vec![false; self.out.len()]);
         found.iter().flat_map(|path| &path.nodes).for_each(|node| known[*node] = true);
