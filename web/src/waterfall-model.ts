@@ -9,14 +9,17 @@ export interface Stretch {
   to: number;
   /** Position of its node in the chain. */
   position: number;
-  /** Thread that had the CPU, of preemption. */
+  /** Thread that had the CPU, for preemption. */
   by?: string;
 }
 
-/** Before a callback, in this order: when a node is woken behind other callbacks, it slept first. */
+/** Before a callback, in this order: if a node wakes and then waits for other callbacks, it slept first. */
 const WAITING: readonly Part[] = ["transport", "undivided", "alignment", "queueing", "kept"];
 
-/** Stretches of one node: its message travels, waits for the node to wake, waits behind other callbacks, is kept for this one, is computed on, but for when others had the CPU. */
+/**
+ * Stretches of one node: its message travels, waits for the node to wake, waits for other callbacks, is kept for this
+ * callback, and is computed on, except while others had the CPU.
+ */
 export function stretches(hop: PageHop, position: number): Stretch[] {
   const found: Stretch[] = [];
   const add = (part: Part, from: number, to: number): void => {

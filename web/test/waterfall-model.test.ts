@@ -74,7 +74,7 @@ test("computation is interrupted where others had the CPU, and says who", () => 
 });
 
 test("the stretches of an instance with preemption and blocked threads are its parts, which add up to its end-to-end time", () => {
-  // The second node is preempted for 1 ms and blocked for 2 of its 9 ms: blocked is computation.
+  // The second node is preempted for 1 ms and blocked for 2 of its 9 ms; blocked time counts as computation.
   const instance: PageInstance = {
     rank: "worst",
     end_to_end_ms: 30,

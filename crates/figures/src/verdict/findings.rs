@@ -69,11 +69,10 @@ fn culprit(lint: &str, case: &FindingCase, callbacks: &[CallbackFigures]) -> Opt
     Some(made)
 }
 
-/// With a capital letter and a full stop.
+/// `Begins with a capital, and ends with a full stop.`
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map_or(String::new(), |first| first.to_uppercase().collect());
-    format!("{first}{}.", letters.as_str())
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 fn is_of(callback: &CallbackFigures, node: &str, topic: Option<&str>, subject: &str) -> bool {
